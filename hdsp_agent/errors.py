@@ -1,0 +1,174 @@
+"""The errors of the package, each with a stable code that crosses the wire.
+
+* HdspAgentError                    internal
+  x InvalidInput                    invalid_input
+    + MalformedFrame                malformed_frame
+    + UnknownMessageType            unknown_type
+    + FrameTooLarge                 frame_too_large
+    + InvalidSetting                invalid_setting
+    + VersionMismatch               version_mismatch
+  x NotFound                        not_found
+    + UnknownTask                   unknown_task
+    + UnknownProfile                unknown_profile
+  x Conflict                        conflict
+    + ProfileExists                 profile_exists
+  x NotAllowed                      not_allowed
+    + ForbiddenByOperator           forbidden_by_operator
+  x Unsupported                     unsupported
+  x Unavailable                     unavailable
+    + StorageUnavailable            storage_unavailable
+    + SecretStorageUnavailable      secret_storage_unavailable
+
+``message`` is the English sentence a person reads when no translation of the code exists; ``params`` are what a
+translation fills in. Neither ever carries a secret.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = [
+    "Conflict",
+    "ForbiddenByOperator",
+    "FrameTooLarge",
+    "HdspAgentError",
+    "InvalidInput",
+    "InvalidSetting",
+    "MalformedFrame",
+    "NotAllowed",
+    "NotFound",
+    "ProfileExists",
+    "SecretStorageUnavailable",
+    "StorageUnavailable",
+    "Unavailable",
+    "UnknownMessageType",
+    "UnknownProfile",
+    "UnknownTask",
+    "Unsupported",
+    "VersionMismatch",
+]
+
+Param = str | int | float | bool | None
+
+
+class HdspAgentError(Exception):
+    """Anything this package says went wrong."""
+
+    code: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, field: str | None = None, **params: Param) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.params = params
+
+
+class InvalidInput(HdspAgentError):
+    """What was sent cannot be understood."""
+
+    code = "invalid_input"
+    status = 400
+
+
+class MalformedFrame(InvalidInput):
+    """A frame on the channel is not JSON, or not of a frame's form."""
+
+    code = "malformed_frame"
+
+
+class UnknownMessageType(InvalidInput):
+    """A message names a type this version does not know."""
+
+    code = "unknown_type"
+
+
+class FrameTooLarge(InvalidInput):
+    """A frame or body exceeds the size the operator allows."""
+
+    code = "frame_too_large"
+    status = 413
+
+
+class InvalidSetting(InvalidInput):
+    """A setting's value is not acceptable; ``field`` names it and the old value stays."""
+
+    code = "invalid_setting"
+
+
+class VersionMismatch(InvalidInput):
+    """Page and server are of different versions."""
+
+    code = "version_mismatch"
+    status = 409
+
+
+class NotFound(HdspAgentError):
+    """What was asked for does not exist."""
+
+    code = "not_found"
+    status = 404
+
+
+class UnknownTask(NotFound):
+    """No task has this id."""
+
+    code = "unknown_task"
+
+
+class UnknownProfile(NotFound):
+    """No provider profile has this name."""
+
+    code = "unknown_profile"
+
+
+class Conflict(HdspAgentError):
+    """The request contradicts what is already there."""
+
+    code = "conflict"
+    status = 409
+
+
+class ProfileExists(Conflict):
+    """A provider profile of this name exists already."""
+
+    code = "profile_exists"
+
+
+class NotAllowed(HdspAgentError):
+    """The request is understood and refused."""
+
+    code = "not_allowed"
+    status = 403
+
+
+class ForbiddenByOperator(NotAllowed):
+    """The server's configuration fixes or forbids this."""
+
+    code = "forbidden_by_operator"
+
+
+class Unsupported(HdspAgentError):
+    """This version, platform or kernel cannot do it."""
+
+    code = "unsupported"
+    status = 501
+
+
+class Unavailable(HdspAgentError):
+    """Something the request needs does not work just now."""
+
+    code = "unavailable"
+    status = 503
+
+
+class StorageUnavailable(Unavailable):
+    """The storage folder cannot be read or written."""
+
+    code = "storage_unavailable"
+
+
+class SecretStorageUnavailable(Unavailable):
+    """No vetted place to keep a key works."""
+
+    code = "secret_storage_unavailable"
