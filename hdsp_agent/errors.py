@@ -172,3 +172,4 @@ class SecretStorageUnavailable(Unavailable):
     """No vetted place to keep a key works."""
 
     code = "secret_storage_unavailable"
+    status = 409

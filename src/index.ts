@@ -1,5 +1,17 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
-const plugins: JupyterFrontEndPlugin<unknown>[] = [];
+import { commandsPlugin } from './commands/plugin';
+import { channelPlugin } from './comm/plugin';
+import { panelPlugin } from './panel/plugin';
+import { settingsPlugin } from './settings/plugin';
+
+export * from './tokens';
+
+const plugins: JupyterFrontEndPlugin<unknown>[] = [
+  channelPlugin,
+  panelPlugin,
+  settingsPlugin,
+  commandsPlugin
+];
 
 export default plugins;

@@ -1,0 +1,113 @@
+# Everything a person needs to run, test and change HDSP Agent. `make help` lists it.
+# Stamps under .venv and node_modules remember what is done, so a second run does only what changed.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+WORKSPACE ?= workspace
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Neither a person's own pip settings for editable builds nor yarn's questions may change what we build.
+export HATCH_JUPYTER_BUILDER_SKIP_NPM := 1
+export YARN_ENABLE_TELEMETRY := 0
+
+PY_INSTALLED := $(VENV)/.stamp-installed
+JS_INSTALLED := node_modules/.stamp-installed
+SYSTEM_READY := $(VENV)/.stamp-system
+BUILT := labextension/dist/.stamp-built
+LINKED := $(VENV)/.stamp-linked
+
+FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
+SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
+
+.PHONY: help lab test lint generate bench dev clean test-python test-js test-ui test-wheel format translations install
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+## ---- what everything stands on
+
+$(VENV)/.stamp-created: scripts/create_env.sh
+	bash scripts/create_env.sh $(VENV)
+	@touch $@
+
+$(PY_INSTALLED): pyproject.toml package.json $(VENV)/.stamp-created
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(JS_INSTALLED): package.json yarn.lock .yarnrc.yml | $(PY_INSTALLED)
+	jlpm install --immutable
+	@touch $@
+
+$(BUILT): $(FRONT) $(JS_INSTALLED)
+	jlpm build:prod
+	@touch $@
+
+$(LINKED): $(BUILT)
+	jupyter-builder develop . --overwrite
+	@touch $@
+
+$(SYSTEM_READY): scripts/system_packages.sh | $(PY_INSTALLED)
+	bash scripts/system_packages.sh
+	@touch $@
+
+install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
+
+## ---- for people who want to use it
+
+lab: $(PY_INSTALLED) $(LINKED) ## open JupyterLab on a sample workspace with the agent's panel ready
+	bash scripts/lab.sh $(WORKSPACE)
+
+## ---- for people who change it
+
+test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
+	@echo "All of HDSP Agent's checks passed."
+
+test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## the Python tests
+	python -m pytest
+
+test-js: $(JS_INSTALLED) ## the front end's unit tests
+	jlpm test
+
+test-ui: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## the tests in Chromium
+	jlpm playwright test --config ui-tests/playwright.config.ts
+
+test-wheel: $(VENV)/.stamp-wheel ## build the wheel, install it where there is no Node, look at what Jupyter says
+
+$(VENV)/.stamp-wheel: $(FRONT) $(SERVER) pyproject.toml yarn.lock scripts/check_wheel.py | $(PY_INSTALLED)
+	python scripts/check_wheel.py
+	@touch $@
+
+lint: $(PY_INSTALLED) $(JS_INSTALLED) ## formatting, lint, types, import contract, generated code in step
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports --no-logo
+	jlpm lint:check
+	jlpm tsc --noEmit
+	jlpm tsc --noEmit -p ui-tests
+	python scripts/generate.py --check
+	python scripts/translations.py check
+
+format: $(PY_INSTALLED) $(JS_INSTALLED) ## put every file into the house's form
+	ruff check --fix .
+	ruff format .
+	jlpm lint
+
+generate: $(PY_INSTALLED) $(JS_INSTALLED) ## write what is derived: TypeScript, protocol page, translations
+	python scripts/generate.py
+	python scripts/translations.py extract
+	python scripts/translations.py update
+	python scripts/translations.py compile
+
+bench: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## measure the claims; CLAIM="channel start" for some of them
+	python -m benchmarks $(CLAIM)
+
+dev: $(PY_INSTALLED) $(JS_INSTALLED) ## rebuild the front end while you edit it, with JupyterLab beside it
+	bash scripts/dev.sh $(WORKSPACE)
+
+clean: ## remove what was built; never your workspace
+	rm -rf lib labextension/dist tsconfig.tsbuildinfo dist coverage .mypy_cache .pytest_cache .ruff_cache
+	rm -f $(VENV)/.stamp-linked $(VENV)/.stamp-wheel

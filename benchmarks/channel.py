@@ -1,0 +1,130 @@
+"""The channel under load: 2,000 frames a second to three tabs in a real browser.
+
+67 messages stream at once, each at the 30 frames a second that coalescing allows; every piece of text carries the time it was
+published at, and each tab reads it back from its own DOM.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .results import Result, percentile, result
+from .server import TOKEN, Server, jupyter_server
+
+MESSAGES = 67
+PIECES_PER_SECOND = 2_010
+SECONDS = 30
+TABS = 3
+PROBES_PER_SECOND = 20
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Probe:
+    """Asks another Jupyter endpoint at a steady pace and remembers how long each answer took."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+        self.milliseconds: list[float] = []
+        self.memory_mb: list[float] = []
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Ask while the block runs."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            self._thread.join()
+
+    def _ask(self) -> None:
+        while not self._stop.wait(1 / PROBES_PER_SECOND):
+            started = time.perf_counter()
+            self._server.get("/api/status")
+            self.milliseconds.append((time.perf_counter() - started) * 1000)
+            self.memory_mb.append(self._server.memory_mb())
+
+
+def measure() -> list[Result]:
+    """Idle first, then under load, with the same tabs open."""
+    chromium = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/find_chromium.py")], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    node = shutil.which("node") or "node"
+    with jupyter_server(extensions=("hdsp_agent", "scripted_agent")) as server:
+        tabs = subprocess.Popen(
+            [node, str(ROOT / "benchmarks/tabs.mjs"), server.url, TOKEN, chromium, str(TABS)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        )  # fmt: skip
+        assert tabs.stdin is not None and tabs.stdout is not None
+        try:
+            if tabs.stdout.readline().strip() != "ready":
+                raise RuntimeError("The browser's tabs did not come up.")
+            _stream(server, seconds=5)  # warm up: code paths, caches, the rows' first rendering
+            idle, loaded = Probe(server), Probe(server)
+            with idle.running():
+                time.sleep(SECONDS)
+            tabs.stdin.write("mark\n")
+            tabs.stdin.flush()
+            tabs.stdout.readline()
+            with loaded.running():
+                pieces = _stream(server, seconds=SECONDS)
+            tabs.stdin.write("report\n")
+            tabs.stdin.flush()
+            report = json.loads(tabs.stdout.readline())
+        finally:
+            tabs.stdin.close()
+            tabs.wait(timeout=60)
+    return _judge(pieces, report, idle, loaded)
+
+
+def _stream(server: Server, *, seconds: int) -> int:
+    wanted = {"messages": MESSAGES, "perSecond": PIECES_PER_SECOND, "seconds": seconds}
+    return int(json.loads(server.post("/hdsp-agent-test/stream", wanted, patience=seconds + 60))["pieces"])
+
+
+def _judge(pieces: int, report: dict[str, list[float]], idle: Probe, loaded: Probe) -> list[Result]:
+    latencies = sorted(report["latencies"])
+    seen = len(latencies) / TABS
+    p95 = percentile(latencies, 0.95)
+    p99_idle, p99_loaded = percentile(idle.milliseconds, 0.99), percentile(loaded.milliseconds, 0.99)
+    third = len(loaded.memory_mb) // 3
+    early, late = max(loaded.memory_mb[:third]), max(loaded.memory_mb[-third:])
+    browser_growth = report["heapMb"][-1] - report["heapMb"][0]
+    return [
+        result(
+            "channel.frames", "frames a second that reached each tab's page", report["frames"][0] / SECONDS, "1/s",
+            goal=">= 2000 /s", met=min(report["frames"]) / SECONDS >= 2000, runs=TABS,
+        ),
+        result(
+            "channel.pieces", "pieces of text seen in each tab's DOM, of those published", seen, "pieces",
+            baseline=float(pieces), goal="all of them", met=seen == pieces, runs=TABS,
+        ),
+        result(
+            "channel.server_to_dom", "published on the server to visible in the DOM, p95", p95, "ms",
+            goal="<= 100 ms", met=p95 <= 100, runs=len(latencies),
+        ),
+        result(
+            "channel.neighbour", "p99 of another Jupyter endpoint under this load, beside idle", p99_loaded, "ms",
+            baseline=p99_idle, goal="<= 1.5x idle", met=p99_loaded <= 1.5 * p99_idle, runs=len(loaded.milliseconds),
+        ),
+        result(
+            "channel.memory", "server's memory in the last third beside the first third", late, "MB",
+            baseline=early, goal="flat: <= 1.05x", met=late <= 1.05 * early, runs=len(loaded.memory_mb),
+        ),
+        result(
+            "channel.page_memory", "growth of a page's JS heap over the run, after garbage collection", browser_growth, "MB",
+            goal="<= 10 MB", met=browser_growth <= 10, runs=TABS,
+        ),
+    ]  # fmt: skip

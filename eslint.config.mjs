@@ -1,0 +1,135 @@
+import js from '@eslint/js';
+import jupyter from '@jupyter/eslint-plugin';
+import prettier from 'eslint-plugin-prettier/recommended';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+const jupyterCode = {
+  'jupyter/command-described-by': 'error',
+  'jupyter/command-id-convention': 'error',
+  'jupyter/no-dynamic-translation': 'error',
+  'jupyter/no-pageconfig-base-url': 'error',
+  'jupyter/no-translation-concatenation': 'error',
+  'jupyter/no-untranslated-string': 'error',
+  'jupyter/plugin-activation-args': 'error',
+  'jupyter/plugin-description': 'error',
+  'jupyter/plugin-id-convention': 'error',
+  'jupyter/prefer-lazy-imports': 'error',
+  'jupyter/require-disposable-ownership': 'error',
+  'jupyter/require-disposable-transfer': 'error',
+  'jupyter/require-signal-cleanup': 'error',
+  'jupyter/token-format': 'error'
+};
+
+export default tseslint.config(
+  {
+    ignores: [
+      '.venv/',
+      '.yarn/',
+      'build/',
+      'coverage/',
+      'docs/_build/',
+      'hdsp_agent/',
+      'labextension/dist/',
+      'lib/',
+      'node_modules/',
+      'src/generated/',
+      'ui-tests/playwright-report/',
+      'ui-tests/test-results/'
+    ]
+  },
+  { plugins: { jupyter } },
+  {
+    files: ['**/*.{js,mjs,cjs,ts,tsx}'],
+    extends: [js.configs.recommended],
+    rules: {
+      curly: ['error', 'all'],
+      eqeqeq: 'error',
+      'no-console': ['error', { allow: ['warn', 'error'] }],
+      'prefer-arrow-callback': 'error'
+    }
+  },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommended],
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/naming-convention': [
+        'error',
+        {
+          selector: 'interface',
+          format: ['PascalCase'],
+          custom: { regex: '^I[A-Z]', match: true }
+        }
+      ],
+      '@typescript-eslint/no-explicit-any': 'error',
+      // A namespace beside a class holds its options, as everywhere in Jupyter.
+      '@typescript-eslint/no-namespace': 'off',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { args: 'none', ignoreRestSiblings: true }
+      ]
+    }
+  },
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommendedTypeCheckedOnly],
+    languageOptions: {
+      globals: globals.browser,
+      parserOptions: {
+        projectService: true,
+        tsconfigRootDir: import.meta.dirname
+      }
+    },
+    rules: {
+      // A signal is given the method and its receiver apart.
+      '@typescript-eslint/unbound-method': 'off'
+    }
+  },
+  ...jupyter.configs.recommended,
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    rules: jupyterCode
+  },
+  {
+    // The channel and the panel are on from the start, so they load then.
+    files: ['src/comm/plugin.ts', 'src/panel/plugin.ts'],
+    rules: { 'jupyter/prefer-lazy-imports': 'off' }
+  },
+  {
+    // Tests make commands and disposables that nobody but them uses.
+    files: ['src/**/__tests__/**'],
+    rules: {
+      'jupyter/command-described-by': 'off',
+      'jupyter/require-disposable-ownership': 'off'
+    }
+  },
+  {
+    files: ['**/schema/*.json'],
+    rules: { 'jupyter/no-schema-enum': 'error' }
+  },
+  {
+    files: [
+      '*.{js,mjs}',
+      '{scripts,tests}/**/*.{js,mjs}',
+      '{benchmarks,ui-tests}/**/*.{js,mjs,ts}'
+    ],
+    languageOptions: { globals: globals.node }
+  },
+  {
+    // These drive a browser, and hand it functions to run in a page.
+    files: ['{benchmarks,ui-tests}/**/*.{js,mjs,ts}'],
+    languageOptions: { globals: globals.browser }
+  },
+  {
+    // Programs of the command line say what they have to say.
+    files: ['{benchmarks,scripts,tests}/**/*.mjs'],
+    rules: { 'no-console': 'off' }
+  },
+  {
+    files: ['*.js', 'ui-tests/**/*.js'],
+    languageOptions: { sourceType: 'commonjs' },
+    rules: { '@typescript-eslint/no-require-imports': 'off' }
+  },
+  prettier
+);

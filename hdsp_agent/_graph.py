@@ -1,0 +1,134 @@
+"""From the operator's traits to the objects that do the work, and their start and stop."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+from jupyter_server.utils import url_path_join
+from pydantic import SecretStr
+
+from ._version import __version__
+from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
+from .comm.rest import rest_handlers
+from .comm.services import Services
+from .comm.settings_requests import SettingsRequests
+from .comm.state import changes, full_state
+from .comm.websocket import ChannelHandler
+from .config import ConfigChange, ContextProxy, Fetch, OperatorPolicy, SecretStore, UserConfigSource
+from .events import schema_paths
+from .messages import StateMessage, warm_up
+
+if TYPE_CHECKING:
+    from tornado.web import Application
+
+    from .app import HdspAgentApp
+
+__all__ = ["build_services", "start_services"]
+
+
+def build_services(app: HdspAgentApp) -> Services:
+    """Put everything together; nothing here touches disk, network or keyring."""
+    home = Path(app.storage_dir).expanduser().absolute()
+    policy = _policy(app)
+    config = ContextProxy(home, policy, SecretStore(home, policy), user_config=_user_config(app))
+    dispatcher = Dispatcher(log=app.log, task_exists=_no_tasks_yet)
+    SettingsRequests(config).register(dispatcher)
+
+    def state_of(_: Owner) -> StateMessage:
+        return full_state(__version__, config)
+
+    channels = ChannelHub(
+        version=__version__,
+        dispatcher=dispatcher,
+        state_of=state_of,
+        limits=ChannelLimits(
+            max_frame_bytes=app.max_frame_bytes,
+            ring_frames=app.ring_frames,
+            ring_bytes=app.ring_bytes,
+            heartbeat_seconds=app.heartbeat_seconds,
+            write_seconds=app.slow_client_seconds,
+        ),
+        log=app.log,
+    )
+    services = Services(version=__version__, config=config, channels=channels, max_body_bytes=app.max_body_bytes)
+    return services
+
+
+async def start_services(app: HdspAgentApp, services: Services) -> None:
+    """Load what is on disk and let requests in."""
+    # Building validators takes a few tenths of a second; neither the first frame nor other requests may wait for it.
+    await anyio.to_thread.run_sync(warm_up)
+    services.config.subscribe(lambda change: _tell_pages(services, change))
+    await services.config.start()
+    _publish(app, services)
+
+
+def _publish(app: HdspAgentApp, services: Services) -> None:
+    server = app.serverapp
+    assert server is not None and server.event_logger is not None
+    for path in schema_paths():
+        server.event_logger.register_event_schema(path)
+    web_app: Application = server.web_app
+    web_app.settings.update({"hdsp_agent_services": services, "hdsp_agent_channels": services.channels})
+    handlers = [("/hdsp-agent/comm", ChannelHandler), *rest_handlers()]
+    base_url = web_app.settings["base_url"]
+    web_app.add_handlers(".*$", [(url_path_join(base_url, path), handler) for path, handler in handlers])
+
+
+def _tell_pages(services: Services, change: ConfigChange) -> None:
+    for message in changes(change, services.config):
+        services.channels.publish_to_all(message)
+
+
+def _policy(app: HdspAgentApp) -> OperatorPolicy:
+    return OperatorPolicy(
+        allowed_providers=tuple(app.allowed_providers) or None,
+        allowed_modes=tuple(app.allowed_modes) or None,
+        allowed_tools=tuple(app.allowed_tools) or None,
+        allow_auto_approval=app.allow_auto_approval,
+        default_profile=app.default_profile,
+        default_provider=app.default_provider or None,
+        default_model=app.default_model or None,
+        fixed_settings=dict(app.fixed_settings),
+        provider_keys={provider: SecretStr(key) for provider, key in app.provider_keys.items()},
+        allowed_keyring_backends=tuple(app.allowed_keyring_backends),
+        keyring_timeout_seconds=app.keyring_timeout,
+        user_config_api_url=app.user_config_api_url,
+        user_config_timeout_seconds=app.user_config_api_timeout,
+    )
+
+
+def _user_config(app: HdspAgentApp) -> UserConfigSource | None:
+    if not app.user_config_api_url:
+        return None
+    # A hub names the person; elsewhere it is whoever runs the server.
+    username = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    return UserConfigSource(
+        app.user_config_api_url, username, app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
+    )
+
+
+def _fetch_with(token: str) -> Fetch:
+    async def fetch(url: str, timeout_seconds: float) -> bytes:
+        from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+
+        headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        request = HTTPRequest(
+            url,
+            headers=headers,
+            connect_timeout=timeout_seconds,
+            request_timeout=timeout_seconds,
+            follow_redirects=False,
+        )
+        answer = await AsyncHTTPClient().fetch(request)
+        return bytes(answer.body)
+
+    return fetch
+
+
+def _no_tasks_yet(_: Owner, __: str) -> bool:
+    return False

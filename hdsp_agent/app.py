@@ -1,0 +1,160 @@
+"""The server extension: what an operator may set, and the object graph it becomes."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+from jupyter_server.extension.application import ExtensionApp
+from traitlets import Bool, Dict, Float, Integer, List, Unicode, Union, default
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+    from .comm.services import Services
+
+__all__ = ["HdspAgentApp"]
+
+
+class HdspAgentApp(ExtensionApp):
+    """HDSP Agent: an AI agent that lives in JupyterLab.
+
+    Set these in ``jupyter_server_config.py`` or ``jupyter_hdsp_agent_config.py`` as ``c.HdspAgentApp.…``, or on the
+    command line as ``--HdspAgentApp.…``.
+    """
+
+    name = "hdsp_agent"
+    description = "An AI agent that lives in JupyterLab."
+    load_other_extensions = True
+    extension_url = "/lab"
+
+    # -- where things are kept
+
+    storage_dir = Unicode(
+        help="""Folder of everything the agent stores (made with mode 0700). Default: the environment variable
+        HDSP_AGENT_HOME, else ~/.hdsp-agent."""
+    ).tag(config=True)
+
+    # -- what people may do
+
+    allowed_providers = List(
+        Unicode(),
+        help="Model providers that may be used, by id (for example ['anthropic', 'ollama']). Empty: all of them.",
+    ).tag(config=True)
+    allowed_modes = List(Unicode(), help="Modes that may be used, by slug. Empty: all, custom ones too.").tag(
+        config=True
+    )
+    allowed_tools = List(Unicode(), help="Tools the agent may use, by name. Empty: all.").tag(config=True)
+    allow_auto_approval = Bool(
+        True, help="Whether people may let the agent act without asking. False: every action asks, whatever they set."
+    ).tag(config=True)
+    fixed_settings = Dict(
+        help="""Settings people can see but not change, by name: {'mode': 'ask', 'autoApprovalEnabled': False}.
+        Names are those of the exported settings file."""
+    ).tag(config=True)
+
+    # -- which model answers
+
+    default_profile = Unicode("default", help="Name of the provider profile that new users start with.").tag(
+        config=True
+    )
+    default_provider = Unicode(help="Provider of the profile that new users start with, for example 'openai'.").tag(
+        config=True
+    )
+    default_model = Unicode(help="Model of the profile that new users start with.").tag(config=True)
+    provider_keys = Dict(
+        value_trait=Unicode(),
+        help="""Keys the operator pays for, by provider id: {'anthropic': '…'}. Used when a person has set none of
+        their own; shown to them as present, never as text. Keep the file that sets this readable by its owner only.""",
+    ).tag(config=True)
+
+    # -- where keys are kept
+
+    allowed_keyring_backends = List(
+        Unicode(),
+        help="""Further keyring modules to trust (for example ['my_company.keyring']). The system keyrings of Linux,
+        macOS and Windows are trusted; plain-text and null ones never are.""",
+    ).tag(config=True)
+    keyring_timeout = Float(
+        1.5, min=0.1, max=30.0, help="Seconds to wait for the system keyring before going on without it."
+    ).tag(config=True)
+
+    # -- settings from elsewhere
+
+    user_config_api_url = Unicode(
+        help="""URL that answers with a user's settings as JSON; {username} is replaced. What it says becomes that
+        user's defaults. Empty: not asked."""
+    ).tag(config=True)
+    user_config_api_token = Unicode(help="Sent to that URL as a bearer token.").tag(config=True)
+    user_config_api_timeout = Float(5.0, min=0.1, max=60.0, help="Seconds to wait for that URL.").tag(config=True)
+
+    # -- sizes and times
+
+    max_frame_bytes = Integer(
+        4 * 1024 * 1024, min=16 * 1024, help="Largest message a panel may send over the channel, in bytes."
+    ).tag(config=True)
+    max_body_bytes = Integer(8 * 1024 * 1024, min=16 * 1024, help="Largest body of a REST request, in bytes.").tag(
+        config=True
+    )
+    ring_frames = Integer(
+        4096, min=16, help="Messages kept for a panel that lost its connection, per user. Older: it reloads its state."
+    ).tag(config=True)
+    ring_bytes = Integer(16 * 1024 * 1024, min=64 * 1024, help="The same limit in bytes, per user.").tag(config=True)
+    heartbeat_seconds = Float(20.0, min=0.2, max=300.0, help="Seconds between heartbeats on the channel.").tag(
+        config=True
+    )
+    slow_client_seconds = Float(
+        30.0, min=0.2, max=600.0, help="A panel that takes nothing for this long is disconnected; it may come back."
+    ).tag(config=True)
+    max_memory_messages = Integer(
+        20, min=1, max=1000, help="Newest messages of a conversation held in memory; older ones are read from disk."
+    ).tag(config=True)
+
+    # -- retention
+
+    compress_after_days = Union(
+        [Integer(min=0), Float(min=0)],
+        default_value=7,
+        help="Finished conversations are compressed after this many days.",
+    ).tag(config=True)
+    delete_after_days = Union(
+        [Integer(min=0), Float(min=0)],
+        default_value=30,
+        help="Finished conversations are deleted after this many days, pinned ones and favourites excepted. 0: never.",
+    ).tag(config=True)
+    storage_warning_gb = Float(10.0, min=0.0, help="Size of the storage folder at which people are told.").tag(
+        config=True
+    )
+    storage_critical_gb = Float(50.0, min=0.0, help="Size at which they are told with urgency.").tag(config=True)
+
+    services: Services | None = None
+    """The object graph, once it is built."""
+
+    @default("storage_dir")
+    def _default_storage_dir(self) -> str:
+        return os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+
+    def _prepare_config(self) -> None:
+        # Jupyter copies an extension's traits into settings that every handler of every extension can see.
+        super()._prepare_config()  # type: ignore[no-untyped-call]
+        for secret in ("provider_keys", "user_config_api_token"):
+            self.extension_config.pop(secret, None)
+
+    async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        # Not while Jupyter loads its extensions: importing the vocabulary takes longer than anybody should wait for a
+        # server to listen. In a thread it costs other requests next to nothing. Until the handlers are there, a page
+        # that is already open gets 404 and tries again, as with any server that is starting.
+        graph = await anyio.to_thread.run_sync(import_module, "hdsp_agent._graph")
+        self.services = graph.build_services(self)
+        await graph.start_services(self, self.services)
+        self.log.info("HDSP Agent %s is ready; it keeps its files in %s", __version__, self.storage_dir)
+
+    async def stop_extension(self) -> None:
+        """Finish what is under way and let go of everything."""
+        if self.services is not None:
+            await self.services.stop()

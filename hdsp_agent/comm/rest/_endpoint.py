@@ -1,0 +1,170 @@
+"""What every REST verb has in common: who may, what comes in, what goes out, and how an error looks.
+
+A verb is an ordinary method that takes path arguments and (when declared) a validated body or query, and returns a
+model. The declaration is kept on the method, so that the OpenAPI document is derived from what really runs.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from pydantic import JsonValue, ValidationError
+from pydantic_core import from_json
+from tornado import web
+
+from ...errors import FrameTooLarge, HdspAgentError, InvalidInput
+from ...messages import ErrorBody, error_body
+from ...wire import WireModel
+from ..services import Services
+
+__all__ = ["AUTH_RESOURCE", "Endpoint", "NoQuery", "RestHandler", "endpoint", "endpoint_of"]
+
+AUTH_RESOURCE = "hdsp_agent"
+
+HandlerT = TypeVar("HandlerT", bound="RestHandler")
+P = ParamSpec("P")
+
+_CODES_BY_STATUS = {400: "invalid_input", 401: "not_allowed", 403: "not_allowed", 404: "not_found", 405: "unsupported"}
+
+
+class NoQuery(WireModel):
+    """The query of an endpoint that has none."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The declaration of one verb."""
+
+    summary: str
+    action: Literal["read", "write"]
+    answer: type[WireModel]
+    body: type[WireModel] | None
+    query: type[WireModel]
+    status: int
+
+
+class RestHandler(APIHandler):
+    """The base of our REST handlers: typed errors, our services, no activity from polling."""
+
+    @property
+    def services(self) -> Services:
+        """The object graph the app built."""
+        services: Services = self.settings["hdsp_agent_services"]
+        return services
+
+    def parse(self, model: type[WireModel] | None) -> WireModel | None:
+        """The request's body as ``model``, or a typed error naming the field that is wrong."""
+        if model is None:
+            return None
+        limit = self.services.max_body_bytes
+        if len(self.request.body) > limit:
+            raise FrameTooLarge(f"The request's body is larger than {limit} bytes.", limit=limit)
+        try:
+            return model.model_validate(from_json(self.request.body or b"{}", allow_inf_nan=False))
+        except ValidationError as error:
+            raise _invalid(error) from None
+        except ValueError as error:
+            raise InvalidInput(f"The request's body is not JSON: {error}.") from None
+
+    def parse_query(self, model: type[WireModel]) -> WireModel:
+        """The query string as ``model``; parameters it does not know are other people's and ignored."""
+        known = {field.alias or name for name, field in model.model_fields.items()}
+        given = {name: self.get_query_argument(name) for name in known if name in self.request.query_arguments}
+        try:
+            return model.model_validate(given)
+        except ValidationError as error:
+            raise _invalid(error) from None
+
+    def write_error(self, status_code: int, **kwargs: object) -> None:
+        """Every error leaves as {code, message, params, field?}; details of the unexpected stay in the log."""
+        exc_info = kwargs.get("exc_info")
+        error = exc_info[1] if isinstance(exc_info, tuple) else None
+        if isinstance(error, HdspAgentError):
+            body = error_body(error)
+        elif isinstance(error, web.HTTPError):
+            code = _CODES_BY_STATUS.get(status_code, "internal" if status_code >= 500 else "invalid_input")
+            message = error.log_message % error.args if error.log_message and error.args else error.log_message
+            body = ErrorBody(code=code, message=message or error.reason or self._reason, params={})
+        else:
+            reference = secrets.token_hex(4)
+            self.log.error("HDSP Agent: unexpected error, reference %s", reference)
+            message = f"Something went wrong in the server. Its log has the details under {reference}."
+            body = ErrorBody(code="internal", message=message, params={"reference": reference})
+        self.finish(body.to_json())
+
+    def send_error(self, status_code: int = 500, **kwargs: object) -> None:
+        """Give our own errors their status; Tornado knows only its own."""
+        exc_info = kwargs.get("exc_info")
+        if isinstance(exc_info, tuple) and isinstance(exc_info[1], HdspAgentError):
+            status_code = exc_info[1].status
+        super().send_error(status_code, **kwargs)
+
+    def log_exception(self, *args: object) -> None:
+        """Our own errors are answers, not incidents: one line, no traceback."""
+        error = args[1] if len(args) > 1 else None
+        if isinstance(error, HdspAgentError):
+            self.log.info(
+                "HDSP Agent: %s %s answered %s: %s", self.request.method, self.request.path, error.code, error.message
+            )
+            return
+        super().log_exception(*args)  # type: ignore[arg-type]  # Tornado passes the three parts of exc_info
+
+
+Verb = Callable[Concatenate[HandlerT, P], Awaitable[None]]
+
+
+def endpoint(
+    summary: str,
+    *,
+    answer: type[WireModel],
+    body: type[WireModel] | None = None,
+    query: type[WireModel] = NoQuery,
+    action: Literal["read", "write"] = "read",
+    status: int = 200,
+) -> Callable[[Callable[Concatenate[HandlerT, P], Awaitable[WireModel]]], Verb[HandlerT, P]]:
+    """Declare a verb. Authentication is outermost, as Jupyter Server's own check expects."""
+
+    def decorate(
+        method: Callable[Concatenate[HandlerT, P], Awaitable[WireModel]],
+    ) -> Verb[HandlerT, P]:
+        declared = Endpoint(summary, action, answer, body, query, status)
+
+        @wraps(method)
+        async def run(handler: HandlerT, *args: P.args, **kwargs: P.kwargs) -> None:
+            if body is not None:
+                kwargs["body"] = handler.parse(body)
+            if query is not NoQuery:
+                kwargs["query"] = handler.parse_query(query)
+            result = await method(handler, *args, **kwargs)
+            handler.set_status(status)
+            await handler.finish(result.to_json())
+
+        # The resource is given, not inherited: the decorator would remember the first subclass's for all.
+        guarded = cast("Verb[HandlerT, P]", web.authenticated(authorized(action, resource=AUTH_RESOURCE)(run)))
+        setattr(guarded, _DECLARATION, declared)
+        return guarded
+
+    return decorate
+
+
+_DECLARATION = "__hdsp_endpoint__"
+
+
+def endpoint_of(method: object) -> Endpoint | None:
+    """The declaration of a verb, when it has one."""
+    declared = getattr(method, _DECLARATION, None)
+    return declared if isinstance(declared, Endpoint) else None
+
+
+def _invalid(error: ValidationError) -> InvalidInput:
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or None
+    reason: JsonValue = first["msg"]
+    what = f"{field}: {reason}" if field else str(reason)
+    return InvalidInput(f"The request is not valid: {what}.", field=field, reason=str(reason))

@@ -1,0 +1,48 @@
+"""Which path leads to which handler: the one table that serving and describing share."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ._endpoint import RestHandler
+
+__all__ = ["API_PATH", "rest_handlers", "routes"]
+
+API_PATH = "/hdsp-agent/api"
+
+
+@cache
+def routes() -> dict[str, type[RestHandler]]:
+    """Path templates below the API's own path, with their handlers."""
+    from ._health import HealthHandler, OpenApiHandler
+    from ._models import ModelsHandler
+    from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
+    from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
+    from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
+
+    return {
+        "/health": HealthHandler,
+        "/openapi.json": OpenApiHandler,
+        "/settings": SettingsHandler,
+        "/settings/schema": SettingsSchemaHandler,
+        "/settings/export": SettingsExportHandler,
+        "/settings/import": SettingsImportHandler,
+        "/profiles": ProfilesHandler,
+        "/profiles/{name}": ProfileHandler,
+        "/profiles/{name}/activate": ActivateProfileHandler,
+        "/modes/{mode}/profile": ModeProfileHandler,
+        "/secrets": SecretsHandler,
+        "/secrets/storage": SecretStorageHandler,
+        "/secrets/{profile}/{key}": SecretHandler,
+        "/models": ModelsHandler,
+    }
+
+
+def rest_handlers() -> list[tuple[str, type[RestHandler]]]:
+    """The table as Tornado takes it."""
+    return [(API_PATH + _pattern(path), handler) for path, handler in routes().items()]
+
+
+def _pattern(template: str) -> str:
+    return re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(template))

@@ -1,0 +1,157 @@
+"""What the page may ask for about settings and profiles over the channel.
+
+The same things can be done over REST; both only pass on to the configuration, which tells all pages what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from pydantic import JsonValue
+
+from ..config import ContextProxy
+from ..errors import InvalidInput, UnknownProfile
+from ..messages import (
+    AllowedCommandsRequest,
+    AutoApprovalEnabledRequest,
+    CustomInstructionsRequest,
+    DeleteApiConfigurationRequest,
+    DeniedCommandsRequest,
+    EnhancementApiConfigIdRequest,
+    ImportSettingsRequest,
+    LoadApiConfigurationByIdRequest,
+    LoadApiConfigurationRequest,
+    ModeRequest,
+    RenameApiConfigurationRequest,
+    Request,
+    SaveApiConfigurationRequest,
+    ToggleApiConfigPinRequest,
+    UpdateSettingsRequest,
+    UpsertApiConfigurationRequest,
+)
+from ._dispatch import Dispatcher, Handler, RequestContext
+
+__all__ = ["SettingsRequests"]
+
+
+class SettingsRequests:
+    """Handles the messages of the settings group."""
+
+    def __init__(self, config: ContextProxy) -> None:
+        self._config = config
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Take responsibility for these types of message."""
+        handlers: dict[str, Handler[NoReturn]] = {
+            "updateSettings": self.update_settings,
+            "customInstructions": self.custom_instructions,
+            "autoApprovalEnabled": self.auto_approval,
+            "allowedCommands": self.allowed_commands,
+            "deniedCommands": self.denied_commands,
+            "enhancementApiConfigId": self.enhancement_profile,
+            "mode": self.mode,
+            "exportSettings": self.export_settings,
+            "importSettings": self.import_settings,
+            "resetState": self.reset,
+            "getListApiConfiguration": self.list_profiles,
+            "saveApiConfiguration": self.save_profile,
+            "upsertApiConfiguration": self.upsert_profile,
+            "deleteApiConfiguration": self.delete_profile,
+            "loadApiConfiguration": self.load_profile,
+            "loadApiConfigurationById": self.load_profile,
+            "renameApiConfiguration": self.rename_profile,
+            "toggleApiConfigPin": self.toggle_pin,
+        }
+        for message_type, handler in handlers.items():
+            dispatcher.handle(message_type, handler)
+
+    # ---- settings
+
+    async def update_settings(self, _: RequestContext, message: UpdateSettingsRequest) -> None:
+        """Some settings; all or none."""
+        await self._config.update(message.updated_settings)
+
+    async def custom_instructions(self, _: RequestContext, message: CustomInstructionsRequest) -> None:
+        """The instructions given with every task."""
+        await self._config.update({"customInstructions": message.text})
+
+    async def auto_approval(self, _: RequestContext, message: AutoApprovalEnabledRequest) -> None:
+        """The main switch of auto-approval."""
+        await self._config.update({"autoApprovalEnabled": message.bool})
+
+    async def allowed_commands(self, _: RequestContext, message: AllowedCommandsRequest) -> None:
+        """Commands that need not ask."""
+        await self._config.update({"allowedCommands": list(message.commands)})
+
+    async def denied_commands(self, _: RequestContext, message: DeniedCommandsRequest) -> None:
+        """Commands that are never run."""
+        await self._config.update({"deniedCommands": list(message.commands)})
+
+    async def enhancement_profile(self, _: RequestContext, message: EnhancementApiConfigIdRequest) -> None:
+        """The profile that improves prompts."""
+        await self._config.update({"enhancementApiConfigId": message.text or None})
+
+    async def mode(self, _: RequestContext, message: ModeRequest) -> None:
+        """The mode that new tasks begin in."""
+        await self._config.update({"mode": message.text})
+
+    async def export_settings(self, _: RequestContext, message: Request) -> JsonValue:
+        """The file's content, without keys."""
+        return await self._config.export_settings()
+
+    async def import_settings(self, _: RequestContext, message: ImportSettingsRequest) -> JsonValue:
+        """The report of what was taken and what was not."""
+        try:
+            document: JsonValue = json.loads(message.text)
+        except (ValueError, RecursionError):
+            raise InvalidInput("The file is not JSON. Choose a settings file that was exported before.") from None
+        report = await self._config.import_settings(document)
+        return report.to_wire()
+
+    async def reset(self, _: RequestContext, message: Request) -> None:
+        """Settings, profiles and keys."""
+        await self._config.reset()
+
+    # ---- profiles
+
+    async def list_profiles(self, _: RequestContext, message: Request) -> JsonValue:
+        """The list, to the one who asks."""
+        return [entry.to_wire() for entry in self._config.profiles.entries]
+
+    async def save_profile(self, _: RequestContext, message: SaveApiConfigurationRequest) -> None:
+        """Change a profile, or create it."""
+        await self._write(message.text, message.api_configuration)
+
+    async def upsert_profile(self, _: RequestContext, message: UpsertApiConfigurationRequest) -> None:
+        """The same, and make it the current one."""
+        await self._write(message.text, message.api_configuration)
+        await self._config.profiles.activate(message.text)
+
+    async def delete_profile(self, _: RequestContext, message: DeleteApiConfigurationRequest) -> None:
+        """Its keys go with it."""
+        await self._config.profiles.delete(message.text)
+
+    async def load_profile(
+        self, _: RequestContext, message: LoadApiConfigurationRequest | LoadApiConfigurationByIdRequest
+    ) -> None:
+        """Make it the current one; the book takes names and ids alike."""
+        await self._config.profiles.activate(message.text)
+
+    async def rename_profile(self, _: RequestContext, message: RenameApiConfigurationRequest) -> None:
+        """Whatever refers to it goes on doing so."""
+        await self._config.profiles.rename(message.values.old_name, message.values.new_name)
+
+    async def toggle_pin(self, _: RequestContext, message: ToggleApiConfigPinRequest) -> None:
+        """Pinned profiles come first."""
+        entry = self._config.profiles.get(message.text)
+        await self._config.profiles.pin(entry.id, not entry.pinned)
+
+    async def _write(self, name: str, settings: dict[str, JsonValue]) -> None:
+        book = self._config.profiles
+        try:
+            entry = book.get(name)
+        except UnknownProfile:
+            await book.create(name, settings)
+        else:
+            await book.update(entry.id, settings)

@@ -1,0 +1,65 @@
+"""What a page starts from, and how it hears of changes to the configuration."""
+
+from __future__ import annotations
+
+from ..config import ConfigChange, ContextProxy
+from ..messages import (
+    ExtensionMessage,
+    ExtensionState,
+    ProfilesUpdatedMessage,
+    SecretsUpdatedMessage,
+    SettingsUpdatedMessage,
+    StateMessage,
+)
+from .notices import told
+
+__all__ = ["changes", "full_state"]
+
+
+def full_state(version: str, config: ContextProxy) -> StateMessage:
+    """Everything a page shows, from memory."""
+    book = config.profiles
+    current = book.current
+    return StateMessage(
+        state=ExtensionState(
+            version=version,
+            settings=config.settings,
+            fixed=sorted(config.fixed),
+            api_configuration=book.settings(current.id).to_wire(),
+            current_api_config_name=current.name,
+            list_api_config_meta=list(book.entries),
+            pinned_api_configs={entry.id: True for entry in book.entries if entry.pinned},
+            mode_api_configs=dict(book.modes),
+            secret_status=config.secrets.status,
+            mode=config.settings.mode,
+            custom_modes=config.settings.custom_modes or [],
+            cline_messages=[],
+            has_older_messages=False,
+            notices=told(config.notices),
+        )
+    )
+
+
+def changes(change: ConfigChange, config: ContextProxy) -> list[ExtensionMessage]:
+    """The messages that tell pages what is different: O(what changed), never the whole state."""
+    messages: list[ExtensionMessage] = []
+    if change.settings:
+        messages.append(SettingsUpdatedMessage(settings=config.settings, fixed=sorted(config.fixed)))
+    if change.profiles:
+        messages.append(profiles_updated(config))
+    if change.secrets:
+        messages.append(SecretsUpdatedMessage(status=config.secrets.status))
+    if change.notices:
+        messages.append(StateMessage(state=ExtensionState(notices=told(config.notices))))
+    return messages
+
+
+def profiles_updated(config: ContextProxy) -> ProfilesUpdatedMessage:
+    """The profiles as they are now."""
+    book = config.profiles
+    return ProfilesUpdatedMessage(
+        list_api_config=list(book.entries),
+        current_api_config_name=book.current.name,
+        mode_api_configs=dict(book.modes),
+        pinned_api_configs={entry.id: True for entry in book.entries if entry.pinned},
+    )

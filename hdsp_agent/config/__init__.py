@@ -1,0 +1,65 @@
+"""Settings, provider profiles and keys: the schema, where they are kept, and who may change them."""
+
+from __future__ import annotations
+
+from ._context_proxy import ContextProxy
+from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
+from ._notices import ConfigChange, Notice
+from ._policy import OperatorPolicy
+from ._profile_page import ProfileEntry
+from ._profiles import ProfileBook
+from ._provider_settings import (
+    PASSPHRASE_VARIABLE,
+    PROVIDER_GROUPS,
+    ProviderSettings,
+    model_id,
+    secret_environment,
+    secret_keys,
+    secret_keys_of,
+)
+from ._providers import Protocol, ProviderInfo, ProviderName, provider_info, providers
+from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretStorageStatus, StorageKind
+from ._secrets import SecretStore
+from ._settings import SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
+from ._transfer import ImportItem, ImportReport
+from ._user_config import Fetch, UserConfigSource
+
+__all__ = [
+    "PASSPHRASE_VARIABLE",
+    "PROVIDER_GROUPS",
+    "SETTING_GROUPS",
+    "ConfigChange",
+    "ContextProxy",
+    "Fetch",
+    "GlobalSettings",
+    "GroupOptions",
+    "ImportItem",
+    "ImportReport",
+    "MaskedKind",
+    "ModeConfig",
+    "ModePrompt",
+    "ModeSlug",
+    "Notice",
+    "OperatorPolicy",
+    "ProfileBook",
+    "ProfileEntry",
+    "Protocol",
+    "ProviderInfo",
+    "ProviderName",
+    "ProviderSettings",
+    "SecretPresence",
+    "SecretSource",
+    "SecretStatus",
+    "SecretStorageStatus",
+    "SecretStore",
+    "StorageChoice",
+    "StorageKind",
+    "ToolGroup",
+    "UserConfigSource",
+    "model_id",
+    "provider_info",
+    "providers",
+    "secret_environment",
+    "secret_keys",
+    "secret_keys_of",
+]

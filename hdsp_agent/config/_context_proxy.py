@@ -1,0 +1,346 @@
+"""The one place where everything configured is read and changed."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, cast
+
+from pydantic import JsonValue, SecretStr
+
+from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
+from ._checks import check_setting, readable_settings
+from ._fields import wire_names
+from ._held import HeldTasks
+from ._notices import ConfigChange, Notice
+from ._policy import OperatorPolicy
+from ._profile_page import ProfilePage, checked_name, prepare_profiles, read_profiles
+from ._profiles import ProfileBook
+from ._provider_settings import ProviderSettings, secret_keys
+from ._secrets import SecretStore
+from ._settings import GlobalSettings, PassThroughState, StorageChoice
+from ._store import ConfigDocument, ConfigStore
+from ._transfer import ImportReport, apply_import, export_document, plan_import
+from ._user_config import UserConfig, UserConfigSource
+
+__all__ = ["ContextProxy"]
+
+logger = logging.getLogger(__name__)
+
+Raw = dict[str, JsonValue]
+Listener = Callable[[ConfigChange], None]
+_FALLBACK_MODE: Final = "code"
+
+
+class ContextProxy:
+    """Settings, profiles and keys of one person: cached, checked, kept, and the same in every process.
+
+    A value comes from the first of: what the operator fixed, what the person set, the operator's defaults for this
+    person, the schema's default.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        policy: OperatorPolicy,
+        secrets: SecretStore,
+        *,
+        user_config: UserConfigSource | None = None,
+    ) -> None:
+        self.home: Final = home
+        self.secrets: Final = secrets
+        self._operator = policy
+        self._policy = policy
+        self._source = user_config
+        self._user_config = UserConfig()
+        self._store = ConfigStore(home, self._refresh, lock_timeout=policy.file_lock_timeout_seconds)
+        self._profiles = ProfileBook(self._store.modify, secrets, policy, self._note)
+        # Not validated: that would build the validators while the server is being put together.
+        self._settings = GlobalSettings.model_construct()
+        self._own: Raw = {}
+        self._fixed: frozenset[str] = frozenset()
+        self._notices: tuple[Notice, ...] = ()
+        self._noted: tuple[Notice, ...] = ()
+        self._listeners: list[Listener] = []
+        self._held = HeldTasks()
+        self._loading: asyncio.Task[None] | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+
+    # ---- life
+
+    async def start(self) -> None:
+        """Load the file and look for keys and the operator's defaults in the background.
+
+        A storage that does not work is a notice. What the operator fixed must be valid: raises InvalidSetting.
+        """
+        await asyncio.to_thread(_build_validators)
+        self._check_fixed()
+        await self._store.start(lambda document: prepare_profiles(document.profiles, self._operator))
+        self._refresh()
+        self._unsubscribe = self.secrets.subscribe(lambda: self._announce(ConfigChange(secrets=True)))
+        self.secrets.start(self._settings.secret_storage, self._profiles.wanted_secrets)
+        if self._source is not None:
+            self._loading = self._held.begin(self._load_user_config(self._source))
+
+    async def stop(self) -> None:
+        """Finish what is being written and end everything in the background."""
+        if self._loading is not None:
+            self._loading.cancel()
+        await self._held.drain()
+        await self._store.stop()
+        await self.secrets.stop()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call the listener after each change, whoever made it; returns how to end that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    # ---- what is configured
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force."""
+        return self._settings
+
+    @property
+    def policy(self) -> OperatorPolicy:
+        """What the operator decided, for this person."""
+        return self._policy
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Names on the wire of the settings, and provider settings, that cannot be changed."""
+        return frozenset(self._policy.forced_settings())
+
+    @property
+    def profiles(self) -> ProfileBook:
+        """The provider profiles."""
+        return self._profiles
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a person should know about the configuration."""
+        return self._notices
+
+    # ---- changing settings
+
+    async def update(self, patch: Mapping[str, JsonValue]) -> GlobalSettings:
+        """Change settings by their names on the wire; ``None`` puts one back to its default.
+
+        Raises InvalidSetting or ForbiddenByOperator naming the first bad one; then nothing is changed.
+        """
+        values: Raw = {}
+        for key, value in patch.items():
+            checked = check_setting(GlobalSettings, key, value)
+            if key in self.fixed:
+                raise ForbiddenByOperator("The operator of this server fixes this setting.", field=key)
+            if key == "mode" and checked is not None and not self._policy.allows_mode(checked):
+                raise ForbiddenByOperator(
+                    f"The operator of this server does not allow the mode {checked}.", field=key, mode=str(checked)
+                )
+            values[key] = checked
+        if "secretStorage" in values:
+            # Keys move first: if they cannot, nothing is changed.
+            await self.use_storage(cast(StorageChoice, values.pop("secretStorage") or "auto"))
+        if values:
+            await self._store.modify(lambda document: _apply(document.settings, values))
+        return self._settings
+
+    async def use_storage(self, choice: StorageChoice) -> None:
+        """Keep keys elsewhere and move those that are there; raises SecretStorageUnavailable if that cannot be."""
+        if "secretStorage" in self.fixed:
+            raise ForbiddenByOperator("The operator of this server fixes this setting.", field="secretStorage")
+        check_setting(GlobalSettings, "secretStorage", choice)
+        before = self._settings.secret_storage
+        ids = [entry.id for entry in self._profiles.entries]
+        await self.secrets.use_storage(choice, ids)
+        try:
+            await self._store.modify(lambda document: _apply(document.settings, {"secretStorage": choice}))
+        except HdspAgentError:
+            # The next start would look for the keys where they were.
+            await self.secrets.use_storage(before, ids)
+            raise
+
+    async def reset(self) -> None:
+        """Put everything back as if for the first time: settings, profiles and keys. The list of tasks stays."""
+        ids = [entry.id for entry in self._profiles.entries]
+
+        def change(document: ConfigDocument) -> None:
+            kept = {key: document.settings[key] for key in _pass_through_keys() if key in document.settings}
+            document.settings.clear()
+            document.settings.update(kept)
+            document.profiles.clear()
+            prepare_profiles(document.profiles, self._operator)
+
+        self._noted = ()
+        left_behind = None
+        # Keys first: the settings say where they are.
+        try:
+            await self.secrets.delete_profiles(ids)
+        except HdspAgentError as error:
+            left_behind = Notice(
+                code="keys_left_behind",
+                message=f"Everything was reset, but saved keys could not be deleted: {error.message}",
+            )
+        await self._store.modify(change)
+        if left_behind is not None:
+            self._note(left_behind)
+
+    # ---- keys, by profile
+
+    async def set_secret(self, profile: str, key: str, value: SecretStr) -> None:
+        """Keep a key of a profile."""
+        await self.secrets.set(self._profiles.get(profile).id, key, value)
+
+    async def delete_secret(self, profile: str, key: str) -> None:
+        """Forget a key of a profile."""
+        await self.secrets.delete(self._profiles.get(profile).id, key)
+
+    # ---- by key, whatever kind of key it is
+
+    async def get_value(self, key: str) -> JsonValue | SecretStr:
+        """A setting, a setting or a secret of the current profile, or state that is not cached."""
+        if key in secret_keys():
+            return await self.secrets.get(self._profiles.current.id, key)
+        if key in _pass_through_keys():
+            return copy.deepcopy(self._store.document.section("globalSettings").get(key))
+        if key in wire_names(GlobalSettings):
+            return self._settings.to_wire().get(key)
+        if key in wire_names(ProviderSettings):
+            return self._profiles.settings(self._profiles.current.id).to_wire().get(key)
+        raise InvalidSetting(f"There is no setting named {key[:100]}.", field=key[:100], reason="unknown")
+
+    async def set_value(self, key: str, value: JsonValue | SecretStr) -> None:
+        """The counterpart of ``get_value``."""
+        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if key in _pass_through_keys():
+            checked = check_setting(PassThroughState, key, plain)
+            await self._store.modify(lambda document: _apply(document.settings, {key: checked}))
+        elif key in wire_names(GlobalSettings):
+            await self.update({key: plain})
+        else:
+            await self._profiles.update(self._profiles.current.id, {key: plain})
+
+    # ---- out and in
+
+    async def export_settings(self) -> Raw:
+        """What a person set, without keys, in a form that can be imported again."""
+        return copy.deepcopy(export_document(self._own, self._profiles))
+
+    async def import_settings(self, document: JsonValue) -> ImportReport:
+        """Take what can be used of an export of ours or of Roo Code; the report says what became of each value."""
+        plan = plan_import(document, self._policy, self._own, self._profiles)
+        ids: dict[str, str] = {}
+        await self._store.modify(lambda fresh: ids.update(apply_import(fresh, plan, self._operator)))
+        for name, profile in plan.profiles.items():
+            for key, value in profile.keys.items():
+                where = f"providerProfiles.{name}.{key}"
+                try:
+                    await self.secrets.set(ids[name], key, SecretStr(value))
+                except HdspAgentError as error:
+                    plan.skipped(where, error.code, error.message)
+                else:
+                    plan.taken(where, "key_saved", "The key was saved in the secret storage.")
+        return ImportReport(items=tuple(plan.items), profiles=tuple(plan.profiles), current=self._profiles.current.name)
+
+    # ---- how
+
+    def _check_fixed(self) -> None:
+        settings, providers = wire_names(GlobalSettings), wire_names(ProviderSettings)
+        check_setting(ProviderSettings, "apiProvider", self._operator.default_provider)
+        checked_name(self._operator.default_profile)
+        for key, value in self._operator.fixed_settings.items():
+            if key in settings or key not in providers:
+                check_setting(GlobalSettings, key, value)
+            if key in providers:
+                check_setting(ProviderSettings, key, value)
+                if key in secret_keys():
+                    raise InvalidSetting(
+                        "A key is not a setting to fix; use provider_keys.", field=key, reason="secret"
+                    )
+
+    async def _load_user_config(self, source: UserConfigSource) -> None:
+        self._user_config = await source.load()
+        fixed = {**self._user_config.settings, **self._user_config.provider}
+        fixed = {key: value for key, value in fixed.items() if key in self._user_config.fixed}
+        self._policy = replace(self._operator, fixed_settings={**fixed, **self._operator.fixed_settings})
+        self._refresh()
+
+    def _note(self, notice: Notice) -> None:
+        self._noted = (*self._noted, notice)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Make sense of the document again and tell what is different."""
+        document = self._store.document
+        before = (self._settings, self._profiles.page, self._notices)
+        self._own, bad = readable_settings(GlobalSettings, document.section("globalSettings"))
+        self._settings = self._in_force(self._own)
+        defaults = {**self._operator.provider_defaults(), **self._user_config.provider}
+        page = read_profiles(document.section("providerProfiles"), self._policy, defaults)
+        self._profiles.turn_to(page, self._policy)
+        self._notices = (*self._store.notices, *bad, *page.notices, *self._user_config.notices, *self._noted)
+        change = _difference(before, (self._settings, page, self._notices))
+        # A setting that can no longer be changed, or can again, is different too.
+        fixed, self._fixed = self._fixed, self.fixed
+        self._announce(replace(change, settings=change.settings | (fixed ^ self._fixed)))
+        if self._unsubscribe is not None:
+            self._follow_secrets()
+
+    def _follow_secrets(self) -> None:
+        self.secrets.expect(self._profiles.wanted_secrets)
+        self.secrets.follow(self._settings.secret_storage)
+
+    def _in_force(self, own: Raw) -> GlobalSettings:
+        names = wire_names(GlobalSettings)
+        values = {**self._user_config.settings, **own, **self._policy.forced_settings()}
+        settings = GlobalSettings.model_validate({names[key]: values[key] for key in values if key in names})
+        modes = self._policy.allowed_modes
+        if modes and settings.mode not in modes:
+            settings = settings.model_copy(update={"mode": _FALLBACK_MODE if _FALLBACK_MODE in modes else modes[0]})
+        return settings
+
+    def _announce(self, change: ConfigChange) -> None:
+        if not change:
+            return
+        for listener in tuple(self._listeners):
+            try:
+                listener(change)
+            except Exception:
+                # One listener's failure must neither undo the change nor keep it from the others.
+                logger.exception("A listener to configuration changes failed")
+
+
+def _difference(
+    before: tuple[GlobalSettings, ProfilePage, tuple[Notice, ...]],
+    after: tuple[GlobalSettings, ProfilePage, tuple[Notice, ...]],
+) -> ConfigChange:
+    changed = frozenset(
+        wire for wire, name in wire_names(GlobalSettings).items() if getattr(before[0], name) != getattr(after[0], name)
+    )
+    return ConfigChange(settings=changed, profiles=before[1] != after[1], notices=before[2] != after[2])
+
+
+def _build_validators() -> None:
+    """A few hundredths of a second each, which the event loop need not spend."""
+    for model in (GlobalSettings, ProviderSettings, PassThroughState):
+        model.model_rebuild()
+
+
+def _pass_through_keys() -> frozenset[str]:
+    return frozenset(wire_names(PassThroughState))
+
+
+def _apply(section: Raw, values: Mapping[str, JsonValue]) -> None:
+    for key, value in values.items():
+        if value is None:
+            section.pop(key, None)
+        else:
+            section[key] = value

@@ -1,0 +1,68 @@
+"""Custom modes and prompt overrides, in the form Roo Code exports them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+
+from ..wire import WireModel
+
+__all__ = ["GroupOptions", "ModeConfig", "ModePrompt", "ModeSlug", "ToolGroup"]
+
+ToolGroup = Literal["read", "edit", "command", "mcp", "modes"]
+ModeSlug = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9-]+$", max_length=100)]
+LongText = Annotated[str, Field(max_length=100_000)]
+
+
+class GroupOptions(WireModel):
+    """Narrows a tool group to some files."""
+
+    file_regex: Annotated[str, Field(max_length=1000)] | None = None
+    """Only files whose path matches may be changed."""
+    description: Annotated[str, Field(max_length=1000)] | None = None
+    """What the pattern means, for people and for the model."""
+
+    @field_validator("file_regex")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                re.compile(value)
+            except re.error as error:
+                raise ValueError(f"is not a regular expression: {error}") from None
+        return value
+
+
+class ModeConfig(WireModel):
+    """A mode: the agent's role, its instructions and the tools it has."""
+
+    slug: ModeSlug
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    role_definition: Annotated[str, Field(min_length=1, max_length=100_000)]
+    when_to_use: LongText | None = None
+    description: LongText | None = None
+    custom_instructions: LongText | None = None
+    groups: tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...] = ()
+    source: Literal["global", "project"] | None = None
+    icon_name: Annotated[str, Field(max_length=100)] | None = None
+
+    @field_validator("groups")
+    @classmethod
+    def _no_group_twice(
+        cls, value: tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...]
+    ) -> tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...]:
+        names = [group if isinstance(group, str) else group[0] for group in value]
+        if len(set(names)) != len(names):
+            raise ValueError("names a tool group twice")
+        return value
+
+
+class ModePrompt(WireModel):
+    """What a person changed about a mode's prompt."""
+
+    role_definition: LongText | None = None
+    when_to_use: LongText | None = None
+    description: LongText | None = None
+    custom_instructions: LongText | None = None

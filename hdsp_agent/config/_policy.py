@@ -1,0 +1,78 @@
+"""What the operator of a server decides for the people on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue, SecretStr
+
+from ..errors import ForbiddenByOperator
+
+__all__ = ["OperatorPolicy"]
+
+
+@dataclass(frozen=True)
+class OperatorPolicy:
+    """The operator's decisions. The defaults leave everything to the person; ``None`` allows all."""
+
+    allowed_providers: tuple[str, ...] | None = None
+    allowed_modes: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    allow_auto_approval: bool = True
+
+    default_profile: str = "default"
+    """The name of the profile made at the first start, and the current one while the person has chosen none."""
+    default_provider: str | None = None
+    """The provider of profiles that name none."""
+    default_model: str | None = None
+    """The model of profiles that use the default provider and name none."""
+    fixed_settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Settings, and provider settings, nobody can change, by their names on the wire."""
+
+    provider_keys: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
+    """Keys by provider, for everyone on this server. They can be used and not be read."""
+    allowed_keyring_backends: tuple[str, ...] = ()
+    """Modules of keyring backends trusted besides those of the operating systems."""
+    keyring_timeout_seconds: float = 1.8
+    """How long the keyring may take to answer, so that its state is known within two seconds of the start."""
+
+    user_config_api_url: str = ""
+    """Where a person's defaults come from; ``{username}`` stands for the person's name."""
+    user_config_timeout_seconds: float = 5.0
+    file_lock_timeout_seconds: float = 10.0
+    """How long a change waits for another process that is changing the same file."""
+
+    def check_provider(self, provider: JsonValue) -> None:
+        """Raise unless profiles may use the provider."""
+        if not self.allows_provider(provider):
+            raise ForbiddenByOperator(
+                f"The operator of this server does not allow the provider {provider}. "
+                f"Allowed: {', '.join(self.allowed_providers or ()) or 'none'}.",
+                field="apiProvider",
+                provider=str(provider),
+            )
+
+    def allows_provider(self, provider: JsonValue) -> bool:
+        """Whether profiles may use the provider; a profile without one is always allowed."""
+        return provider is None or self.allowed_providers is None or provider in self.allowed_providers
+
+    def allows_mode(self, mode: JsonValue) -> bool:
+        """Whether tasks may run in the mode."""
+        return self.allowed_modes is None or mode in self.allowed_modes
+
+    def forced_settings(self) -> dict[str, JsonValue]:
+        """The settings nobody can change, those that follow from other decisions included."""
+        forced = dict(self.fixed_settings)
+        if not self.allow_auto_approval:
+            forced["autoApprovalEnabled"] = False
+        return forced
+
+    def provider_defaults(self) -> dict[str, JsonValue]:
+        """Provider settings for profiles that leave them open."""
+        defaults: dict[str, JsonValue] = {}
+        if self.default_provider:
+            defaults["apiProvider"] = self.default_provider
+        if self.default_model:
+            defaults["apiModelId"] = self.default_model
+        return defaults

@@ -1,0 +1,445 @@
+"""Keys: where they come from, where they are kept, and the only way to read one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import SecretStr
+
+from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable
+from ._daemon_calls import Unresponsive, call_in_daemon
+from ._fields import field_providers, secret_fields, wire_names
+from ._held import HeldTasks
+from ._policy import OperatorPolicy
+from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_keys
+from ._providers import provider_info
+from ._secret_backends import BackendProblem, SecretBackend, account_name, open_backend
+from ._secret_status import SecretPresence, SecretStatus, SecretStorageStatus, StorageKind, last4
+from ._settings import StorageChoice
+
+__all__ = ["SecretName", "SecretStore"]
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+SecretName = tuple[str, str]
+"""A profile's id and the setting that holds the key."""
+
+_OPENED_MESSAGES: Final[dict[StorageKind, str]] = {
+    "keyring": "Keys are kept in the system keyring.",
+    "encrypted-file": "Keys are kept in an encrypted file.",
+    "file": "Keys are kept in a file only you can read. It is not encrypted.",
+}
+_CHOICES: Final = (
+    f"You can set the key as an environment variable, set {PASSPHRASE_VARIABLE} to keep keys in an encrypted file, or "
+    "choose in the settings to keep them in a file only you can read."
+)
+_LONGEST_KEY: Final = 65_536
+
+
+class SecretStore:
+    """Keys from the environment, from the operator, and from the one place where a person's own are kept.
+
+    The place is looked for in the background: ``start`` returns at once, ``status`` says what is known so far, and
+    every call that needs the place waits for the search, which the operator's time limit bounds.
+    """
+
+    def __init__(self, home: Path, policy: OperatorPolicy, *, environ: Mapping[str, str] | None = None) -> None:
+        self._home = home
+        self._policy = policy
+        self._environ = os.environ if environ is None else environ
+        self._choice: StorageChoice = "auto"
+        self._backend: SecretBackend | None = None
+        self._storage = _checking()
+        self._nothing_kept = False
+        self._wanted: tuple[SecretName, ...] = ()
+        self._stored: dict[SecretName, SecretPresence] = {}
+        self._order = asyncio.Lock()
+        self._held = HeldTasks()
+        self._search: asyncio.Task[None] | None = None
+        self._listeners: list[Callable[[], None]] = []
+
+    # ---- life
+
+    def start(self, choice: StorageChoice, wanted: Iterable[SecretName]) -> None:
+        """Begin to look for the place and for the keys that are wanted."""
+        self._choice = choice
+        self._wanted = tuple(wanted)
+        self._search = self._held.begin(self._find_place())
+
+    async def stop(self) -> None:
+        """Finish what is under way. A call that hangs is given up after the time limit."""
+        await self._held.drain()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call the listener when ``status`` has changed; returns how to end that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    # ---- what may be told
+
+    @property
+    def status(self) -> SecretStatus:
+        """Which keys there are and where they are kept, as far as is known."""
+        names = dict.fromkeys((*self._wanted, *self._stored))
+        return SecretStatus(storage=self._storage, secrets=tuple(self._presence(*name) for name in names))
+
+    def _presence(self, profile_id: str, key: str) -> SecretPresence:
+        if (found := self._from_environment(key)) is not None:
+            variable, value = found
+            return SecretPresence(
+                profile_id=profile_id,
+                key=key,
+                present=True,
+                last4=last4(value),
+                source="environment",
+                variable=variable,
+            )
+        if self._from_operator(key) is not None:
+            # Not even its last characters: it is not this person's key.
+            return SecretPresence(profile_id=profile_id, key=key, present=True, source="operator")
+        return self._stored.get((profile_id, key)) or SecretPresence(profile_id=profile_id, key=key, present=False)
+
+    # ---- reading, the only way
+
+    async def get(self, profile_id: str, key: str) -> SecretStr | None:
+        """The key for a request to a provider, or None if there is none.
+
+        Raises SecretStorageUnavailable if there may be one that cannot be read just now.
+        """
+        _check_key(key)
+        if (found := self._from_environment(key)) is not None:
+            return SecretStr(found[1])
+        if (operators := self._from_operator(key)) is not None:
+            return operators
+
+        async def read() -> SecretStr | None:
+            backend = await self._place()
+            if backend is None:
+                return None
+            value = await self._ask(lambda: backend.get(account_name(profile_id, key)))
+            self._note(profile_id, key, value)
+            return None if value is None else SecretStr(value)
+
+        return await self._in_order(read())
+
+    # ---- changing
+
+    async def set(self, profile_id: str, key: str, value: SecretStr) -> None:
+        """Keep a person's own key."""
+        _check_key(key)
+        self._check_writable(key)
+        text = _checked_value(key, value)
+
+        async def write() -> None:
+            backend = await self._place()
+            if backend is None:
+                raise self._unavailable()
+            await self._ask(lambda: backend.set(account_name(profile_id, key), text))
+            self._note(profile_id, key, text)
+
+        await self._in_order(write())
+
+    async def delete(self, profile_id: str, key: str) -> None:
+        """Forget a person's own key; none there is fine."""
+        _check_key(key)
+        if (profile_id, key) not in self._stored:
+            self._check_writable(key)
+        await self._forget([(profile_id, key)])
+
+    async def delete_profiles(self, profile_ids: Iterable[str]) -> None:
+        """Forget every key of these profiles."""
+        await self._forget([(profile_id, key) for profile_id in profile_ids for key in sorted(secret_keys())])
+
+    async def use_storage(self, choice: StorageChoice, profile_ids: Iterable[str]) -> None:
+        """Keep keys elsewhere from now on and move those that are there.
+
+        Raises SecretStorageUnavailable, with everything as it was, if the new place does not work.
+        """
+        names = [(profile_id, key) for profile_id in profile_ids for key in sorted(secret_keys())]
+
+        async def switch() -> None:
+            await self._searched()
+            before = (self._choice, self._backend, self._storage, self._nothing_kept, dict(self._stored))
+            old = self._backend
+            self._choice = choice
+            await self._find_place()
+            new = self._backend
+            refusal = None if new is not None else self._unavailable()
+            if new is not None and old is not None and new.kind != old.kind:
+                try:
+                    await self._move(old, new, names)
+                except SecretStorageUnavailable as error:
+                    refusal = error
+            if refusal is not None:
+                self._choice, self._backend, self._storage, self._nothing_kept, self._stored = before
+                self._announce()
+                raise refusal
+
+        await self._in_order(switch())
+
+    def follow(self, choice: StorageChoice) -> None:
+        """Follow a choice made elsewhere, such as in another process, which has moved the keys."""
+        if choice != self._choice:
+            self._choice = choice
+            self._held.begin(self._look_again())
+
+    async def retry(self) -> SecretStatus:
+        """Look again for the place, after unlocking a keyring for example."""
+        await self._look_again()
+        return self.status
+
+    def expect(self, wanted: Iterable[SecretName]) -> None:
+        """Keep the status of these keys from now on."""
+        names = tuple(wanted)
+        if set(names) == set(self._wanted):
+            return
+        gone = {profile_id for profile_id, _ in self._wanted} - {profile_id for profile_id, _ in names}
+        fresh = [name for name in names if name not in self._wanted and name not in self._stored]
+        self._wanted = names
+        self._stored = {name: stored for name, stored in self._stored.items() if name[0] not in gone}
+        if fresh:
+            self._held.begin(self._in_order(self._look_at(fresh)))
+        self._announce()
+
+    # ---- sources that cannot be written
+
+    def _from_environment(self, key: str) -> tuple[str, str] | None:
+        for variable in secret_fields(ProviderSettings)[key].env:
+            if value := self._environ.get(variable, "").strip():
+                return variable, value
+        return None
+
+    def _from_operator(self, key: str) -> SecretStr | None:
+        info = ProviderSettings.model_fields[wire_names(ProviderSettings)[key]]
+        for name in field_providers(info):
+            provider = provider_info(name)
+            if provider is not None and provider.key_field == key and name in self._policy.provider_keys:
+                return self._policy.provider_keys[name]
+        return None
+
+    def _check_writable(self, key: str) -> None:
+        if (found := self._from_environment(key)) is not None:
+            raise Conflict(
+                f"This key comes from the environment variable {found[0]}, which goes before a saved one. "
+                "Start the server without that variable to use your own.",
+                field=key,
+                variable=found[0],
+            )
+        if self._from_operator(key) is not None:
+            raise ForbiddenByOperator(
+                "The operator of this server provides this key; it cannot be changed here.", field=key
+            )
+
+    # ---- the place where a person's keys are kept
+
+    async def _searched(self) -> None:
+        while (search := self._search) is not None and not search.done():
+            await asyncio.wait({search})
+
+    async def _look_again(self) -> None:
+        self._storage = _checking()
+        self._announce()
+        await self._in_order(self._find_place())
+
+    async def _find_place(self) -> None:
+        wanted = self._wanted
+
+        def look(choice: StorageChoice) -> tuple[SecretBackend, dict[SecretName, str | None]]:
+            backend = open_backend(
+                choice,
+                self._home,
+                also_allowed=self._policy.allowed_keyring_backends,
+                passphrase=self._environ.get(PASSPHRASE_VARIABLE) or None,
+                # Less than the limit of the call, so that its error arrives and not silence.
+                lock_timeout=self._policy.keyring_timeout_seconds / 2,
+            )
+            return backend, {name: backend.get(account_name(*name)) for name in wanted}
+
+        choice = self._choice
+        limit = self._policy.keyring_timeout_seconds
+        has_second = choice == "auto" and bool(self._environ.get(PASSPHRASE_VARIABLE))
+        try:
+            try:
+                backend, found = await call_in_daemon(lambda: look(choice), limit / 2 if has_second else limit)
+            except Unresponsive:
+                if not has_second:
+                    raise
+                backend, found = await call_in_daemon(lambda: look("encrypted-file"), limit / 2)
+        except Unresponsive:
+            self._close(self._unresponsive_status())
+        except BackendProblem as problem:
+            self._close(_problem_status(problem), nothing_kept=problem.empty)
+        else:
+            self._backend = backend
+            self._storage = _open_status(backend)
+            for name, value in found.items():
+                self._note(*name, value, announce=False)
+            self._announce()
+
+    async def _place(self) -> SecretBackend | None:
+        """The place once it is known; None if there is none and never was one."""
+        await self._searched()
+        if self._backend is None and not self._nothing_kept:
+            raise self._unavailable()
+        return self._backend
+
+    async def _ask(self, call: Callable[[], T]) -> T:
+        """One call to the place, with the operator's time limit."""
+        try:
+            answer = await call_in_daemon(call, self._policy.keyring_timeout_seconds)
+        except Unresponsive:
+            # Its thread may hang for ever; another call would only add a second one.
+            self._close(self._unresponsive_status())
+            raise self._unavailable() from None
+        except BackendProblem as problem:
+            self._storage = _problem_status(problem, self._backend)
+            self._announce()
+            raise self._unavailable() from None
+        if not self._storage.available and self._backend is not None:
+            self._storage = _open_status(self._backend)
+            self._announce()
+        return answer
+
+    async def _move(self, old: SecretBackend, new: SecretBackend, names: list[SecretName]) -> None:
+        moved: dict[SecretName, str] = {}
+        try:
+            for name in names:
+                account = account_name(*name)
+                if (value := await self._ask(partial(old.get, account))) is not None:
+                    await self._ask(partial(new.set, account, value))
+                    moved[name] = value
+        except SecretStorageUnavailable:
+            await self._clear(new, moved)
+            raise
+        # They are safe in the new place by now.
+        await self._clear(old, moved)
+        for name, value in moved.items():
+            self._note(*name, value, announce=False)
+        self._announce()
+
+    async def _clear(self, backend: SecretBackend, names: Iterable[SecretName]) -> None:
+        for name in names:
+            try:
+                await call_in_daemon(partial(backend.delete, account_name(*name)), self._policy.keyring_timeout_seconds)
+            except (BackendProblem, Unresponsive):
+                logger.warning("A key that is kept elsewhere now could not be deleted from: %s", backend.kind)
+
+    async def _forget(self, names: list[SecretName]) -> None:
+        async def forget() -> None:
+            backend = await self._place()
+            if backend is None:
+                return
+            for name in names:
+                account = account_name(*name)
+                await self._ask(partial(backend.delete, account))
+                self._stored.pop(name, None)
+            self._announce()
+
+        await self._in_order(forget())
+
+    async def _look_at(self, names: list[SecretName]) -> None:
+        try:
+            backend = await self._place()
+            if backend is None:
+                return
+            found = await self._ask(lambda: {name: backend.get(account_name(*name)) for name in names})
+        except SecretStorageUnavailable:
+            return  # the status says so
+        for name, value in found.items():
+            self._note(*name, value, announce=False)
+        self._announce()
+
+    async def _in_order(self, work: Coroutine[object, object, T]) -> T:
+        """One operation at a time, each to its end, so that the last one asked for is the one that holds."""
+
+        async def turn() -> T:
+            async with self._order:
+                return await work
+
+        return await self._held.finish(turn())
+
+    # ---- what is known
+
+    def _note(self, profile_id: str, key: str, value: str | None, *, announce: bool = True) -> None:
+        name = (profile_id, key)
+        before = self._stored.get(name)
+        if value is None or self._backend is None:
+            self._stored.pop(name, None)
+        else:
+            self._stored[name] = SecretPresence(
+                profile_id=profile_id, key=key, present=True, last4=last4(value), source=self._backend.kind
+            )
+        if announce and before != self._stored.get(name):
+            self._announce()
+
+    def _close(self, storage: SecretStorageStatus, *, nothing_kept: bool = False) -> None:
+        self._backend = None
+        self._nothing_kept = nothing_kept
+        self._storage = storage
+        self._stored.clear()
+        self._announce()
+
+    def _unavailable(self) -> SecretStorageUnavailable:
+        status = self._storage
+        error = SecretStorageUnavailable(f"Saved keys cannot be used: {status.message} {_CHOICES}", cause=status.code)
+        error.params |= status.params
+        return error
+
+    def _unresponsive_status(self) -> SecretStorageStatus:
+        seconds = self._policy.keyring_timeout_seconds
+        return SecretStorageStatus(
+            available=False,
+            kind="keyring",
+            code="keyring_unresponsive",
+            message=f"The system keyring did not answer within {seconds:g} seconds. It may be waiting for you to unlock "
+            "it. Unlock it, then try again.",
+            params={"seconds": seconds},
+        )
+
+    def _announce(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
+
+
+def _checking() -> SecretStorageStatus:
+    return SecretStorageStatus(available=False, code="checking", message="Looking for a place to keep keys.")
+
+
+def _open_status(backend: SecretBackend) -> SecretStorageStatus:
+    return SecretStorageStatus(kind=backend.kind, available=True, code="ok", message=_OPENED_MESSAGES[backend.kind])
+
+
+def _problem_status(problem: BackendProblem, backend: SecretBackend | None = None) -> SecretStorageStatus:
+    return SecretStorageStatus(
+        kind=backend.kind if backend else None,
+        available=False,
+        code=problem.code,
+        message=problem.message,
+        params=problem.params,
+    )
+
+
+def _check_key(key: str) -> None:
+    if key not in secret_keys():
+        raise InvalidSetting(f"There is no key named {key[:100]}.", field=key[:100], reason="unknown")
+
+
+def _checked_value(key: str, value: SecretStr) -> str:
+    text = value.get_secret_value().strip()
+    reason = None
+    if not text:
+        reason = "it is empty"
+    elif len(text) > _LONGEST_KEY:
+        reason = f"it is longer than {_LONGEST_KEY} characters"
+    elif any(not char.isprintable() and char not in "\r\n\t" for char in text):
+        reason = "it contains characters that cannot be printed"
+    if reason is not None:
+        raise InvalidSetting(f"The key was not saved: {reason}.", field=key, reason=reason)
+    return text

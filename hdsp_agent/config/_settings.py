@@ -1,0 +1,729 @@
+"""The settings a person can change: one schema for the file, the panel and the wire.
+
+Names and defaults are Roo Code's where it has the setting. Every nullable setting has the default ``None``.
+
+Descriptions stand in ``shown`` and annotations are not postponed: reading docstrings back from the source and
+evaluating strings would take most of the time this module needs at Jupyter's start.
+"""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, field_validator
+
+from ..wire import WireModel
+from ._fields import Choices, number_properties, shown
+from ._modes import ModeConfig, ModePrompt, ModeSlug
+
+__all__ = ["SETTING_GROUPS", "GlobalSettings", "MaskedKind", "PassThroughState", "StorageChoice"]
+
+SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
+    ("approvals", "Approvals"),
+    ("commands", "Commands"),
+    ("notebooks", "Notebooks and kernels"),
+    ("context", "Context"),
+    ("checkpoints", "Checkpoints"),
+    ("memory", "Memory"),
+    ("modes", "Modes and prompts"),
+    ("services", "Services"),
+    ("ui", "Appearance and sound"),
+    ("profiles", "Profiles"),
+    ("privacy", "Privacy and keys"),
+    ("storage", "Storage"),
+)
+"""The groups of the settings panel, in its order."""
+
+Percent = Annotated[int, Field(ge=5, le=100)]
+Days = Annotated[int, Field(ge=0, le=3650)]
+ProfileId = Annotated[str, Field(min_length=1, max_length=100)]
+CommandPrefix = Annotated[str, Field(min_length=1, max_length=1000)]
+LongText = Annotated[str, Field(max_length=100_000)]
+
+StorageChoice = Annotated[
+    Literal["auto", "keyring", "encrypted-file", "file"],
+    Choices(
+        (
+            ("auto", "The system keyring, else an encrypted file if a passphrase is set"),
+            ("keyring", "The system keyring only"),
+            ("encrypted-file", "A file encrypted with the passphrase in HDSP_AGENT_PASSPHRASE"),
+            ("file", "A file only you can read, not encrypted"),
+        )
+    ),
+]
+"""Where keys may be kept."""
+
+MaskedKind = Annotated[
+    Literal[
+        "github-token",
+        "gitlab-token",
+        "openai-key",
+        "anthropic-key",
+        "aws-key",
+        "google-key",
+        "slack-token",
+        "huggingface-token",
+        "private-key",
+        "jwt",
+        "bearer-token",
+        "url-password",
+        "assigned-secret",
+        "email",
+    ],
+    Choices(
+        (
+            ("github-token", "GitHub tokens"),
+            ("gitlab-token", "GitLab tokens"),
+            ("openai-key", "OpenAI keys"),
+            ("anthropic-key", "Anthropic keys"),
+            ("aws-key", "AWS keys"),
+            ("google-key", "Google keys"),
+            ("slack-token", "Slack tokens"),
+            ("huggingface-token", "Hugging Face tokens"),
+            ("private-key", "Private keys (PEM)"),
+            ("jwt", "JSON web tokens"),
+            ("bearer-token", "Bearer tokens"),
+            ("url-password", "Passwords in addresses"),
+            ("assigned-secret", "Values assigned to names like password or api_key"),
+            ("email", "E-mail addresses"),
+        )
+    ),
+]
+"""A kind of text that is masked before it is recorded or sent."""
+
+ALL_MASKED_KINDS: Final[tuple[MaskedKind, ...]] = (
+    "github-token",
+    "gitlab-token",
+    "openai-key",
+    "anthropic-key",
+    "aws-key",
+    "google-key",
+    "slack-token",
+    "huggingface-token",
+    "private-key",
+    "jwt",
+    "bearer-token",
+    "url-password",
+    "assigned-secret",
+    "email",
+)
+
+
+def _settings_schema_extra(schema: dict[str, JsonValue]) -> None:
+    number_properties(schema)
+    schema["x-groups"] = [{"id": group, "title": title} for group, title in SETTING_GROUPS]
+
+
+class GlobalSettings(WireModel):
+    """Everything a person can set that does not belong to one provider profile."""
+
+    model_config = ConfigDict(json_schema_extra=_settings_schema_extra, use_attribute_docstrings=False)
+
+    # ---- approvals
+    auto_approval_enabled: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Approve actions automatically",
+            "The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below.",
+        ),
+    ] = False
+    always_allow_read_only: Annotated[
+        bool, shown("approvals", "Reading", "Read files, notebooks and variables in the workspace without asking.")
+    ] = False
+    always_allow_read_only_outside_workspace: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Reading outside the workspace",
+            "Read files outside the workspace without asking.",
+            advanced=True,
+        ),
+    ] = False
+    always_allow_write: Annotated[
+        bool, shown("approvals", "Editing", "Create and edit files and notebook cells in the workspace without asking.")
+    ] = False
+    always_allow_write_outside_workspace: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Editing outside the workspace",
+            "Create and edit files outside the workspace without asking.",
+            advanced=True,
+        ),
+    ] = False
+    always_allow_write_protected: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Editing protected files",
+            "Edit files that steer the agent itself, such as AGENTS.md and ignore files, without asking.",
+            advanced=True,
+        ),
+    ] = False
+    always_allow_run_cells: Annotated[
+        bool, shown("approvals", "Running cells", "Run code in the notebook's kernel without asking.")
+    ] = False
+    always_allow_execute: Annotated[
+        bool,
+        shown(
+            "approvals", "Running shell commands", "Run shell commands that match the allowed commands without asking."
+        ),
+    ] = False
+    always_allow_install_packages: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Installing packages",
+            "Install packages into the kernel's environment without asking.",
+            advanced=True,
+        ),
+    ] = False
+    always_allow_network: Annotated[
+        bool, shown("approvals", "Network", "Fetch from the network without asking.", advanced=True)
+    ] = False
+    always_allow_mcp: Annotated[
+        bool,
+        shown("approvals", "MCP tools", "Use the MCP tools and resources that are allowed one by one without asking."),
+    ] = False
+    always_allow_mode_switch: Annotated[
+        bool, shown("approvals", "Switching modes", "Switch between modes without asking.")
+    ] = False
+    always_allow_subtasks: Annotated[
+        bool, shown("approvals", "Subtasks", "Create and finish subtasks without asking.")
+    ] = False
+    always_allow_followup_questions: Annotated[
+        bool,
+        shown(
+            "approvals", "Follow-up questions", "Take the first suggested answer to a follow-up question after a while."
+        ),
+    ] = False
+    followup_auto_approve_timeout_ms: Annotated[
+        int,
+        Field(ge=0, le=600_000),
+        shown(
+            "approvals",
+            "Wait before answering a follow-up question (ms)",
+            "How long you have to answer a follow-up question yourself. 0 never answers for you.",
+        ),
+    ] = 60_000
+    allowed_max_requests: Annotated[
+        Annotated[int, Field(ge=1, le=1_000_000)] | None,
+        shown(
+            "approvals",
+            "Most model requests without asking",
+            "The agent asks before it goes on after this many requests. Empty means no limit.",
+        ),
+    ] = None
+    allowed_max_cost: Annotated[
+        Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None,
+        shown(
+            "approvals",
+            "Most cost without asking (US$)",
+            "The agent asks before it goes on after spending this much. Empty means no limit.",
+        ),
+    ] = None
+
+    # ---- commands
+    allowed_commands: Annotated[
+        tuple[CommandPrefix, ...],
+        Field(max_length=1000),
+        shown(
+            "commands",
+            "Allowed commands",
+            "Shell commands beginning with these words may run without asking when running shell commands is allowed.",
+        ),
+    ] = ("git log", "git diff", "git show")
+    denied_commands: Annotated[
+        tuple[CommandPrefix, ...],
+        Field(max_length=1000),
+        shown(
+            "commands",
+            "Denied commands",
+            "Shell commands beginning with these words are refused, whatever else is allowed.",
+        ),
+    ] = ()
+    command_execution_timeout: Annotated[
+        int,
+        Field(ge=0, le=86_400),
+        shown(
+            "commands",
+            "Time limit of a shell command (s)",
+            "A shell command that runs longer is stopped. 0 means no limit.",
+        ),
+    ] = 0
+    command_timeout_allowlist: Annotated[
+        tuple[CommandPrefix, ...],
+        Field(max_length=1000),
+        shown(
+            "commands",
+            "Commands without time limit",
+            "Shell commands beginning with these words may run as long as they like.",
+            advanced=True,
+        ),
+    ] = ()
+    terminal_output_preview_size: Annotated[
+        Annotated[
+            Literal["small", "medium", "large"],
+            Choices((("small", "Small (5 KB)"), ("medium", "Medium (10 KB)"), ("large", "Large (20 KB)"))),
+        ],
+        shown(
+            "commands",
+            "Command output sent to the model",
+            "How much of a long output the model sees at once; it can read the rest on demand.",
+            advanced=True,
+        ),
+    ] = "medium"
+
+    # ---- notebooks
+    kernel_run_idle_limit_seconds: Annotated[
+        Annotated[int, Field(ge=1, le=604_800)] | None,
+        shown(
+            "notebooks",
+            "Longest silence of a running cell (s)",
+            "A cell the agent runs is interrupted when it has printed nothing for this long. Empty means no limit.",
+        ),
+    ] = None
+    kernel_run_total_limit_seconds: Annotated[
+        Annotated[int, Field(ge=1, le=604_800)] | None,
+        shown(
+            "notebooks",
+            "Longest run of a cell (s)",
+            "A cell the agent runs is interrupted after this long. Empty means no limit.",
+        ),
+    ] = None
+    embed_history_in_notebook: Annotated[
+        bool,
+        shown(
+            "notebooks",
+            "Keep the conversation in the notebook file",
+            "Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation.",
+            advanced=True,
+        ),
+    ] = False
+    embed_history_max_kilobytes: Annotated[
+        int,
+        Field(ge=1, le=10_240),
+        shown(
+            "notebooks",
+            "Largest conversation kept in a notebook (kB)",
+            "Older messages are left out of the notebook's metadata beyond this size.",
+            advanced=True,
+        ),
+    ] = 256
+
+    # ---- context
+    auto_condense_context: Annotated[
+        bool,
+        shown(
+            "context",
+            "Condense long conversations",
+            "Summarise the older part of a conversation before it outgrows the model's window.",
+        ),
+    ] = True
+    auto_condense_context_percent: Annotated[
+        Percent,
+        shown(
+            "context",
+            "Condense when the window is this full (%)",
+            "100 condenses only when the conversation would no longer fit.",
+        ),
+    ] = 100
+    include_current_time: Annotated[
+        bool,
+        shown(
+            "context",
+            "Tell the model the time",
+            "Include the date and time in what the model is told about its surroundings.",
+            advanced=True,
+        ),
+    ] = True
+    include_current_cost: Annotated[
+        bool,
+        shown(
+            "context",
+            "Tell the model the cost",
+            "Include the cost so far in what the model is told about its surroundings.",
+            advanced=True,
+        ),
+    ] = True
+    max_git_status_files: Annotated[
+        int,
+        Field(ge=0, le=1000),
+        shown(
+            "context",
+            "Files of git status",
+            "How many changed files the model is told of. 0 leaves git status out.",
+            advanced=True,
+        ),
+    ] = 0
+    include_diagnostic_messages: Annotated[
+        bool,
+        shown(
+            "context",
+            "Tell the model about errors and warnings",
+            "Include diagnostics of the files the agent works on.",
+            advanced=True,
+        ),
+    ] = True
+    max_diagnostic_messages: Annotated[
+        int,
+        Field(ge=1, le=1000),
+        shown(
+            "context", "Most errors and warnings told", "Diagnostics beyond this number are left out.", advanced=True
+        ),
+    ] = 50
+    max_open_tabs_context: Annotated[
+        int,
+        Field(ge=0, le=500),
+        shown("context", "Open documents told", "How many open documents the model is told of.", advanced=True),
+    ] = 20
+    max_workspace_files: Annotated[
+        int,
+        Field(ge=0, le=500),
+        shown(
+            "context",
+            "Workspace files told",
+            "How many files of the workspace the model is told of at the start.",
+            advanced=True,
+        ),
+    ] = 200
+    show_roo_ignored_files: Annotated[
+        bool,
+        shown(
+            "context",
+            "List ignored files",
+            "List files the agent may not read, marked as such. Off leaves them out.",
+            advanced=True,
+        ),
+    ] = False
+    enable_subfolder_rules: Annotated[
+        bool,
+        shown(
+            "context",
+            "Read rules in subfolders",
+            "Also load rules files found in subfolders of the workspace.",
+            advanced=True,
+        ),
+    ] = False
+    max_image_file_size: Annotated[
+        float,
+        Field(ge=0, le=100, allow_inf_nan=False),
+        shown("context", "Largest image (MB)", "Larger images are not sent to the model.", advanced=True),
+    ] = 5
+    max_total_image_size: Annotated[
+        float,
+        Field(ge=0, le=500, allow_inf_nan=False),
+        shown(
+            "context",
+            "Most images in one request (MB)",
+            "Images beyond this total are left out of one request.",
+            advanced=True,
+        ),
+    ] = 20
+    max_memory_messages: Annotated[
+        int,
+        Field(ge=1, le=1000),
+        shown(
+            "context",
+            "Messages held in memory",
+            "How many of the newest messages of a task stay in memory; older ones are read from the file when needed.",
+            advanced=True,
+        ),
+    ] = 20
+
+    # ---- requests
+    write_delay_ms: Annotated[
+        int,
+        Field(ge=0, le=60_000),
+        shown(
+            "approvals",
+            "Pause after an edit (ms)",
+            "How long to wait after an edit so that diagnostics can catch up.",
+            advanced=True,
+        ),
+    ] = 1000
+    request_delay_seconds: Annotated[
+        int,
+        Field(ge=1, le=600),
+        shown(
+            "services",
+            "First wait before a retry (s)",
+            "How long to wait after a failed model request; the wait doubles with each further failure.",
+            advanced=True,
+        ),
+    ] = 5
+    max_auto_retries: Annotated[
+        int,
+        Field(ge=0, le=100),
+        shown(
+            "services",
+            "Most automatic retries",
+            "After this many failed attempts in a row the agent asks instead of trying again.",
+            advanced=True,
+        ),
+    ] = 10
+    rate_limit_seconds: Annotated[
+        int,
+        Field(ge=0, le=3600),
+        shown(
+            "services",
+            "Least time between requests (s)",
+            "Space model requests at least this far apart. A profile can set its own.",
+            advanced=True,
+        ),
+    ] = 0
+
+    # ---- checkpoints
+    enable_checkpoints: Annotated[
+        bool,
+        shown(
+            "checkpoints",
+            "Checkpoints",
+            "Save the workspace before the agent changes it, so that everything can be taken back.",
+        ),
+    ] = True
+    checkpoint_timeout: Annotated[
+        int,
+        Field(ge=10, le=60),
+        shown(
+            "checkpoints",
+            "Longest wait for a checkpoint (s)",
+            "How long a checkpoint may hold up the agent.",
+            advanced=True,
+        ),
+    ] = 15
+    checkpoint_variables: Annotated[
+        bool,
+        shown(
+            "checkpoints",
+            "Include the kernel's variables",
+            "Save variables with each checkpoint where they can be saved.",
+        ),
+    ] = True
+    checkpoint_quota_megabytes: Annotated[
+        int,
+        Field(ge=100, le=1_000_000),
+        shown(
+            "checkpoints",
+            "Space for checkpoints of a workspace (MB)",
+            "The oldest checkpoints go when a workspace needs more than this; the newest always stay.",
+            advanced=True,
+        ),
+    ] = 2048
+
+    # ---- memory
+    memory_enabled: Annotated[
+        bool, shown("memory", "Memory", "Remember between conversations what helps with the next one.")
+    ] = True
+    memory_from_external_content: Annotated[
+        bool,
+        shown(
+            "memory",
+            "Remember from untrusted content",
+            "Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered.",
+            advanced=True,
+        ),
+    ] = False
+    memory_api_config_id: Annotated[
+        ProfileId | None,
+        shown(
+            "memory",
+            "Profile that writes memories",
+            "The profile whose model reads finished conversations. Empty uses the current one.",
+            advanced=True,
+        ),
+    ] = None
+
+    # ---- modes and prompts
+    mode: Annotated[ModeSlug, shown("modes", "Mode", "The mode new tasks begin in.")] = "code"
+    custom_instructions: Annotated[
+        LongText | None, shown("modes", "Instructions for every mode", "Added to what the model is told in every mode.")
+    ] = None
+    custom_modes: Annotated[
+        tuple[ModeConfig, ...],
+        Field(max_length=200),
+        shown("modes", "Custom modes", "Modes of your own: a role, instructions and tools."),
+    ] = ()
+    custom_mode_prompts: Annotated[
+        dict[ModeSlug, ModePrompt],
+        Field(max_length=200),
+        shown("modes", "Changed mode prompts", "What you changed about the prompts of modes, by mode.", advanced=True),
+    ] = Field(default_factory=dict)
+    custom_support_prompts: Annotated[
+        dict[Annotated[str, Field(max_length=100)], LongText],
+        Field(max_length=100),
+        shown(
+            "modes",
+            "Changed helper prompts",
+            "What you changed about the prompts for explaining, fixing, condensing and improving, by name.",
+            advanced=True,
+        ),
+    ] = Field(default_factory=dict)
+    include_task_history_in_enhance: Annotated[
+        bool,
+        shown(
+            "modes",
+            "Improve prompts with the conversation in view",
+            "Let the helper that improves a prompt see the conversation so far.",
+            advanced=True,
+        ),
+    ] = True
+    prevent_completion_with_open_todos: Annotated[
+        bool,
+        shown(
+            "modes",
+            "Finish only when every to-do is done",
+            "Refuse to let the agent finish while its to-do list has open items.",
+            advanced=True,
+        ),
+    ] = False
+    disabled_tools: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
+        Field(max_length=500),
+        shown("modes", "Disabled tools", "Names of tools the agent never gets.", advanced=True),
+    ] = ()
+    experiments: Annotated[
+        dict[Annotated[str, Field(max_length=100)], bool],
+        Field(max_length=100),
+        shown("modes", "Experiments", "Unfinished features you want to try, by name.", advanced=True),
+    ] = Field(default_factory=dict)
+
+    # ---- services
+    mcp_enabled: Annotated[
+        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.")
+    ] = True
+
+    # ---- appearance
+    language: Annotated[
+        Annotated[Literal["en", "ko", "ja"], Choices((("en", "English"), ("ko", "한국어"), ("ja", "日本語")))] | None,
+        shown("ui", "Language of answers", "The language the agent answers in. Empty follows JupyterLab."),
+    ] = None
+    enter_behavior: Annotated[
+        Annotated[
+            Literal["send", "newline"],
+            Choices(
+                (
+                    ("send", "Enter sends, Shift+Enter begins a new line"),
+                    ("newline", "Enter begins a new line, Ctrl+Enter sends"),
+                )
+            ),
+        ],
+        shown("ui", "Enter key", "What the Enter key does in the prompt."),
+    ] = "send"
+    reasoning_block_collapsed: Annotated[
+        bool, shown("ui", "Fold the model's thinking", "Show the model's thinking folded; you can open it.")
+    ] = True
+    sound_enabled: Annotated[bool, shown("ui", "Sounds", "Play a sound when the agent needs you or is done.")] = False
+    sound_volume: Annotated[
+        float, Field(ge=0, le=1, allow_inf_nan=False), shown("ui", "Volume", "How loud sounds are, from 0 to 1.")
+    ] = 0.5
+    history_preview_collapsed: Annotated[
+        bool,
+        shown("ui", "Fold recent tasks", "Whether the list of recent tasks in an empty panel is folded.", hidden=True),
+    ] = False
+    has_opened_mode_selector: Annotated[
+        bool,
+        shown("ui", "Mode selector was opened", "Whether the hint at the mode selector is still needed.", hidden=True),
+    ] = False
+    dismissed_hints: Annotated[
+        tuple[Annotated[str, Field(max_length=200)], ...],
+        Field(max_length=1000),
+        shown("ui", "Dismissed hints", "Hints you closed and do not want to see again.", hidden=True),
+    ] = ()
+
+    # ---- profiles
+    enhancement_api_config_id: Annotated[
+        ProfileId | None,
+        shown(
+            "profiles",
+            "Profile that improves prompts",
+            "The profile used to improve a prompt. Empty uses the current one.",
+            advanced=True,
+        ),
+    ] = None
+    profile_thresholds: Annotated[
+        dict[ProfileId, Annotated[int, Field(ge=-1, le=100)]],
+        Field(max_length=500),
+        shown(
+            "profiles",
+            "Condense threshold by profile (%)",
+            "How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.",
+            advanced=True,
+        ),
+    ] = Field(default_factory=dict)
+
+    # ---- privacy and keys
+    secret_storage: Annotated[
+        StorageChoice, shown("privacy", "Where keys are kept", "Changing it moves the keys you saved.")
+    ] = "auto"  # noqa: S105 -- names a place, holds no password
+    masked_kinds: Annotated[
+        tuple[MaskedKind, ...],
+        Field(max_length=50),
+        shown(
+            "privacy",
+            "Masked in conversations",
+            "Text of these kinds is masked before it is recorded or sent to a model.",
+        ),
+    ] = ALL_MASKED_KINDS
+
+    # ---- storage
+    retention_compress_days: Annotated[
+        Days,
+        shown(
+            "storage",
+            "Compress finished tasks after (days)",
+            "Finished tasks are compressed after this long and stay readable. 0 never compresses.",
+        ),
+    ] = 7
+    retention_delete_days: Annotated[
+        Days,
+        shown(
+            "storage",
+            "Delete finished tasks after (days)",
+            "Finished tasks are deleted after this long unless pinned or favourite. 0 never deletes.",
+        ),
+    ] = 30
+    size_warning_gigabytes: Annotated[
+        float,
+        Field(gt=0, le=100_000, allow_inf_nan=False),
+        shown(
+            "storage",
+            "Warn when tasks need more than (GB)",
+            "A warning is shown when stored tasks need more than this.",
+            advanced=True,
+        ),
+    ] = 10
+    size_critical_gigabytes: Annotated[
+        float,
+        Field(gt=0, le=100_000, allow_inf_nan=False),
+        shown(
+            "storage",
+            "Alarm when tasks need more than (GB)",
+            "An urgent warning is shown when stored tasks need more than this.",
+            advanced=True,
+        ),
+    ] = 50
+    backup_generations: Annotated[
+        int,
+        Field(ge=1, le=100),
+        shown(
+            "storage",
+            "Backups kept",
+            "How many backups of finished tasks are kept; the oldest goes first.",
+            advanced=True,
+        ),
+    ] = 7
+
+    @field_validator("profile_thresholds")
+    @classmethod
+    def _thresholds_are_percentages(cls, value: dict[str, int]) -> dict[str, int]:
+        for profile, percent in value.items():
+            if percent != -1 and percent < 5:
+                raise ValueError(f"{profile}: must be -1 or between 5 and 100")
+        return value
+
+
+class PassThroughState(WireModel):
+    """State that lives in ``config.json`` but is neither a setting nor cached, because it can be large."""
+
+    task_history: list[JsonValue] = Field(default_factory=list)
+    """The list of past tasks as older versions kept it."""

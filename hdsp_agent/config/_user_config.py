@@ -1,0 +1,119 @@
+"""A person's defaults from the operator's USER_CONFIG_API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote
+
+from pydantic import JsonValue
+
+from ..errors import HdspAgentError
+from ._checks import readable_settings
+from ._fields import wire_names
+from ._notices import Notice
+from ._provider_settings import ProviderSettings, secret_keys
+from ._providers import provider_info
+from ._settings import GlobalSettings
+
+__all__ = ["Fetch", "UserConfig", "UserConfigSource"]
+
+Fetch = Callable[[str, float], Awaitable[bytes]]
+"""Gets the body at an address within so many seconds."""
+
+_SHORT_NAMES: Final = {
+    "llm_provider": "apiProvider",
+    "provider": "apiProvider",
+    "model": "apiModelId",
+    "llm_model": "apiModelId",
+    "context_length": "modelContextWindow",
+}
+"""What existing services call a few settings."""
+
+
+@dataclass(frozen=True)
+class UserConfig:
+    """Defaults below the person's own values, except those that are fixed."""
+
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    provider: Mapping[str, JsonValue] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class UserConfigSource:
+    """Where to ask, about whom, and how."""
+
+    url: str
+    username: str
+    timeout: float
+    fetch: Fetch
+
+    async def load(self) -> UserConfig:
+        """Ask once. Whatever goes wrong is a notice: a person can work without these defaults."""
+        address = self.url.replace("{username}", quote(self.username, safe=""))
+        try:
+            body = await asyncio.wait_for(self.fetch(address, self.timeout), self.timeout)
+            content = json.loads(body)
+        except asyncio.TimeoutError:
+            return _failed(f"there was no answer within {self.timeout:g} seconds")
+        except (ValueError, RecursionError):
+            return _failed("the answer is not JSON")
+        except (OSError, HdspAgentError) as error:
+            return _failed(str(error) or type(error).__name__)
+        except Exception as error:  # noqa: BLE001 -- each HTTP client has errors of its own
+            return _failed(f"{type(error).__name__}: {error}")
+        if not isinstance(content, dict):
+            return _failed("the answer is not a JSON object")
+        return _read(content)
+
+
+def _read(content: dict[str, JsonValue]) -> UserConfig:
+    flat = {key: value for key, value in content.items() if not isinstance(value, dict)}
+    flat = {_SHORT_NAMES.get(key, key): value for key, value in flat.items()}
+    nested = {
+        key: value
+        for part in ("globalSettings", "providerSettings")
+        if isinstance(section := content.get(part), dict)
+        for key, value in section.items()
+    }
+    values = {**flat, **nested}
+    secrets = sorted(secret_keys() & values.keys())
+    provider = {key: value for key, value in values.items() if key in wire_names(ProviderSettings)}
+    notices: list[Notice] = []
+    if secrets:
+        notices.append(_notice(f"it sent keys ({', '.join(secrets)}), which are not taken from there"))
+        provider = {key: value for key, value in provider.items() if key not in secrets}
+    name = provider.get("apiProvider")
+    if name is not None and (not isinstance(name, str) or provider_info(name) is None):
+        notices.append(_notice(f"it names a provider this version does not know: {str(name)[:100]}"))
+        del provider["apiProvider"]
+    readable_provider, bad_provider = readable_settings(ProviderSettings, provider)
+    readable, bad = readable_settings(GlobalSettings, values)
+    notices.extend(_notice(f"{one.field}: {one.params.get('reason')}") for one in (*bad, *bad_provider))
+    fixed = content.get("fixed")
+    return UserConfig(
+        settings=readable,
+        provider=readable_provider,
+        fixed=frozenset(key for key in fixed if isinstance(key, str) and key in {**readable, **readable_provider})
+        if isinstance(fixed, list)
+        else frozenset(),
+        notices=tuple(notices),
+    )
+
+
+def _failed(reason: str) -> UserConfig:
+    return UserConfig(notices=(_notice(reason),))
+
+
+def _notice(reason: str) -> Notice:
+    return Notice(
+        code="user_config_failed",
+        message=f"Your defaults from this server's user configuration service could not all be used: {reason}. "
+        "Your own settings apply; tell the operator if this goes on.",
+        params={"reason": reason},
+    )

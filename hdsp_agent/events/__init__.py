@@ -1,0 +1,20 @@
+"""What happens inside, told three ways from one place: to the panel, to programs outside, to Jupyter's event system."""
+
+from __future__ import annotations
+
+from ._emitter import Dispose, Emitter, task_id_of
+from ._jupyter import SESSION_SCHEMA, TASK_SCHEMA, JupyterEvent, jupyter_event, schema_paths
+from ._names import EVENT_NAMES, EventName
+
+__all__ = [
+    "EVENT_NAMES",
+    "SESSION_SCHEMA",
+    "TASK_SCHEMA",
+    "Dispose",
+    "Emitter",
+    "EventName",
+    "JupyterEvent",
+    "jupyter_event",
+    "schema_paths",
+    "task_id_of",
+]

@@ -1,0 +1,95 @@
+"""Events as Jupyter's event system hears them: for operators and audit, without a word of what was said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import JsonValue
+
+from ..messages import (
+    CommandsResponse,
+    EvalFail,
+    EvalPass,
+    MessageEvent,
+    ModeChanged,
+    ModelsResponse,
+    ModesResponse,
+    ProviderProfileChanged,
+    QueuedMessagesUpdated,
+    TaskCompleted,
+    TaskDelegated,
+    TaskDelegationCompleted,
+    TaskDelegationResumed,
+    TaskEvent,
+    TaskModeSwitched,
+    TaskSpawned,
+    TaskTokenUsageUpdated,
+    TaskToolFailed,
+    TokenUsage,
+)
+from ._emitter import task_id_of
+
+__all__ = ["SESSION_SCHEMA", "TASK_SCHEMA", "JupyterEvent", "jupyter_event", "schema_paths"]
+
+TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
+SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
+
+_SCHEMAS: Final = Path(__file__).parent / "schemas"
+
+
+class JupyterEvent(NamedTuple):
+    """What to emit, under which schema."""
+
+    schema_id: str
+    data: dict[str, JsonValue]
+
+
+def schema_paths() -> list[Path]:
+    """The schemas to register with Jupyter's event logger."""
+    return sorted(_SCHEMAS.glob("*.yaml"))
+
+
+def jupyter_event(event: TaskEvent) -> JupyterEvent | None:
+    """The event for Jupyter's logger; nothing for answers to one client's questions and for evaluation runs."""
+    match event:
+        case CommandsResponse() | ModesResponse() | ModelsResponse() | EvalPass() | EvalFail():
+            return None
+        case ModeChanged(payload=(mode,)):
+            return JupyterEvent(SESSION_SCHEMA, {"event": event.event_name, "mode": mode})
+        case ProviderProfileChanged(payload=(profile,)):
+            return JupyterEvent(SESSION_SCHEMA, {"event": event.event_name, "provider": profile.provider})
+        case _:
+            return JupyterEvent(TASK_SCHEMA, {"event": event.event_name, **_about_task(event)})
+
+
+def _about_task(event: TaskEvent) -> dict[str, JsonValue]:
+    match event:
+        case MessageEvent(payload=(change,)):
+            kind = change.message.ask if change.message.type == "ask" else change.message.say
+            data: dict[str, JsonValue] = {"task_id": change.task_id, "action": change.action}
+            return {**data, "type": change.message.type, "kind": kind} if kind else data
+        case TaskCompleted(payload=(task_id, usage, tools, info)):
+            failures = sum(counts.failures for counts in tools.values())
+            return {"task_id": task_id, **_usage(usage), "tool_failures": failures, "is_subtask": info.is_subtask}
+        case TaskTokenUsageUpdated(payload=(task_id, usage, _)):
+            return {"task_id": task_id, **_usage(usage)}
+        case TaskSpawned() | TaskDelegated() | TaskDelegationCompleted() | TaskDelegationResumed():
+            return {"task_id": event.payload[0], "child_id": event.payload[1]}
+        case TaskModeSwitched(payload=(task_id, mode)):
+            return {"task_id": task_id, "mode": mode}
+        case TaskToolFailed(payload=(task_id, tool, _)):
+            return {"task_id": task_id, "tool": tool}
+        case QueuedMessagesUpdated(payload=(task_id, queue)):
+            return {"task_id": task_id, "queued": len(queue)}
+        case _:
+            return {"task_id": task_id_of(event)}
+
+
+def _usage(usage: TokenUsage) -> dict[str, JsonValue]:
+    return {
+        "tokens_in": usage.total_tokens_in,
+        "tokens_out": usage.total_tokens_out,
+        "cost": usage.total_cost,
+        "context_tokens": usage.context_tokens,
+    }

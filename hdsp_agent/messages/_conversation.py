@@ -1,0 +1,117 @@
+"""What a person sees of a conversation: messages, usage, todos, the queue."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from ._additions import NotebookRef
+from ._base import Record
+from ._kinds import AnyAsk, AnySay
+
+__all__ = [
+    "ApiProtocol",
+    "ClineMessage",
+    "ContextCondense",
+    "ContextTruncation",
+    "ProgressStatus",
+    "QueuedMessage",
+    "TodoItem",
+    "TodoStatus",
+    "TokenUsage",
+    "ToolCounts",
+    "ToolUsage",
+]
+
+ApiProtocol = Literal["openai", "anthropic"]
+TodoStatus = Literal["pending", "in_progress", "completed"]
+
+
+class ProgressStatus(Record):
+    """What a running tool shows beside its message."""
+
+    icon: str | None = None
+    text: str | None = None
+
+
+class ContextCondense(Record):
+    """The outcome of a condensation, on a ``condense_context`` message."""
+
+    cost: float
+    prev_context_tokens: int
+    new_context_tokens: int
+    summary: str
+    condense_id: str | None = None
+
+
+class ContextTruncation(Record):
+    """The outcome of a truncation, on a ``sliding_window_truncation`` message."""
+
+    truncation_id: str
+    messages_removed: int
+    prev_context_tokens: int
+    new_context_tokens: int
+
+
+class ClineMessage(Record):
+    """One message of a conversation as the person sees it.
+
+    ``ts`` is its identity: unique within the task and never changed. ``partial`` is true while it streams, false when
+    a streamed one is complete, absent when it came in one piece.
+    """
+
+    ts: int
+    type: Literal["ask", "say"]
+    ask: AnyAsk | None = None
+    say: AnySay | None = None
+    text: str | None = None
+    images: list[str] | None = None
+    partial: bool | None = None
+    reasoning: str | None = None
+    conversation_history_index: int | None = None
+    checkpoint: dict[str, JsonValue] | None = None
+    progress_status: ProgressStatus | None = None
+    context_condense: ContextCondense | None = None
+    context_truncation: ContextTruncation | None = None
+    is_protected: bool | None = None
+    api_protocol: ApiProtocol | None = None
+    is_answered: bool | None = None
+    notebook: NotebookRef | None = None
+
+
+class TokenUsage(Record):
+    """What a task has used so far, and how full its context is."""
+
+    total_tokens_in: int
+    total_tokens_out: int
+    total_cache_writes: int | None = None
+    total_cache_reads: int | None = None
+    total_cost: float
+    context_tokens: int
+
+
+class ToolCounts(Record):
+    """How often a tool was tried, and how often it failed."""
+
+    attempts: int
+    failures: int
+
+
+ToolUsage = dict[str, ToolCounts]
+"""Counts by tool name. Roo's clients know only Roo's tool names here."""
+
+
+class TodoItem(Record):
+    """One line of a task's plan."""
+
+    id: str
+    content: str
+    status: TodoStatus
+
+
+class QueuedMessage(Record):
+    """A message typed while the agent worked, waiting for its turn."""
+
+    timestamp: int
+    id: str
+    text: str
+    images: list[str] | None = None

@@ -1,0 +1,13 @@
+"""All messages from the server to the page."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ._extension_services import ServicesUpdate
+from ._extension_settings import SettingsUpdate
+from ._extension_tasks import TaskUpdate
+
+__all__ = ["ExtensionMessage"]
+
+ExtensionMessage = Annotated[TaskUpdate | SettingsUpdate | ServicesUpdate, Field(discriminator="type")]

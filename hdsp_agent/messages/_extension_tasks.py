@@ -1,0 +1,208 @@
+"""What the server says about tasks: their messages, checkpoints, commands, and the history."""
+
+from typing import Literal
+
+from ._base import Message
+from ._conversation import ClineMessage
+from ._history import HistoryItem
+from ._state import ExtensionState
+
+__all__ = [
+    "AggregatedCosts",
+    "CheckpointInitWarningMessage",
+    "CheckpointWarning",
+    "CommandExecutionStatusMessage",
+    "CondenseTaskContextResponseMessage",
+    "CondenseTaskContextStartedMessage",
+    "CurrentCheckpointUpdatedMessage",
+    "InteractionRequiredMessage",
+    "KernelStatusMessage",
+    "McpExecutionStatusMessage",
+    "MessageCreated",
+    "MessageDelta",
+    "MessageUpdated",
+    "MessagesPage",
+    "StateMessage",
+    "TaskHistoryItemUpdatedMessage",
+    "TaskHistoryPage",
+    "TaskHistoryUpdatedMessage",
+    "TaskUpdate",
+    "TaskWithAggregatedCostsMessage",
+]
+
+
+class StateMessage(Message):
+    """The state as of this frame: in answer to ``open``, or when a tab has fallen too far behind."""
+
+    type: Literal["state"] = "state"
+    state: ExtensionState
+
+
+class MessageCreated(Message):
+    """A message was added to a conversation."""
+
+    type: Literal["messageCreated"] = "messageCreated"
+    task_id: str
+    message: ClineMessage
+
+
+class MessageUpdated(Message):
+    """A message changed; this is what it is now."""
+
+    type: Literal["messageUpdated"] = "messageUpdated"
+    task_id: str
+    cline_message: ClineMessage
+
+
+class MessageDelta(Message):
+    """Text to add to a field of a message that streams.
+
+    ``offset`` is the length the field must have before, in UTF-16 code units as JavaScript counts them.
+    """
+
+    type: Literal["messageDelta"] = "messageDelta"
+    task_id: str
+    ts: int
+    field: Literal["text", "reasoning"]
+    offset: int
+    append: str
+
+
+class MessagesPage(Message):
+    """A page of older messages, oldest first."""
+
+    type: Literal["messagesPage"] = "messagesPage"
+    task_id: str
+    cline_messages: list[ClineMessage]
+    has_older_messages: bool
+
+
+class CurrentCheckpointUpdatedMessage(Message):
+    """The checkpoint ``text`` is the newest of the task."""
+
+    type: Literal["currentCheckpointUpdated"] = "currentCheckpointUpdated"
+    text: str
+    task_id: str | None = None
+
+
+class CheckpointWarning(Message):
+    """Why checkpoints are late, and after how many seconds."""
+
+    type: Literal["WAIT_TIMEOUT", "INIT_TIMEOUT"]
+    timeout: int
+
+
+class CheckpointInitWarningMessage(Message):
+    """Checkpoints take long to begin; without a warning, they have begun."""
+
+    type: Literal["checkpointInitWarning"] = "checkpointInitWarning"
+    checkpoint_warning: CheckpointWarning | None = None
+    task_id: str | None = None
+
+
+class CommandExecutionStatusMessage(Message):
+    """How a running command is doing; ``text`` is JSON."""
+
+    type: Literal["commandExecutionStatus"] = "commandExecutionStatus"
+    text: str
+    task_id: str | None = None
+
+
+class McpExecutionStatusMessage(Message):
+    """How a running MCP tool is doing; ``text`` is JSON."""
+
+    type: Literal["mcpExecutionStatus"] = "mcpExecutionStatus"
+    text: str
+    task_id: str | None = None
+
+
+class CondenseTaskContextStartedMessage(Message):
+    """The context of the task ``text`` is being condensed."""
+
+    type: Literal["condenseTaskContextStarted"] = "condenseTaskContextStarted"
+    text: str
+
+
+class CondenseTaskContextResponseMessage(Message):
+    """The context of the task ``text`` has been condensed, or could not be."""
+
+    type: Literal["condenseTaskContextResponse"] = "condenseTaskContextResponse"
+    text: str
+
+
+class InteractionRequiredMessage(Message):
+    """A task needs the person."""
+
+    type: Literal["interactionRequired"] = "interactionRequired"
+    task_id: str | None = None
+
+
+class KernelStatusMessage(Message):
+    """What a notebook's kernel is doing."""
+
+    type: Literal["kernelStatus"] = "kernelStatus"
+    path: str
+    status: Literal["unknown", "starting", "idle", "busy", "restarting", "autorestarting", "terminating", "dead"]
+    kernel_id: str | None = None
+
+
+class TaskHistoryUpdatedMessage(Message):
+    """The history changed as a whole; this is its newest page."""
+
+    type: Literal["taskHistoryUpdated"] = "taskHistoryUpdated"
+    task_history: list[HistoryItem]
+
+
+class TaskHistoryItemUpdatedMessage(Message):
+    """One line of the history is new or changed."""
+
+    type: Literal["taskHistoryItemUpdated"] = "taskHistoryItemUpdated"
+    task_history_item: HistoryItem
+
+
+class TaskHistoryPage(Message):
+    """A page of the history, in the order asked for."""
+
+    type: Literal["taskHistoryPage"] = "taskHistoryPage"
+    task_history: list[HistoryItem]
+    offset: int
+    total: int
+
+
+class AggregatedCosts(Message):
+    """What a task cost by itself, and its subtasks."""
+
+    total_cost: float
+    own_cost: float
+    children_cost: float
+
+
+class TaskWithAggregatedCostsMessage(Message):
+    """What the task ``text`` cost together with its subtasks."""
+
+    type: Literal["taskWithAggregatedCosts"] = "taskWithAggregatedCosts"
+    text: str
+    history_item: HistoryItem | None = None
+    aggregated_costs: AggregatedCosts | None = None
+    error: str | None = None
+
+
+TaskUpdate = (
+    StateMessage
+    | MessageCreated
+    | MessageUpdated
+    | MessageDelta
+    | MessagesPage
+    | CurrentCheckpointUpdatedMessage
+    | CheckpointInitWarningMessage
+    | CommandExecutionStatusMessage
+    | McpExecutionStatusMessage
+    | CondenseTaskContextStartedMessage
+    | CondenseTaskContextResponseMessage
+    | InteractionRequiredMessage
+    | KernelStatusMessage
+    | TaskHistoryUpdatedMessage
+    | TaskHistoryItemUpdatedMessage
+    | TaskHistoryPage
+    | TaskWithAggregatedCostsMessage
+)

@@ -1,0 +1,40 @@
+"""The line a task has in the history."""
+
+from typing import Literal
+
+from ._additions import NotebookRef
+from ._base import Record
+
+__all__ = ["HistoryItem", "HistoryStatus"]
+
+HistoryStatus = Literal["active", "completed", "delegated"]
+
+
+class HistoryItem(Record):
+    """One task in the history: Roo Code's fields, and from ``title`` on our own."""
+
+    id: str
+    root_task_id: str | None = None
+    parent_task_id: str | None = None
+    number: int
+    ts: int
+    task: str
+    tokens_in: int
+    tokens_out: int
+    cache_writes: int | None = None
+    cache_reads: int | None = None
+    total_cost: float
+    size: int | None = None
+    workspace: str | None = None
+    mode: str | None = None
+    api_config_name: str | None = None
+    status: HistoryStatus | None = None
+    delegated_to_id: str | None = None
+    child_ids: list[str] | None = None
+    awaiting_child_id: str | None = None
+    completed_by_child_id: str | None = None
+    completion_result_summary: str | None = None
+    title: str | None = None
+    is_favorited: bool | None = None
+    forked_from: str | None = None
+    notebook: NotebookRef | None = None

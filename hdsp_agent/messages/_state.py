@@ -1,0 +1,45 @@
+"""The state a page starts from."""
+
+from ..config import GlobalSettings, ModeConfig, ModePrompt, ProfileEntry, ProviderSettings, SecretStatus
+from ._base import Flag, Message
+from ._catalogue import McpServer
+from ._conversation import ClineMessage, QueuedMessage, TodoItem, TokenUsage
+from ._errors import Notice
+from ._history import HistoryItem
+from ._kinds import TaskStatus
+
+__all__ = ["ExtensionState"]
+
+
+class ExtensionState(Message):
+    """What a page shows, as of one moment. Fields that are absent have not changed, or do not exist."""
+
+    version: str | None = None
+    settings: GlobalSettings | None = None
+    fixed: list[str] | None = None
+    api_configuration: ProviderSettings | None = None
+    current_api_config_name: str | None = None
+    list_api_config_meta: list[ProfileEntry] | None = None
+    pinned_api_configs: dict[str, bool] | None = None
+    mode_api_configs: dict[str, str] | None = None
+    lock_api_config_across_modes: Flag | None = None
+    secret_status: SecretStatus | None = None
+    mode: str | None = None
+    custom_modes: list[ModeConfig] | None = None
+    custom_mode_prompts: dict[str, ModePrompt] | None = None
+    cwd: str | None = None
+    current_task_id: str | None = None
+    current_task_item: HistoryItem | None = None
+    current_task_status: TaskStatus | None = None
+    current_task_todos: list[TodoItem] | None = None
+    token_usage: TokenUsage | None = None
+    cline_messages: list[ClineMessage] | None = None
+    cline_messages_seq: int | None = None
+    has_older_messages: bool | None = None
+    message_queue: list[QueuedMessage] | None = None
+    task_history: list[HistoryItem] | None = None
+    has_older_tasks: bool | None = None
+    mcp_servers: list[McpServer] | None = None
+    notices: list[Notice] | None = None
+    settings_imported_at: int | None = None
+    debug: bool | None = None

@@ -1,0 +1,17 @@
+"""All messages from the page to the server."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ._webview_modes import ModesMessage
+from ._webview_services import ServicesMessage
+from ._webview_settings import SettingsMessage
+from ._webview_tasks import TaskMessage
+
+__all__ = ["WebviewMessage"]
+
+WebviewMessage = Annotated[
+    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage,
+    Field(discriminator="type"),
+]

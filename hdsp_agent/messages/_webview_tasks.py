@@ -1,0 +1,318 @@
+"""What the page sends about tasks, their messages, their queue and their checkpoints."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ._additions import NotebookRef
+from ._base import Count, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
+from ._conversation import TodoItem
+from ._kinds import ClineAskResponse
+from ._webview_base import Request
+
+__all__ = [
+    "AskResponseRequest",
+    "CancelAutoApprovalRequest",
+    "CancelTaskRequest",
+    "CheckpointDiffPayload",
+    "CheckpointDiffRequest",
+    "CheckpointRestorePayload",
+    "CheckpointRestoreRequest",
+    "ClearTaskRequest",
+    "CondenseTaskContextRequest",
+    "DeleteMessageConfirmRequest",
+    "DeleteMessageRequest",
+    "DeleteMultipleTasksWithIdsRequest",
+    "DeleteTaskWithIdRequest",
+    "DismissNoticeRequest",
+    "EditMessageConfirmRequest",
+    "EditQueuedMessagePayload",
+    "EditQueuedMessageRequest",
+    "ExportCurrentTaskRequest",
+    "ExportTaskWithIdRequest",
+    "GetTaskWithAggregatedCostsRequest",
+    "HistorySort",
+    "LoadMessagesRequest",
+    "LoadTaskHistoryRequest",
+    "NewTaskRequest",
+    "QueueMessageRequest",
+    "RemoveQueuedMessageRequest",
+    "ShowTaskWithIdRequest",
+    "SubmitEditedMessageRequest",
+    "TaskMessage",
+    "TerminalOperationRequest",
+    "UpdateTodoListPayload",
+    "UpdateTodoListRequest",
+    "WebviewDidLaunchRequest",
+]
+
+
+class WebviewDidLaunchRequest(Request):
+    """The panel is on screen and wants to hear what it shows."""
+
+    type: Literal["webviewDidLaunch"] = "webviewDidLaunch"
+
+
+class NewTaskRequest(Request):
+    """Start a task. It is bound to the notebook given here, whichever tab is in front later."""
+
+    type: Literal["newTask"] = "newTask"
+    text: Text
+    images: Images | None = None
+    notebook: NotebookRef | None = None
+
+
+class AskResponseRequest(Request):
+    """Answer the ask whose ``ts`` is ``messageTs``."""
+
+    type: Literal["askResponse"] = "askResponse"
+    message_ts: Timestamp
+    ask_response: ClineAskResponse
+    text: Text | None = None
+    images: Images | None = None
+
+
+class CancelTaskRequest(Request):
+    """Stop what the task is doing; it can be resumed."""
+
+    type: Literal["cancelTask"] = "cancelTask"
+
+
+class ClearTaskRequest(Request):
+    """Put the task aside and show an empty panel."""
+
+    type: Literal["clearTask"] = "clearTask"
+
+
+class TerminalOperationRequest(Request):
+    """Let a running command go on in the background, or abort it."""
+
+    type: Literal["terminalOperation"] = "terminalOperation"
+    terminal_operation: Literal["continue", "abort"]
+
+
+class CancelAutoApprovalRequest(Request):
+    """Stop the countdown that would answer a question by itself."""
+
+    type: Literal["cancelAutoApproval"] = "cancelAutoApproval"
+
+
+class CondenseTaskContextRequest(Request):
+    """Condense what the model sees of the task."""
+
+    type: Literal["condenseTaskContextRequest"] = "condenseTaskContextRequest"
+    task_id: TaskIdField
+
+
+class QueueMessageRequest(Request):
+    """Keep a message until the agent has time for it."""
+
+    type: Literal["queueMessage"] = "queueMessage"
+    text: Text
+    images: Images | None = None
+
+
+class RemoveQueuedMessageRequest(Request):
+    """Take the message with the id ``text`` out of the queue."""
+
+    type: Literal["removeQueuedMessage"] = "removeQueuedMessage"
+    text: Name
+
+
+class EditQueuedMessagePayload(Message):
+    """The queued message and what it shall say."""
+
+    id: Name
+    text: Text
+    images: Images | None = None
+
+
+class EditQueuedMessageRequest(Request):
+    """Change a message that still waits in the queue."""
+
+    type: Literal["editQueuedMessage"] = "editQueuedMessage"
+    payload: EditQueuedMessagePayload
+
+
+class UpdateTodoListPayload(Message):
+    """The whole list, as the person left it."""
+
+    todos: Annotated[list[TodoItem], Field(max_length=1000)]
+
+
+class UpdateTodoListRequest(Request):
+    """Replace the task's todo list."""
+
+    type: Literal["updateTodoList"] = "updateTodoList"
+    payload: UpdateTodoListPayload
+
+
+class ShowTaskWithIdRequest(Request):
+    """Open a task of the history."""
+
+    type: Literal["showTaskWithId"] = "showTaskWithId"
+    task_id: TaskIdField
+
+
+class DeleteTaskWithIdRequest(Request):
+    """Delete a task and all that belongs to it."""
+
+    type: Literal["deleteTaskWithId"] = "deleteTaskWithId"
+    task_id: TaskIdField
+
+
+class DeleteMultipleTasksWithIdsRequest(Request):
+    """Delete several tasks."""
+
+    type: Literal["deleteMultipleTasksWithIds"] = "deleteMultipleTasksWithIds"
+    ids: Annotated[list[TaskIdField], Field(min_length=1, max_length=1000)]
+
+
+class ExportCurrentTaskRequest(Request):
+    """Export the task on screen."""
+
+    type: Literal["exportCurrentTask"] = "exportCurrentTask"
+
+
+class ExportTaskWithIdRequest(Request):
+    """Export a task of the history."""
+
+    type: Literal["exportTaskWithId"] = "exportTaskWithId"
+    task_id: TaskIdField
+
+
+class GetTaskWithAggregatedCostsRequest(Request):
+    """Ask what a task cost together with its subtasks."""
+
+    type: Literal["getTaskWithAggregatedCosts"] = "getTaskWithAggregatedCosts"
+    task_id: TaskIdField
+
+
+class LoadMessagesRequest(Request):
+    """Ask for a page of older messages: those before ``beforeTs``."""
+
+    type: Literal["loadMessages"] = "loadMessages"
+    task_id: TaskIdField
+    before_ts: Timestamp | None = None
+    limit: Annotated[Count, Field(ge=1, le=500)] | None = None
+
+
+HistorySort = Literal["newest", "oldest", "mostExpensive", "mostTokens", "mostRelevant"]
+
+
+class LoadTaskHistoryRequest(Request):
+    """Ask for a page of the history, perhaps searched and sorted."""
+
+    type: Literal["loadTaskHistory"] = "loadTaskHistory"
+    query: Query | None = None
+    sort: HistorySort | None = None
+    workspace: Annotated[str, Field(max_length=4096)] | None = None
+    favorites: Flag | None = None
+    offset: Count | None = None
+    limit: Annotated[Count, Field(ge=1, le=500)] | None = None
+
+
+class DismissNoticeRequest(Request):
+    """Put a notice away."""
+
+    type: Literal["dismissNotice"] = "dismissNotice"
+    id: Name
+
+
+class DeleteMessageRequest(Request):
+    """Ask to delete the message with the ``ts`` ``value`` and what follows it."""
+
+    type: Literal["deleteMessage"] = "deleteMessage"
+    value: Timestamp
+
+
+class DeleteMessageConfirmRequest(Request):
+    """Confirm the deletion, perhaps going back to the checkpoint before it."""
+
+    type: Literal["deleteMessageConfirm"] = "deleteMessageConfirm"
+    message_ts: Timestamp
+    restore_checkpoint: Flag | None = None
+
+
+class SubmitEditedMessageRequest(Request):
+    """Ask to replace the message with the ``ts`` ``value`` and go on from there."""
+
+    type: Literal["submitEditedMessage"] = "submitEditedMessage"
+    value: Timestamp
+    edited_message_content: Text
+    images: Images | None = None
+
+
+class EditMessageConfirmRequest(Request):
+    """Confirm the edit, perhaps going back to the checkpoint before it."""
+
+    type: Literal["editMessageConfirm"] = "editMessageConfirm"
+    message_ts: Timestamp
+    text: Text
+    images: Images | None = None
+    restore_checkpoint: Flag | None = None
+
+
+_CommitHash = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{4,64}$")]
+
+
+class CheckpointDiffPayload(Message):
+    """Which two states are compared."""
+
+    ts: Timestamp | None = None
+    previous_commit_hash: _CommitHash | None = None
+    commit_hash: _CommitHash
+    mode: Literal["full", "checkpoint", "from-init", "to-current"]
+
+
+class CheckpointDiffRequest(Request):
+    """Show what changed between checkpoints."""
+
+    type: Literal["checkpointDiff"] = "checkpointDiff"
+    payload: CheckpointDiffPayload
+
+
+class CheckpointRestorePayload(Message):
+    """Which state to go back to, and whether only to show what that would do."""
+
+    ts: Timestamp
+    commit_hash: _CommitHash
+    mode: Literal["preview", "restore"]
+
+
+class CheckpointRestoreRequest(Request):
+    """Go back to a checkpoint, or preview it."""
+
+    type: Literal["checkpointRestore"] = "checkpointRestore"
+    payload: CheckpointRestorePayload
+
+
+TaskMessage = (
+    WebviewDidLaunchRequest
+    | NewTaskRequest
+    | AskResponseRequest
+    | CancelTaskRequest
+    | ClearTaskRequest
+    | TerminalOperationRequest
+    | CancelAutoApprovalRequest
+    | CondenseTaskContextRequest
+    | QueueMessageRequest
+    | RemoveQueuedMessageRequest
+    | EditQueuedMessageRequest
+    | UpdateTodoListRequest
+    | ShowTaskWithIdRequest
+    | DeleteTaskWithIdRequest
+    | DeleteMultipleTasksWithIdsRequest
+    | ExportCurrentTaskRequest
+    | ExportTaskWithIdRequest
+    | GetTaskWithAggregatedCostsRequest
+    | LoadMessagesRequest
+    | LoadTaskHistoryRequest
+    | DismissNoticeRequest
+    | DeleteMessageRequest
+    | DeleteMessageConfirmRequest
+    | SubmitEditedMessageRequest
+    | EditMessageConfirmRequest
+    | CheckpointDiffRequest
+    | CheckpointRestoreRequest
+)

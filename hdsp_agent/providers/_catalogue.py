@@ -1,0 +1,87 @@
+"""What is known of hosted models without asking anybody: context windows and list prices.
+
+The data is the maintained ``genai-prices`` package's. It covers the providers below; models of others work with the
+explicit numbers of their profile.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..wire import WireModel
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
+
+__all__ = ["ModelEntry", "known_models"]
+
+# Our provider id → the catalogue's.
+_CATALOGUED = {
+    "anthropic": "anthropic",
+    "bedrock": "aws",
+    "deepseek": "deepseek",
+    "gemini": "google",
+    "groq": "groq",
+    "mistral": "mistral",
+    "openai-native": "openai",
+    "openrouter": "openrouter",
+    "vertex": "google",
+    "xai": "x-ai",
+}
+
+
+class ModelEntry(WireModel):
+    """A model as the catalogue knows it; prices are US dollars for a million tokens below any volume tier."""
+
+    id: str
+    provider: str
+    name: str | None = None
+    context_window: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_reads_price: float | None = None
+    cache_writes_price: float | None = None
+    deprecated: bool = False
+
+
+@cache
+def known_models(provider: str) -> tuple[ModelEntry, ...]:
+    """The catalogue's models of one of our providers, those still offered first.
+
+    The first call reads a large data module: make it in a thread.
+    """
+    catalogue_id = _CATALOGUED.get(provider)
+    if catalogue_id is None:
+        return ()
+    from genai_prices.data import providers
+
+    source: Provider | None = next((entry for entry in providers if entry.id == catalogue_id), None)
+    models = source.models if source else []
+    entries = [_entry(provider, model) for model in models]
+    return tuple(sorted(entries, key=lambda entry: (entry.deprecated, entry.id)))
+
+
+def _entry(provider: str, model: ModelInfo) -> ModelEntry:
+    prices: ModelPrice = model.get_prices(datetime.now(tz=timezone.utc))
+    return ModelEntry(
+        id=model.id,
+        provider=provider,
+        name=model.name,
+        context_window=model.context_window,
+        input_price=_dollars(prices, "input_mtok"),
+        output_price=_dollars(prices, "output_mtok"),
+        cache_reads_price=_dollars(prices, "cache_read_mtok"),
+        cache_writes_price=_dollars(prices, "cache_write_mtok"),
+        deprecated=bool(model.deprecated),
+    )
+
+
+def _dollars(prices: ModelPrice, unit: str) -> float | None:
+    price: Decimal | TieredPrices | None = getattr(prices, unit, None)
+    if price is None:
+        return None
+    return float(price.base if hasattr(price, "base") else price)

@@ -1,0 +1,69 @@
+"""Writes what is derived from the Python models; with ``--check`` only says what is stale."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from generation.protocol_page import write_protocol_page
+from generation.settings_text import write_settings_text
+from generation.wire import write_wire
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+GENERATED: Final[dict[str, Callable[[], str]]] = {
+    "src/generated/wire.ts": write_wire,
+    "src/generated/settingsText.ts": write_settings_text,
+    "docs/protocol.md": write_protocol_page,
+}
+
+
+def prettier(text: str, path: str) -> str:
+    """The text in the house's form for files at ``path``."""
+    script = ROOT / "node_modules" / "prettier" / "bin" / "prettier.cjs"
+    if not script.exists():
+        sys.exit("prettier is not installed. Run `jlpm install` (or `make install`) first.")
+    node = shutil.which("node", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if node is None:
+        sys.exit("Node is missing. Run `make install` first.")
+    done = subprocess.run(
+        [node, str(script), "--stdin-filepath", path],
+        cwd=ROOT,
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"prettier could not format {path}:\n{done.stderr}")
+    return done.stdout
+
+
+def main() -> int:
+    """Write the files, or compare them; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
+    check: bool = parser.parse_args().check
+    stale = []
+    for path, write in GENERATED.items():
+        text = prettier(write(), path)
+        target = ROOT / path
+        if target.exists() and target.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(path)
+        if not check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    for path in stale:
+        print(f"{path} is stale; run `make generate`" if check else f"wrote {path}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

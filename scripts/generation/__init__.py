@@ -1,0 +1,1 @@
+"""What ``generate.py`` writes: one module a file."""

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Makes sure of the programs tests need that come from neither PyPI nor npm: a Chromium, fonts that show Korean and
+# Japanese, and on Linux a real Secret Service.
+set -euo pipefail
+here=$(dirname "$0")
+
+missing=()
+if [ "$(uname)" = Darwin ]; then
+  if ! python "$here/find_chromium.py" >/dev/null; then
+    command -v brew >/dev/null 2>&1 || { echo "Install Google Chrome or Chromium, then run make again." >&2; exit 1; }
+    brew install --cask chromium
+  fi
+  exit 0
+fi
+
+python "$here/find_chromium.py" >/dev/null 2>&1 || missing+=(chromium)
+command -v gnome-keyring-daemon >/dev/null 2>&1 || missing+=(gnome-keyring)
+command -v dbus-run-session >/dev/null 2>&1 || missing+=(dbus dbus-daemon)
+fc-list :lang=ko 2>/dev/null | grep -q . || missing+=(fontconfig fonts-noto-cjk)
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "Tests need: ${missing[*]} (Debian's names). Install them and run make again." >&2
+  exit 1
+fi
+bash "$here/apt_install.sh" "${missing[@]}"

@@ -1,0 +1,63 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { asErrorBody, errorText, knownCodes } from '../errors';
+import { reasonText } from '../reasons';
+
+const trans = nullTranslator.load('hdsp_agent');
+describe('errorText', () => {
+  it('leaves no placeholder open, whatever parameters are missing', () => {
+    for (const code of knownCodes()) {
+      const text = errorText(trans, { code, message: 'M', params: {} });
+      expect(text).not.toMatch(/%\d|undefined|null/);
+      expect(text).not.toBe('');
+    }
+  });
+
+  it('fills in what the server says', () => {
+    expect(
+      errorText(trans, {
+        code: 'invalid_setting',
+        message: 'English',
+        params: { reason: 'must be less than or equal to 60' },
+        field: 'checkpointTimeout'
+      })
+    ).toBe(
+      'This value cannot be used: it must be at most 60. The setting was not changed.'
+    );
+    expect(
+      errorText(trans, {
+        code: 'secret_storage_unavailable',
+        message: 'English',
+        params: { cause: 'keyring_locked' }
+      })
+    ).toContain('The system keyring is locked.');
+  });
+
+  it('shows the English sentence of a code it does not know', () => {
+    const error = { code: 'of_a_later_version', message: 'It rained.' };
+    expect(errorText(trans, error)).toBe('It rained.');
+  });
+});
+
+describe('reasonText', () => {
+  it.each([
+    ['must be greater than or equal to 10', 'it must be at least 10'],
+    ['must be less than or equal to 600000', 'it must be at most 600000'],
+    ['must be greater than 0', 'it must be more than 0'],
+    ['must be a valid integer', 'it must be a whole number'],
+    ['must be a valid list (at 2)', 'must be a valid list (at 2)']
+  ])('reads “%s”', (reason, text) => {
+    expect(reasonText(trans, reason)).toBe(text);
+  });
+});
+
+describe('asErrorBody', () => {
+  it('takes over what has a code and wraps what has none', () => {
+    const body = { code: 'conflict', message: 'no', params: { a: 1 } };
+    expect(asErrorBody(body)).toMatchObject(body);
+    expect(asErrorBody(new Error('boom'))).toEqual({
+      code: 'internal',
+      message: 'boom'
+    });
+    expect(asErrorBody('text').message).toBe('text');
+  });
+});

@@ -1,0 +1,62 @@
+import type { ConnectionReason } from './status';
+
+/**
+ * After this many answers over HTTP without a WebSocket, one suspects a proxy:
+ * a server that has just come back may answer one before the other.
+ */
+const ANSWERS_IN_VAIN = 3;
+
+/**
+ * Finds out why no WebSocket could be opened.
+ *
+ * #### Notes
+ * A browser hides the HTTP status of a refused WebSocket, so the same server
+ * is asked over plain HTTP.
+ */
+export class Diagnosis {
+  /**
+   * @param probe - Asks the server something simple: its status, or `null` if
+   * nothing answers. It never rejects.
+   */
+  constructor(probe: () => Promise<number | null>) {
+    this._probe = probe;
+  }
+
+  /**
+   * The reason, as far as one can tell.
+   */
+  async find(): Promise<ConnectionReason> {
+    const status = await this._probe();
+    this._answersInVain = status === 200 ? this._answersInVain + 1 : 0;
+    switch (status) {
+      case null:
+        return 'network';
+      case 401:
+      case 403:
+        return 'login_expired';
+      case 404:
+        return 'extension_missing';
+      default:
+        return this._answersInVain < ANSWERS_IN_VAIN
+          ? 'lost'
+          : 'socket_blocked';
+    }
+  }
+
+  /**
+   * Forget earlier findings, because a WebSocket was opened.
+   */
+  clear(): void {
+    this._answersInVain = 0;
+  }
+
+  private readonly _probe: () => Promise<number | null>;
+  private _answersInVain = 0;
+}
+
+/**
+ * Whether trying again is of no use until somebody has done something.
+ */
+export function needsAPerson(reason: ConnectionReason | null): boolean {
+  return reason === 'login_expired' || reason === 'extension_missing';
+}

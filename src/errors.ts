@@ -1,0 +1,303 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { reasonText } from './reasons';
+
+/**
+ * What an error or a notice says, in the form it crosses the wire.
+ */
+export interface IErrorBody {
+  /**
+   * One of the codes of the server's error tree, of its notices, or of this page.
+   */
+  readonly code: string;
+
+  /**
+   * An English sentence, for when the code has no translation.
+   */
+  readonly message: string;
+
+  /**
+   * What a translation is filled in with.
+   */
+  readonly params?: Readonly<Record<string, unknown>> | null;
+
+  /**
+   * The setting or part of a request that is to blame, if one is.
+   */
+  readonly field?: string | null;
+}
+
+/**
+ * Anything thrown, as an error with a code.
+ */
+export function asErrorBody(reason: unknown): IErrorBody {
+  if (typeof reason === 'object' && reason !== null) {
+    const { code, message, params, field } = reason as Partial<IErrorBody>;
+    if (typeof code === 'string') {
+      return { code, message: message ?? '', params, field };
+    }
+  }
+  const message = reason instanceof Error ? reason.message : String(reason);
+  return { code: 'internal', message };
+}
+
+/**
+ * An error or a notice in the reader's language.
+ *
+ * @returns The sentence for its code; its own English one if the code is unknown here.
+ */
+export function errorText(trans: TranslationBundle, error: IErrorBody): string {
+  const write = SENTENCES[error.code];
+  return write ? write(trans, error) : error.message || error.code;
+}
+
+/**
+ * The codes that have a sentence.
+ */
+export function knownCodes(): string[] {
+  return Object.keys(SENTENCES);
+}
+
+type Sentence = (trans: TranslationBundle, error: IErrorBody) => string;
+
+/**
+ * Errors of the server.
+ */
+const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
+  internal: (trans, error) =>
+    param(error, 'reference')
+      ? trans.__(
+          'Something went wrong in the server. Its log has the details under %1.',
+          param(error, 'reference')
+        )
+      : trans.__('Something went wrong: %1', error.message),
+  invalid_input: (trans, error) =>
+    trans.__('The request was not understood: %1', error.message),
+  malformed_frame: (trans, error) =>
+    trans.__('The server could not read a message: %1', error.message),
+  unknown_type: (trans, error) =>
+    trans.__(
+      'The server does not know messages of type “%1”. Reload the page; if that does not help, page and server are not of one version.',
+      param(error, 'type')
+    ),
+  frame_too_large: (trans, error) =>
+    trans.__(
+      'This is larger than the server accepts (%1 bytes). Send less at once.',
+      param(error, 'limit')
+    ),
+  invalid_setting: (trans, error) =>
+    trans.__(
+      'This value cannot be used: %1. The setting was not changed.',
+      reasonText(trans, param(error, 'reason') || error.message)
+    ),
+  version_mismatch: (trans, error) =>
+    trans.__(
+      'This page is of version %1, the server of version %2. Reload the page; if that does not help, restart the server.',
+      param(error, 'page'),
+      param(error, 'server')
+    ),
+  not_found: (trans, error) =>
+    trans.__('What was asked for does not exist: %1', error.message),
+  unknown_task: trans =>
+    trans.__('This task does not exist any more. Reload the history.'),
+  unknown_profile: (trans, error) =>
+    param(error, 'profile')
+      ? trans.__('There is no profile “%1” any more.', param(error, 'profile'))
+      : trans.__('This profile does not exist any more.'),
+  conflict: (trans, error) =>
+    param(error, 'variable')
+      ? trans.__(
+          'This key comes from the environment variable %1, which goes before a saved one. Start the server without that variable to use your own.',
+          param(error, 'variable')
+        )
+      : trans.__('This is not possible as things stand: %1', error.message),
+  profile_exists: (trans, error) =>
+    param(error, 'profile')
+      ? trans.__(
+          'There is a profile “%1” already. Choose another name.',
+          param(error, 'profile')
+        )
+      : trans.__('There is a profile of this name already. Choose another.'),
+  not_allowed: (trans, error) =>
+    trans.__('You may not do this: %1', error.message),
+  forbidden_by_operator: forbidden,
+  unsupported: (trans, error) =>
+    trans.__('This is not supported here: %1', error.message),
+  unavailable: (trans, error) =>
+    trans.__('This does not work just now: %1', error.message),
+  storage_unavailable: (trans, error) =>
+    param(error, 'reason') === 'locked'
+      ? trans.__(
+          'Another program is changing %1. Nothing was changed. Try again, or end that program.',
+          param(error, 'path')
+        )
+      : trans.__(
+          'The storage folder cannot be used: %1 (%2). Nothing was changed. Free space or correct the permissions, then try again.',
+          param(error, 'path'),
+          param(error, 'reason')
+        ),
+  secret_storage_unavailable: (trans, error) =>
+    trans.__(
+      'Saved keys cannot be used. %1 The settings of HDSP Agent say where else they can be kept.',
+      errorText(trans, { ...error, code: param(error, 'cause') })
+    )
+};
+
+/**
+ * What the server says about the place where keys are kept.
+ */
+const KEY_STORAGE: Readonly<Record<string, Sentence>> = {
+  ok: trans => trans.__('Keys can be saved.'),
+  checking: trans => trans.__('Looking for a place to keep keys…'),
+  keyring_missing: trans =>
+    trans.__('This system has no keyring that works, so keys cannot be saved.'),
+  keyring_refused: (trans, error) =>
+    trans.__(
+      'The keyring set up on this system (%1) does not protect keys, so it is not used.',
+      param(error, 'backend')
+    ),
+  keyring_locked: trans =>
+    trans.__('The system keyring is locked. Unlock it, then try again.'),
+  keyring_not_set_up: trans =>
+    trans.__(
+      'The system keyring has not been set up, or the request to unlock it was dismissed. Log in to a desktop session once, or unlock it, then try again.'
+    ),
+  keyring_failed: (trans, error) =>
+    trans.__(
+      'The system keyring refused (%1). Try again.',
+      param(error, 'error')
+    ),
+  keyring_unresponsive: (trans, error) =>
+    trans.__(
+      'The system keyring did not answer within %1 seconds. It may be waiting for you to unlock it. Unlock it, then try again.',
+      param(error, 'seconds')
+    ),
+  passphrase_missing: trans =>
+    trans.__(
+      'An encrypted file needs a passphrase: set %1 where the server is started.',
+      'HDSP_AGENT_PASSPHRASE'
+    ),
+  wrong_passphrase: (trans, error) =>
+    trans.__(
+      '%1 was encrypted with another passphrase than the one in %2. Start the server with the right one, or move the file away and save the keys again.',
+      param(error, 'path'),
+      'HDSP_AGENT_PASSPHRASE'
+    ),
+  secrets_file_corrupt: (trans, error) =>
+    trans.__(
+      '%1 cannot be read. It is never overwritten: mend it or move it away, then try again.',
+      param(error, 'path')
+    )
+};
+
+/**
+ * What the server says about the configuration.
+ */
+const CONFIGURATION: Readonly<Record<string, Sentence>> = {
+  config_corrupt: (trans, error) =>
+    trans.__(
+      '%1 was changed and cannot be read (%2). The values from before still apply. Mend the file; if a setting is changed first, the file is renamed, never overwritten.',
+      param(error, 'path'),
+      param(error, 'reason')
+    ),
+  config_set_aside: (trans, error) =>
+    trans.__(
+      '%1 could not be read (%2). It was renamed to %3 and nothing in it was changed. To go back to it, mend it and give it its old name.',
+      param(error, 'path'),
+      param(error, 'reason'),
+      param(error, 'aside')
+    ),
+  setting_ignored: (trans, error) =>
+    trans.__(
+      'The value of %1 in config.json is not valid: %2. The default is used until you change it.',
+      param(error, 'field'),
+      reasonText(trans, param(error, 'reason'))
+    ),
+  profile_ignored: (trans, error) =>
+    trans.__(
+      'The profile “%1” in config.json is not an object and is ignored.',
+      param(error, 'profile')
+    ),
+  key_in_config: (trans, error) =>
+    trans.__(
+      'config.json holds a key in the profile “%1” (%2). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
+      param(error, 'profile'),
+      param(error, 'keys')
+    ),
+  provider_retired: (trans, error) =>
+    trans.__(
+      'The provider %1 of the profile “%2” is no longer offered. Choose another one for it.',
+      param(error, 'provider'),
+      param(error, 'profile')
+    ),
+  provider_unknown: (trans, error) =>
+    trans.__(
+      'This version does not know the provider %1 of the profile “%2”. Choose another one for it.',
+      param(error, 'provider'),
+      param(error, 'profile')
+    ),
+  user_config_failed: (trans, error) =>
+    trans.__(
+      'Your defaults from this server’s user configuration service could not all be used (%1). Your own settings apply; tell your operator if this goes on.',
+      param(error, 'reason')
+    ),
+  keys_left_behind: (trans, error) =>
+    trans.__(
+      'Everything was reset, but saved keys could not be deleted: %1',
+      error.message
+    )
+};
+
+/**
+ * What this page finds out by itself.
+ */
+const OWN: Readonly<Record<string, Sentence>> = {
+  unreachable: trans =>
+    trans.__(
+      'The server cannot be reached. Check that Jupyter is still running, then try again.'
+    ),
+  login_expired: trans =>
+    trans.__(
+      'The server does not know you any more. Reload the page to log in.'
+    ),
+  extension_missing: trans =>
+    trans.__(
+      'The server answers, but HDSP Agent does not run on it. Run “jupyter server extension list” to see why.'
+    ),
+  bad_answer: (trans, error) =>
+    trans.__(
+      'Something between this page and the server answered in its place: %1',
+      error.message
+    ),
+  not_a_number: trans => trans.__('This is not a number. Nothing was changed.'),
+  not_json: trans =>
+    trans.__('This is not JSON yet. It is saved when it is correct.')
+};
+
+function forbidden(trans: TranslationBundle, error: IErrorBody): string {
+  const provider = param(error, 'provider');
+  const mode = param(error, 'mode');
+  if (provider) {
+    return trans.__(
+      'The operator of this server does not allow the provider %1.',
+      provider
+    );
+  }
+  return mode
+    ? trans.__('The operator of this server does not allow the mode %1.', mode)
+    : trans.__('The operator of this server decided this for everybody.');
+}
+
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  ...SERVER_ERRORS,
+  ...KEY_STORAGE,
+  ...CONFIGURATION,
+  ...OWN
+};
+
+function param(error: IErrorBody, name: string): string {
+  const value = error.params?.[name];
+  return typeof value === 'string' || typeof value === 'number'
+    ? String(value)
+    : '';
+}

@@ -1,0 +1,207 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { ChannelClient } from '../comm/client';
+import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
+import { useLasting, useSecondsUntil } from './hooks';
+
+/**
+ * A loss that is over sooner is not worth a banner that moves everything.
+ */
+const BANNER_DELAY = 800;
+
+/**
+ * What each phase is called.
+ */
+export function phaseLabel(
+  phase: ConnectionPhase,
+  trans: TranslationBundle
+): string {
+  switch (phase) {
+    case 'connecting':
+      return trans.__('Connecting…');
+    case 'open':
+      return trans.__('Connected');
+    case 'reconnecting':
+      return trans.__('Reconnecting…');
+    case 'offline':
+      return trans.__('Offline');
+    case 'refused':
+      return trans.__('Not connected');
+  }
+}
+
+/**
+ * What is read aloud when the connection changes: no countdown, and no reason
+ * while it may come back by itself.
+ */
+export function announcement(
+  status: IConnectionStatus,
+  trans: TranslationBundle
+): string {
+  const label = phaseLabel(status.phase, trans);
+  const settled = status.phase === 'offline' || status.phase === 'refused';
+  return settled
+    ? trans.__('HDSP Agent: %1. %2', label, whatIsWrong(status, trans))
+    : trans.__('HDSP Agent: %1', label);
+}
+
+/**
+ * A dot whose form and text both tell how the connection is.
+ */
+export function ConnectionState({
+  phase,
+  trans
+}: {
+  phase: ConnectionPhase;
+  trans: TranslationBundle;
+}): JSX.Element {
+  return (
+    <span className="jp-hdspAgent-connection" data-phase={phase}>
+      <span className="jp-hdspAgent-connection-dot" aria-hidden="true" />
+      <span className="jp-hdspAgent-connection-label">
+        {phaseLabel(phase, trans)}
+      </span>
+    </span>
+  );
+}
+
+/**
+ * Says why there is no connection, what happens next, and what one can do.
+ */
+export function ConnectionBanner({
+  status,
+  client,
+  actions,
+  trans
+}: ConnectionBanner.IProps): JSX.Element | null {
+  const { phase, reason } = status;
+  const trouble = phase !== 'open' && reason !== null;
+  const lasting = useLasting(trouble, BANNER_DELAY);
+  const seconds = useSecondsUntil(status.retryAt);
+  if (!trouble || (!lasting && phase === 'reconnecting')) {
+    return null;
+  }
+  const mismatch = reason === 'version_mismatch';
+  return (
+    <section
+      className="jp-hdspAgent-banner"
+      data-reason={reason}
+      aria-label={trans.__('Connection')}
+    >
+      <p className="jp-hdspAgent-banner-text">
+        {whatIsWrong(status, trans)} {whatComesNext(phase, seconds, trans)}
+      </p>
+      <div className="jp-hdspAgent-actions">
+        {mismatch ? (
+          <button
+            type="button"
+            className="jp-hdspAgent-button jp-mod-accept"
+            onClick={actions.reload}
+          >
+            {trans.__('Reload')}
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => client.connect()}
+          >
+            {trans.__('Try now')}
+          </button>
+        )}
+        {reason === 'login_expired' && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={actions.logIn}
+          >
+            {trans.__('Open the log-in page')}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/**
+ * The namespace for `ConnectionBanner` statics.
+ */
+export namespace ConnectionBanner {
+  /**
+   * What a banner's buttons do beyond trying again.
+   */
+  export interface IActions {
+    /**
+     * Load the page anew.
+     */
+    readonly reload: () => void;
+
+    /**
+     * Open the log-in page beside this one.
+     */
+    readonly logIn: () => void;
+  }
+
+  /**
+   * The properties of a connection banner.
+   */
+  export interface IProps {
+    readonly status: IConnectionStatus;
+    readonly client: Pick<ChannelClient, 'connect'>;
+    readonly actions: IActions;
+    readonly trans: TranslationBundle;
+  }
+}
+
+function whatIsWrong(
+  { reason, pageVersion, serverVersion, refusal }: IConnectionStatus,
+  trans: TranslationBundle
+): string {
+  switch (reason) {
+    case 'version_mismatch':
+      return trans.__(
+        'HDSP Agent was updated: this page is %1, the server %2. Save your work, then reload the page.',
+        pageVersion,
+        serverVersion ?? '?'
+      );
+    case 'login_expired':
+      return trans.__(
+        'The server does not know you any more; your log-in may have expired. Log in again on another page, then try again.'
+      );
+    case 'extension_missing':
+      return trans.__(
+        'The server part of HDSP Agent is not running. Enable it with “%1”, then restart the server.',
+        'jupyter server extension enable hdsp_agent'
+      );
+    case 'socket_blocked':
+      return trans.__(
+        'The server answers, but WebSockets do not get through. A proxy or firewall may block them; ask whoever runs the server.'
+      );
+    case 'closed':
+      return trans.__(
+        'The server closed the connection: %1',
+        refusal?.message ?? ''
+      );
+    case 'network':
+      return trans.__(
+        'The server cannot be reached. It may be stopped, or the network down.'
+      );
+    case 'lost':
+    case null:
+      return trans.__('Connection lost. Your work on the server goes on.');
+  }
+}
+
+function whatComesNext(
+  phase: ConnectionPhase,
+  seconds: number | null,
+  trans: TranslationBundle
+): string {
+  if (phase === 'refused') {
+    return '';
+  }
+  return seconds === null
+    ? trans.__('Trying again…')
+    : trans.__('Trying again in %1 s.', seconds);
+}

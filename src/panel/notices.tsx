@@ -1,0 +1,94 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { errorText } from '../errors';
+import type { Notice, SecretStorageStatus } from '../generated/wire';
+
+/**
+ * What a person should know, each with a way to put it away.
+ */
+export function Notices({
+  notices,
+  trouble,
+  onDismiss,
+  onOpenSettings,
+  trans
+}: Notices.IProps): JSX.Element | null {
+  // The server may tell the same thing as a notice too, which can be put away.
+  const untold =
+    trouble && !notices.some(({ code }) => code === trouble.code)
+      ? trouble
+      : null;
+  if (notices.length === 0 && untold === null) {
+    return null;
+  }
+  return (
+    <ul className="jp-hdspAgent-notices" aria-label={trans.__('Notices')}>
+      {notices.map(notice => (
+        <li
+          key={notice.id}
+          className="jp-hdspAgent-notice"
+          data-level={notice.level}
+        >
+          <p className="jp-hdspAgent-notice-text">
+            <strong>{levelLabel(notice.level, trans)}</strong>{' '}
+            {errorText(trans, notice)}
+          </p>
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => onDismiss(notice.id)}
+          >
+            {trans.__('Dismiss')}
+          </button>
+        </li>
+      ))}
+      {untold && (
+        <li className="jp-hdspAgent-notice" data-level="warning">
+          <p className="jp-hdspAgent-notice-text">
+            <strong>{levelLabel('warning', trans)}</strong>{' '}
+            {errorText(trans, untold)}
+          </p>
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={onOpenSettings}
+          >
+            {trans.__('Choose where keys are kept')}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/**
+ * The namespace for `Notices` statics.
+ */
+export namespace Notices {
+  /**
+   * The properties of a list of notices.
+   */
+  export interface IProps {
+    readonly notices: readonly Notice[];
+
+    /**
+     * Why keys cannot be kept, if so.
+     */
+    readonly trouble: SecretStorageStatus | null;
+    readonly onDismiss: (id: string) => void;
+    readonly onOpenSettings: () => void;
+    readonly trans: TranslationBundle;
+  }
+}
+
+function levelLabel(level: Notice['level'], trans: TranslationBundle): string {
+  switch (level) {
+    case 'info':
+      return trans.__('Note:');
+    case 'warning':
+      return trans.__('Warning:');
+    case 'error':
+      return trans.__('Error:');
+  }
+}

@@ -1,0 +1,54 @@
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import type { ServerConnection } from '@jupyterlab/services';
+import type { ITranslator } from '@jupyterlab/translation';
+import { settingsIcon } from '@jupyterlab/ui-components';
+
+import { settingsText } from '../generated/settingsText';
+import type { IAgentChannel } from '../tokens';
+
+import { SettingsApi } from './api';
+import { LabDialogs } from './dialogs';
+import { followChannel } from './live';
+import { SettingsModel } from './model';
+import { SettingsWidget } from './widget';
+
+/**
+ * What the settings need of the page they are in.
+ */
+export interface ISurroundings {
+  serverSettings: ServerConnection.ISettings;
+  translator: ITranslator;
+
+  /**
+   * Where changes made elsewhere are heard of.
+   */
+  channel: IAgentChannel | null;
+}
+
+/**
+ * Create the settings and have them ask the server for what they show.
+ */
+export function createSettings(
+  surroundings: ISurroundings
+): MainAreaWidget<SettingsWidget> {
+  const { serverSettings, translator, channel } = surroundings;
+  const trans = translator.load('hdsp_agent');
+  const model = new SettingsModel({
+    api: new SettingsApi(serverSettings),
+    texts: settingsText(trans)
+  });
+  const content = new SettingsWidget({
+    model,
+    trans,
+    dialogs: new LabDialogs(trans)
+  });
+  const widget = new MainAreaWidget({ content });
+  widget.title.label = trans.__('HDSP Agent Settings');
+  widget.title.icon = settingsIcon;
+  widget.title.closable = true;
+  if (channel) {
+    followChannel(channel.client.messageReceived, model);
+  }
+  void model.refresh();
+  return widget;
+}

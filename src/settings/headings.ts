@@ -1,0 +1,36 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+/**
+ * The sections of the panel that no schema knows.
+ */
+export type OwnSection = 'models' | 'keys' | 'transfer';
+
+/**
+ * The heading of a section of our own.
+ */
+export function headingText(
+  trans: TranslationBundle,
+  section: OwnSection
+): string {
+  switch (section) {
+    case 'models':
+      return trans.__('Models and keys');
+    case 'keys':
+      return trans.__('Key storage');
+    case 'transfer':
+      return trans.__('Import, export, reset');
+  }
+}
+
+/**
+ * The modes everybody has, by name.
+ */
+export function modeNames(trans: TranslationBundle): Record<string, string> {
+  return {
+    code: trans._p('mode', 'Code'),
+    architect: trans._p('mode', 'Architect'),
+    ask: trans._p('mode', 'Ask'),
+    debug: trans._p('mode', 'Debug'),
+    orchestrator: trans._p('mode', 'Orchestrator')
+  };
+}

@@ -1,0 +1,38 @@
+import type { ISignal } from '@lumino/signaling';
+
+import type { SettingsModel } from './model';
+
+/**
+ * Keep a model true to what other tabs and programs change.
+ *
+ * @param messages - The server's messages, in order.
+ *
+ * @param model - The model; it follows until it is disposed.
+ */
+export function followChannel<M extends { readonly type: string }>(
+  messages: ISignal<unknown, M>,
+  model: SettingsModel
+): void {
+  const listen = (_: unknown, message: M): void => {
+    if (model.isDisposed) {
+      messages.disconnect(listen);
+      return;
+    }
+    switch (message.type) {
+      case 'settingsUpdated':
+        void model.settings.refresh();
+        break;
+      case 'profilesUpdated':
+        void model.profiles.refresh();
+        break;
+      case 'secretsUpdated':
+        void model.keys.refresh();
+        break;
+      case 'state':
+        // Whatever was missed while there was no connection.
+        void model.refresh();
+        break;
+    }
+  };
+  messages.connect(listen);
+}

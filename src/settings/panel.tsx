@@ -1,0 +1,287 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { JSONValue } from '@lumino/coreutils';
+import * as React from 'react';
+
+import { errorText } from '../errors';
+
+import { SettingsProvider, useSettings } from './context';
+import type { IDialogs } from './dialogs';
+import { FieldRow, FieldRows } from './fieldrow';
+import type { IField } from './fields';
+import { fieldsOfProvider } from './fields';
+import type { OwnSection } from './headings';
+import { headingText, modeNames } from './headings';
+import { KeysSection } from './keyssection';
+import type { SettingsModel } from './model';
+import { ProfilesSection } from './profilessection';
+import { matches, searchFields, textsOf } from './search';
+import { TransferSection } from './transfersection';
+
+/**
+ * All of the settings, with an index and a search.
+ */
+export function SettingsPanel(props: SettingsPanel.IProps): JSX.Element {
+  const { model, trans, dialogs } = props;
+  useChanges(model);
+  const [said, announce] = React.useState('');
+  const context = React.useMemo(
+    () => ({ model, trans, dialogs, announce }),
+    [model, trans, dialogs]
+  );
+  const failure = model.schema.loadError ?? model.settings.loadError;
+  const isReady = model.schema.value !== null && model.settings.value !== null;
+  return (
+    <SettingsProvider value={context}>
+      <div className="jp-hdspSettings">
+        {failure && (
+          <div className="jp-hdspSettings-failure" role="alert">
+            <p>{errorText(trans, failure)}</p>
+            <button
+              type="button"
+              className="jp-hdspSettings-button"
+              onClick={() => void model.refresh()}
+            >
+              {trans.__('Try again')}
+            </button>
+          </div>
+        )}
+        {isReady ? (
+          <Sections section={props.section} onSection={props.onSection} />
+        ) : (
+          !failure && <p>{trans.__('Loading settings…')}</p>
+        )}
+        <div className="jp-hdspSettings-hidden" role="status">
+          {said}
+        </div>
+      </div>
+    </SettingsProvider>
+  );
+}
+
+/**
+ * The namespace for `SettingsPanel` statics.
+ */
+export namespace SettingsPanel {
+  /**
+   * What the panel is given.
+   */
+  export interface IProps {
+    model: SettingsModel;
+    trans: TranslationBundle;
+    dialogs: IDialogs;
+
+    /**
+     * The section that is open.
+     */
+    section: string;
+    onSection: (section: string) => void;
+  }
+}
+
+interface ISection {
+  readonly id: string;
+  readonly title: string;
+
+  /**
+   * What a search found in it.
+   */
+  readonly found: number;
+  readonly render: () => JSX.Element;
+}
+
+function Sections(props: {
+  section: string;
+  onSection: (section: string) => void;
+}): JSX.Element {
+  const { trans } = useSettings();
+  const [query, setQuery] = React.useState('');
+  const searching = query.trim() !== '';
+  const sections = useSections(query);
+  const found = sections.filter(section => section.found > 0);
+  const open =
+    sections.find(section => section.id === props.section) ?? sections[0];
+  const shown = searching ? found : [open];
+  const total = found.reduce((sum, section) => sum + section.found, 0);
+  const choose = (id: string) => {
+    setQuery('');
+    props.onSection(id);
+  };
+  return (
+    <>
+      <div className="jp-hdspSettings-search">
+        <input
+          type="search"
+          className="jp-hdspSettings-input"
+          aria-label={trans.__('Search settings')}
+          placeholder={trans.__('Search settings')}
+          value={query}
+          onChange={event => setQuery(event.target.value)}
+        />
+        <span role="status">
+          {searching && trans._n('%1 result', '%1 results', total)}
+        </span>
+      </div>
+      <Index
+        sections={searching ? found : sections}
+        open={searching ? null : open.id}
+        onChoose={choose}
+      />
+      <div className="jp-hdspSettings-content" data-section={open.id}>
+        {shown.map(section => (
+          <section
+            key={section.id}
+            aria-labelledby={`jp-hdspSettings-heading-${section.id}`}
+          >
+            <h2 id={`jp-hdspSettings-heading-${section.id}`}>
+              {section.title}
+            </h2>
+            {section.render()}
+          </section>
+        ))}
+        {searching && found.length === 0 && (
+          <p>{trans.__('No setting contains all of these words.')}</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+/**
+ * The sections by name: a list where there is room for it, else a box to choose from.
+ */
+function Index(props: {
+  sections: readonly ISection[];
+  open: string | null;
+  onChoose: (id: string) => void;
+}): JSX.Element {
+  const { trans } = useSettings();
+  const { sections, open, onChoose } = props;
+  return (
+    <nav
+      className="jp-hdspSettings-index"
+      aria-label={trans.__('Sections of the settings')}
+    >
+      <ul>
+        {sections.map(({ id, title }) => (
+          <li key={id}>
+            <button
+              type="button"
+              aria-current={id === open ? 'page' : undefined}
+              onClick={() => onChoose(id)}
+            >
+              {title}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <select
+        className="jp-hdspSettings-input"
+        aria-label={trans.__('Section of the settings')}
+        value={open ?? ''}
+        onChange={event => onChoose(event.target.value)}
+      >
+        {open === null && (
+          <option value="">{trans.__('Search results')}</option>
+        )}
+        {sections.map(({ id, title }) => (
+          <option key={id} value={id}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </nav>
+  );
+}
+
+/**
+ * The sections in their order, with what a search found in each.
+ */
+function useSections(query: string): ISection[] {
+  const { model, trans } = useSettings();
+  const searching = query.trim() !== '';
+  const own = (id: OwnSection, words: readonly string[]) => {
+    const title = headingText(trans, id);
+    const found = matches(query, [title, ...words]) ? 1 : 0;
+    return { id, title, found };
+  };
+
+  const profileFields = fieldsOfProvider(
+    model.profileFields,
+    model.profiles.provider
+  );
+  const { storageField } = model;
+  const profiles = own('models', []);
+  const byField = searchFields(profileFields, query);
+  const foundFields =
+    byField.length === 0 && profiles.found ? profileFields : byField;
+  const groups = model.groups.map(group => {
+    const { id, title } = group;
+    const fields = searchFields(group.fields, query, title);
+    return {
+      id,
+      title,
+      found: fields.length,
+      render: () => <GroupFields fields={fields} unfold={searching} />
+    };
+  });
+  return [
+    {
+      ...profiles,
+      found: foundFields.length,
+      render: () => (
+        <ProfilesSection
+          matches={searching ? field => foundFields.includes(field) : null}
+        />
+      )
+    },
+    {
+      ...own('keys', storageField ? textsOf(storageField) : []),
+      render: () => <KeysSection />
+    },
+    ...groups,
+    { ...own('transfer', []), render: () => <TransferSection /> }
+  ];
+}
+
+function GroupFields(props: {
+  fields: readonly IField[];
+  unfold: boolean;
+}): JSX.Element {
+  const { model, trans } = useSettings();
+  const { settings } = model;
+  const names = modeNames(trans);
+  return (
+    <FieldRows
+      fields={props.fields.map(field => model.withChoices(field, names))}
+      unfold={props.unfold}
+      needsAttention={field => settings.form.errorOf(field) !== null}
+      renderField={field => (
+        <FieldRow
+          key={field.key}
+          field={field}
+          form={settings.form}
+          scope="all"
+          fixed={settings.isFixed(field)}
+          standard={standardOf(settings.value?.defaults[field.key])}
+        />
+      )}
+    />
+  );
+}
+
+/**
+ * The server leaves out what has no value.
+ */
+function standardOf(value: JSONValue | undefined): JSONValue {
+  return value ?? null;
+}
+
+function useChanges(model: SettingsModel): void {
+  const [, update] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => {
+    model.changed.connect(update);
+    return () => {
+      model.changed.disconnect(update);
+    };
+  }, [model]);
+}

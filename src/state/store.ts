@@ -1,0 +1,385 @@
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { ChannelClient } from '../comm/client';
+import { ChannelError } from '../comm/errors';
+import type { IConnectionStatus } from '../comm/status';
+import type {
+  ClineMessage,
+  ExtensionMessage,
+  ExtensionState,
+  MessageDelta,
+  MessagesPage,
+  Notice
+} from '../generated/wire';
+import { FrameBatch } from './frame';
+import { MessageWindow } from './messages';
+
+/**
+ * The state the server told, without the messages.
+ */
+export type AgentState = Readonly<Omit<ExtensionState, 'clineMessages'>>;
+
+/**
+ * Whether the server can hold conversations; `unknown` until it said so.
+ */
+export type ConversationSupport = 'unknown' | 'supported' | 'unsupported';
+
+/**
+ * What the server has told this page, for all views.
+ *
+ * #### Notes
+ * Values are replaced, never changed: as long as a getter returns the same
+ * object, nothing in it is different. Listeners are called at most once a
+ * frame, however much arrives in between.
+ */
+export class AgentStore implements IDisposable {
+  constructor({ client, limit }: AgentStore.IOptions) {
+    this._client = client;
+    this._messages = new MessageWindow(limit ?? AgentStore.MESSAGE_LIMIT);
+    this._connection = client.status;
+    client.messageReceived.connect(this._onMessage, this);
+    client.statusChanged.connect(this._onStatus, this);
+  }
+
+  /**
+   * Emitted when anything but the content of single messages changed.
+   */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /**
+   * How the connection to the server is.
+   */
+  get connection(): IConnectionStatus {
+    return this._connection;
+  }
+
+  /**
+   * The state as the server told it; `null` before it did.
+   */
+  get state(): AgentState | null {
+    return this._state;
+  }
+
+  /**
+   * What a person should know.
+   */
+  get notices(): readonly Notice[] {
+    return this._state?.notices ?? Private.NO_NOTICES;
+  }
+
+  /**
+   * The identities of the messages, oldest first.
+   */
+  get order(): readonly number[] {
+    return this._messages.order;
+  }
+
+  /**
+   * Whether the conversation begins before the oldest message here.
+   */
+  get hasOlderMessages(): boolean {
+    return (
+      this._messages.isTruncated || (this._state?.hasOlderMessages ?? false)
+    );
+  }
+
+  /**
+   * Whether the server can hold conversations.
+   */
+  get conversations(): ConversationSupport {
+    return this._conversations;
+  }
+
+  /**
+   * Whether the store is disposed.
+   */
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Stop listening to the server.
+   */
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._batch.cancel();
+    this._listeners.clear();
+    Signal.disconnectReceiver(this);
+    Signal.clearData(this);
+  }
+
+  /**
+   * One message.
+   */
+  message(ts: number): ClineMessage | undefined {
+    return this._messages.get(ts);
+  }
+
+  /**
+   * Hear of changes of one message.
+   *
+   * @returns A function that ends it.
+   */
+  subscribe(ts: number, listener: () => void): () => void {
+    const listeners = this._listeners.get(ts) ?? new Set();
+    this._listeners.set(ts, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this._listeners.get(ts) === listeners) {
+        this._listeners.delete(ts);
+      }
+    };
+  }
+
+  /**
+   * Put a notice away, here and on the server.
+   */
+  async dismissNotice(id: string): Promise<void> {
+    this._setState({
+      notices: this.notices.filter(notice => notice.id !== id)
+    });
+    try {
+      await this._client.request({ type: 'dismissNotice', id });
+    } catch (error) {
+      // It is out of sight; should it still hold, the next state brings it back.
+      console.warn('The server did not put a notice away', error);
+    }
+  }
+
+  /**
+   * Take up one message of the server.
+   */
+  apply(message: ExtensionMessage): void {
+    switch (message.type) {
+      case 'state':
+        this._replaceState(message.state);
+        break;
+      case 'messageCreated':
+        this._put(message.taskId, message.message);
+        break;
+      case 'messageUpdated':
+        this._put(message.taskId, message.clineMessage);
+        break;
+      case 'messageDelta':
+        this._append(message);
+        break;
+      case 'messagesPage':
+        this._putPage(message);
+        break;
+      case 'settingsUpdated':
+        this._setState({ settings: message.settings, fixed: message.fixed });
+        break;
+      case 'profilesUpdated': {
+        const { type: _, listApiConfig, ...choices } = message;
+        this._setState({ listApiConfigMeta: listApiConfig, ...choices });
+        break;
+      }
+      case 'listApiConfig':
+        this._setState({ listApiConfigMeta: message.listApiConfig });
+        break;
+      case 'secretsUpdated':
+        this._setState({ secretStatus: message.status });
+        break;
+      case 'notice': {
+        const { notice } = message;
+        const others = this.notices.filter(({ id }) => id !== notice.id);
+        this._setState({ notices: [...others, notice] });
+        break;
+      }
+      default:
+        // Others are for who asked, or for a view, which hears of them from the client.
+        break;
+    }
+  }
+
+  private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
+    this.apply(message);
+  }
+
+  private _onStatus(_: ChannelClient, status: IConnectionStatus): void {
+    this._connection = status;
+    this._touch();
+  }
+
+  private _replaceState({ clineMessages, ...state }: ExtensionState): void {
+    this._state = state;
+    this._taskId = state.currentTaskId ?? null;
+    this._reloading.clear();
+    for (const ts of this._messages.replace(clineMessages ?? [])) {
+      this._touched.add(ts);
+    }
+    this._touch();
+    if (!this._hasAsked) {
+      void this._askForConversations();
+    }
+  }
+
+  private _setState(change: Partial<AgentState>): void {
+    this._state = { ...this._state, ...change };
+    this._touch();
+  }
+
+  private _put(taskId: string, message: ClineMessage): void {
+    if (!this._concerns(taskId)) {
+      return;
+    }
+    this._reloading.delete(message.ts);
+    const { order } = this._messages;
+    if (!this._messages.put(message)) {
+      return;
+    }
+    this._touched.add(message.ts);
+    if (order === this._messages.order) {
+      this._batch.request();
+    } else {
+      this._touch();
+    }
+  }
+
+  private _putPage(page: MessagesPage): void {
+    for (const message of page.clineMessages) {
+      this._put(page.taskId, message);
+    }
+    if (page.clineMessages[0]?.ts === this.order[0]) {
+      this._setState({ hasOlderMessages: page.hasOlderMessages });
+    }
+  }
+
+  private _append(delta: MessageDelta): void {
+    if (!this._concerns(delta.taskId) || this._reloading.has(delta.ts)) {
+      return;
+    }
+    if (this._messages.append(delta)) {
+      this._touched.add(delta.ts);
+      this._batch.request();
+    } else {
+      void this._reload(delta.taskId, delta.ts);
+    }
+  }
+
+  /**
+   * Whether a message belongs to the conversation on screen; the first one
+   * decides which that is when the state named none.
+   */
+  private _concerns(taskId: string): boolean {
+    this._taskId ??= taskId;
+    return this._taskId === taskId;
+  }
+
+  /**
+   * Ask for a message that is not what the server believes it is.
+   */
+  private async _reload(taskId: string, ts: number): Promise<void> {
+    this._reloading.add(ts);
+    try {
+      await this._client.request({
+        type: 'loadMessages',
+        taskId,
+        beforeTs: ts + 1,
+        limit: 1
+      });
+    } catch {
+      // What follows is the remedy, whatever the reason.
+    }
+    // The page with the message came before the answer, or not at all.
+    if (this._reloading.has(ts) && !this._isDisposed) {
+      this._client.resync();
+    }
+  }
+
+  private async _askForConversations(): Promise<void> {
+    this._hasAsked = true;
+    try {
+      await this._client.request({ type: 'loadTaskHistory', limit: 1 });
+      this._conversations = 'supported';
+    } catch (error) {
+      if (error instanceof ChannelError && error.code === 'unsupported') {
+        this._conversations = 'unsupported';
+      } else {
+        this._hasAsked = false;
+      }
+    }
+    this._touch();
+  }
+
+  private _touch(): void {
+    this._isTouched = true;
+    this._batch.request();
+  }
+
+  private _notify(): void {
+    const touched = this._touched;
+    this._touched = new Set();
+    for (const ts of touched) {
+      for (const listener of [...(this._listeners.get(ts) ?? [])]) {
+        listener();
+      }
+    }
+    if (this._isTouched) {
+      this._isTouched = false;
+      this._changed.emit();
+    }
+  }
+
+  private readonly _client: AgentStore.IClient;
+  private readonly _messages: MessageWindow;
+  private readonly _listeners = new Map<number, Set<() => void>>();
+  private readonly _reloading = new Set<number>();
+  private readonly _batch = new FrameBatch(() => this._notify());
+  private readonly _changed = new Signal<this, void>(this);
+  private _connection: IConnectionStatus;
+  private _state: AgentState | null = null;
+  private _taskId: string | null = null;
+  private _conversations: ConversationSupport = 'unknown';
+  private _hasAsked = false;
+  private _touched = new Set<number>();
+  private _isTouched = false;
+  private _isDisposed = false;
+}
+
+/**
+ * The namespace for `AgentStore` statics.
+ */
+export namespace AgentStore {
+  /**
+   * How many messages are kept; older ones are loaded again when wanted.
+   */
+  export const MESSAGE_LIMIT = 2_000;
+
+  /**
+   * The part of the channel's client the store uses.
+   */
+  export type IClient = Pick<
+    ChannelClient,
+    'status' | 'statusChanged' | 'messageReceived' | 'request' | 'resync'
+  >;
+
+  /**
+   * The options of a store.
+   */
+  export interface IOptions {
+    client: IClient;
+
+    /**
+     * How many messages are kept.
+     */
+    limit?: number;
+  }
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The same empty list each time, so that nothing seems to have changed.
+   */
+  export const NO_NOTICES: readonly Notice[] = [];
+}

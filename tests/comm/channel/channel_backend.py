@@ -1,0 +1,61 @@
+"""What stands behind the channel in these tests: handlers that are quick, slow, broken and refusing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from hdsp_agent.comm import Dispatcher, Owner, RequestContext
+from hdsp_agent.errors import InvalidSetting
+from hdsp_agent.messages import (
+    CustomInstructionsRequest,
+    DebugSettingRequest,
+    ExtensionState,
+    NewTaskRequest,
+    ResetStateRequest,
+    StateMessage,
+    UpdateSettingsRequest,
+)
+from tests.comm.channel.channel_panel import VERSION
+
+__all__ = ["Backend"]
+
+
+@dataclass
+class Backend:
+    """What stands behind the channel in these tests, and what was asked of it."""
+
+    asked: list[str] = field(default_factory=list)
+    states: int = 0
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def state_of(self, owner: Owner) -> StateMessage:
+        self.states += 1
+        return StateMessage(state=ExtensionState(version=VERSION))
+
+    def dispatcher(self) -> Dispatcher:
+        dispatcher = Dispatcher(task_exists=lambda _, task_id: task_id == "known")
+        dispatcher.handle("updateSettings", self.update_settings)
+        dispatcher.handle("newTask", self.slow)
+        dispatcher.handle("resetState", self.broken)
+        dispatcher.handle("customInstructions", self.refuse)
+        dispatcher.handle("debugSetting", self.not_json)
+        return dispatcher
+
+    async def update_settings(self, context: RequestContext, message: UpdateSettingsRequest) -> str:
+        self.asked.append(message.request_id)
+        return f"{context.owner}:{context.client_id}"
+
+    async def slow(self, context: RequestContext, message: NewTaskRequest) -> int:
+        self.asked.append(message.request_id)
+        await self.gate.wait()
+        return len(self.asked)
+
+    async def broken(self, context: RequestContext, message: ResetStateRequest) -> None:
+        raise RuntimeError("the secret inside")
+
+    async def refuse(self, context: RequestContext, message: CustomInstructionsRequest) -> None:
+        raise InvalidSetting("The setting customInstructions cannot be that.", field="customInstructions", most=3)
+
+    async def not_json(self, context: RequestContext, message: DebugSettingRequest) -> str:
+        return "\ud800"

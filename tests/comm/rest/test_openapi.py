@@ -1,0 +1,39 @@
+"""The OpenAPI document, and the API under everything that it allows and forbids."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.server import TOKEN, jupyter_server
+from hdsp_agent.comm.rest import openapi_document
+from hdsp_agent.comm.services import Services
+
+
+async def test_the_document_is_served_as_it_is_derived(services: Services, jp_fetch) -> None:
+    answer = await jp_fetch("hdsp-agent", "api", "openapi.json")
+    assert json.loads(answer.body) == openapi_document(services.version)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_schemathesis_finds_no_crash_and_no_answer_that_breaks_the_document() -> None:
+    checks = (
+        "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth"
+    )
+    with jupyter_server(lab=False) as server:
+        url = f"{server.url}/hdsp-agent/api"
+        done = subprocess.run(
+            [
+                Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", "--url", url,
+                "-H", f"Authorization: token {TOKEN}", "--checks", checks, "--max-examples", "60",
+                "--phases", "examples,coverage,fuzzing", "--generation-database", "none", "--request-timeout", "10",
+            ],
+            capture_output=True, text=True, check=False, timeout=220,
+        )  # fmt: skip
+        assert json.loads(server.get("/hdsp-agent/api/health"))["status"] in ("ok", "degraded")
+    assert done.returncode == 0, done.stdout[-6000:]

@@ -1,0 +1,147 @@
+"""Keys are write-only: whatever is asked, read or logged afterwards, a saved key is nowhere to be found."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from hdsp_agent.comm.rest._routes import API_PATH, routes
+from hdsp_agent.comm.services import Services
+
+SECRET = "sk-ant-api03-Zq8vT4mWb2LkP9xR7nYc"
+OTHERS = ("sk-proj-Hj3kLm9QwErTyUi8", "gsk_Vb7nMk2PoIuYtReWq5As", "AIzaSyD4fGhJkLzXcVbNm1Qw")
+API = API_PATH.strip("/").split("/")
+
+
+@pytest.fixture
+def passphrase(monkeypatch: pytest.MonkeyPatch, no_keys_from_outside: None) -> None:
+    """The encrypted file works where no keyring does."""
+    monkeypatch.setenv("HDSP_AGENT_PASSPHRASE", "correct horse battery staple")
+
+
+async def call(jp_fetch, path: str, method: str = "GET", body: object = None) -> str:
+    """Any endpoint's answer, errors included."""
+    text = None if body is None else body if isinstance(body, str) else json.dumps(body)
+    try:
+        answer = await jp_fetch(*API, *path.strip("/").split("/"), method=method, body=text)
+    except HTTPClientError as error:
+        assert error.response is not None
+        answer = error.response
+    return str(answer.body.decode())
+
+
+async def try_to_leak(jp_fetch) -> None:
+    """What people and programs do wrong with keys."""
+    await call(jp_fetch, "settings", "PATCH", {"apiKey": OTHERS[0]})
+    await call(jp_fetch, "settings", "PATCH", {"mode": {"apiKey": OTHERS[0]}})
+    await call(jp_fetch, "settings", "PATCH", '{"apiKey": "' + OTHERS[0])
+    await call(
+        jp_fetch, "profiles", "POST", {"name": "typo", "settings": {"apiProvider": "anthropic", "apikey": OTHERS[0]}}
+    )
+    await call(
+        jp_fetch, "profiles", "POST", {"name": "ok", "settings": {"apiProvider": "groq", "groqApiKey": OTHERS[1]}}
+    )
+    await call(jp_fetch, "profiles/default", "PATCH", {"settings": {"openAiApiKey": OTHERS[0]}})
+    await call(jp_fetch, "secrets/default/noSuchKey", "PUT", {"value": OTHERS[0]})
+    await call(jp_fetch, "secrets/nobody/apiKey", "PUT", {"value": OTHERS[0]})
+    await call(jp_fetch, "secrets/default/apiKey", "PUT", {"val": OTHERS[0]})
+    await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": [OTHERS[0]]})
+    document = {
+        "providerProfiles": {"apiConfigs": {"roo": {"id": "r1", "apiProvider": "gemini", "geminiApiKey": OTHERS[2]}}}
+    }
+    await call(jp_fetch, "settings/import", "POST", document)
+
+
+async def everything_said(jp_fetch, jp_ws_fetch, services: Services) -> str:
+    """What every GET answers, and what a new tab is sent."""
+    said = [
+        await call(jp_fetch, path.format(name="default", mode="code", profile="default", key="apiKey"))
+        for path in routes()
+    ]
+    socket = await jp_ws_fetch("hdsp-agent", "comm")
+    hello = {"target": "hdsp_agent.webview", "clientId": "c1", "version": services.version, "protocol": 1}
+    await socket.write_message(json.dumps({"op": "open", "commId": "k1", "data": hello}))
+    while '"type":"state"' not in said[-1]:
+        said.append(str(await socket.read_message()))
+    for number, request in enumerate(
+        (
+            {"type": "exportSettings"},
+            {"type": "getListApiConfiguration"},
+            {"type": "updateSettings", "updatedSettings": {"apiKey": OTHERS[0]}},
+        )
+    ):
+        data = {"requestId": f"r{number}", **request}
+        await socket.write_message(json.dumps({"op": "msg", "commId": "k1", "data": data}))
+        said.append(str(await socket.read_message()))
+    socket.close()
+    return "\n".join(said)
+
+
+async def test_a_saved_key_is_in_no_answer_file_log_or_event(
+    passphrase: None,
+    services: Services,
+    storage_dir: Path,
+    jp_fetch,
+    jp_ws_fetch,
+    jp_serverapp,
+    jp_root_dir: Path,
+    caplog,
+) -> None:
+    events = io.StringIO()
+    jp_serverapp.event_logger.register_handler(logging.StreamHandler(events))
+    caplog.set_level(logging.DEBUG)
+
+    answer = json.loads(await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET}))
+    kept = next(entry for entry in answer["secrets"] if entry["key"] == "apiKey")
+    assert (kept["present"], kept["last4"], kept["source"]) == (True, SECRET[-4:], "encrypted-file")
+    await try_to_leak(jp_fetch)
+    said = await everything_said(jp_fetch, jp_ws_fetch, services)
+
+    # It is there for those who may use it …
+    used = await services.config.secrets.get(services.config.profiles.get("default").id, "apiKey")
+    assert used is not None and used.get_secret_value() == SECRET
+    # … and nowhere else.
+    files = [path for root in (storage_dir, jp_root_dir) for path in root.rglob("*") if path.is_file()]
+    assert files
+    everything = {
+        "answers": said,
+        "log": caplog.text + "".join(repr(record.args) for record in caplog.records),
+        "events": events.getvalue(),
+        "environment and settings": repr(jp_serverapp.web_app.settings) + repr(services),
+        **{str(path): path.read_bytes().decode("utf-8", "replace") for path in files},
+    }
+    for place, text in everything.items():
+        for secret in (SECRET, *OTHERS):
+            assert secret not in text, place
+
+
+async def test_a_removed_key_is_gone(passphrase: None, services: Services, jp_fetch) -> None:
+    await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET})
+    answer = json.loads(await call(jp_fetch, "secrets/default/apiKey", "DELETE"))
+    assert not any(entry["present"] for entry in answer["secrets"])
+    assert await services.config.secrets.get(services.config.profiles.get("default").id, "apiKey") is None
+
+
+async def test_without_any_storage_saving_says_what_the_choices_are(services: Services, jp_fetch) -> None:
+    error = json.loads(await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET}))
+    assert error["code"] == "secret_storage_unavailable"
+    assert "HDSP_AGENT_PASSPHRASE" in error["message"]
+    assert SECRET not in json.dumps(error)
+
+
+async def test_a_plain_file_is_used_only_after_opting_in(services: Services, storage_dir: Path, jp_fetch) -> None:
+    await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET})
+    assert not any(SECRET in path.read_text("utf-8", "replace") for path in storage_dir.rglob("*") if path.is_file())
+    answer = json.loads(await call(jp_fetch, "secrets/storage", "PUT", {"kind": "file"}))
+    assert answer["storage"]["kind"] == "file"
+    answer = json.loads(await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET}))
+    assert next(entry for entry in answer["secrets"] if entry["key"] == "apiKey")["source"] == "file"
+    (file,) = [
+        path for path in storage_dir.rglob("*") if path.is_file() and SECRET in path.read_text("utf-8", "replace")
+    ]
+    assert file.stat().st_mode & 0o777 == 0o600

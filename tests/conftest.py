@@ -1,0 +1,57 @@
+"""What all Python tests share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+    from hdsp_agent.comm.services import Services
+
+pytest_plugins = ("pytest_jupyter.jupyter_server",)
+
+
+@pytest.fixture
+def storage_dir(tmp_path: Path) -> Path:
+    """The storage folder of the server under test."""
+    return tmp_path / "hdsp-home"
+
+
+@pytest.fixture(autouse=True)
+def no_keys_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a person's keys nor their keyring take part in tests."""
+    from hdsp_agent.config import secret_environment
+
+    for name in secret_environment():
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HDSP_AGENT_PASSPHRASE", raising=False)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+@pytest.fixture
+def jp_server_config(storage_dir: Path) -> dict[str, object]:
+    """A server with the extension on, where nothing may be reached without credentials."""
+    return {
+        "ServerApp": {
+            # Its socket is not marked as authenticated, and warnings are errors here.
+            "jpserver_extensions": {"hdsp_agent": True, "jupyter_server_terminals": False},
+            "allow_unauthenticated_access": False,
+            "reraise_server_extension_failures": True,
+        },
+        "HdspAgentApp": {"storage_dir": str(storage_dir)},
+    }
+
+
+@pytest.fixture
+def services(jp_serverapp: ServerApp, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Services]:
+    """The started extension's object graph; pytest-jupyter itself leaves out the start of extensions."""
+    manager = jp_serverapp.extension_manager
+    jp_asyncio_loop.run_until_complete(manager.start_all_extensions())
+    yield jp_serverapp.web_app.settings["hdsp_agent_services"]
+    jp_asyncio_loop.run_until_complete(manager.stop_all_extensions())

@@ -1,0 +1,103 @@
+"""Who hears what, and what a listener that fails may not do."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from hdsp_agent.events import EVENT_NAMES, Emitter, task_id_of
+from hdsp_agent.messages import (
+    ClineMessage,
+    EventBase,
+    MessageEvent,
+    MessageEventPayload,
+    ModeChanged,
+    TaskCreated,
+    TaskEvent,
+    TaskSpawned,
+    TaskStarted,
+)
+
+
+def test_a_listener_hears_its_kind_of_event_and_no_other() -> None:
+    emitter = Emitter()
+    heard: list[TaskCreated] = []
+    emitter.on(TaskCreated, heard.append)
+    emitter.emit(TaskCreated(payload=("t1",)))
+    emitter.emit(TaskStarted(payload=("t1",)))
+    assert heard == [TaskCreated(payload=("t1",))]
+
+
+def test_who_listens_to_all_hears_all_in_order() -> None:
+    emitter = Emitter()
+    heard: list[str] = []
+    emitter.on_any(lambda event: heard.append(event.event_name))
+    emitter.emit(TaskCreated(payload=("t1",)))
+    emitter.emit(ModeChanged(payload=("ask",)))
+    assert heard == ["taskCreated", "modeChanged"]
+
+
+def test_who_disposes_hears_no_more_and_the_others_do() -> None:
+    emitter = Emitter()
+    heard: list[EventBase] = []
+    dispose = emitter.on(TaskCreated, heard.append)
+    emitter.on(TaskCreated, heard.append)
+    dispose()
+    dispose()
+    emitter.emit(TaskCreated(payload=("t1",)))
+    assert len(heard) == 1
+
+
+def test_a_listener_may_stop_listening_while_it_is_told() -> None:
+    emitter = Emitter()
+    heard: list[str] = []
+    disposals = []
+
+    def once(event: TaskCreated) -> None:
+        heard.append("once")
+        disposals[0]()
+
+    disposals.append(emitter.on(TaskCreated, once))
+    emitter.on(TaskCreated, lambda event: heard.append("always"))
+    emitter.emit(TaskCreated(payload=("t1",)))
+    emitter.emit(TaskCreated(payload=("t1",)))
+    assert heard == ["once", "always", "always"]
+
+
+def test_a_failing_listener_is_logged_with_the_task_and_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    emitter = Emitter(logging.getLogger("hdsp_agent"))
+    heard: list[EventBase] = []
+
+    def fail(event: TaskCreated) -> None:
+        raise RuntimeError("the disk is full")
+
+    emitter.on(TaskCreated, fail)
+    emitter.on(TaskCreated, heard.append)
+    emitter.emit(TaskCreated(payload=("t1",)))
+
+    assert len(heard) == 1
+    (record,) = caplog.records
+    assert record.getMessage() == "A listener to taskCreated failed (task t1)"
+    assert record.exc_info is not None
+    assert str(record.exc_info[1]) == "the disk is full"
+
+
+MESSAGE = MessageEventPayload(task_id="t1", action="created", message=ClineMessage(ts=1, type="say", say="text"))
+
+
+@pytest.mark.parametrize(
+    ("event", "task_id"),
+    [
+        (TaskCreated(payload=("t1",)), "t1"),
+        (TaskSpawned(payload=("parent", "child")), "parent"),
+        (MessageEvent(payload=(MESSAGE,)), "t1"),
+        (ModeChanged(payload=("ask",)), None),
+    ],
+)
+def test_an_event_knows_its_task(event: TaskEvent, task_id: str | None) -> None:
+    assert task_id_of(event) == task_id
+
+
+def test_there_are_thirty_events() -> None:
+    assert len(EVENT_NAMES) == len(set(EVENT_NAMES)) == 30

@@ -1,0 +1,187 @@
+"""Samples of every kind, built from the models themselves: a field somebody adds is sampled without being asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+from hypothesis import strategies as st
+from pydantic import BaseModel, JsonValue, TypeAdapter
+
+Schema = Mapping[str, JsonValue]
+
+# What a pattern or a name asks for that a generated text would not be.
+_MATCHING = {
+    r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$": "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d",
+    r"^[a-zA-Z0-9-]{1,100}$": "code",
+    r"^[a-zA-Z0-9-]+$": "code",
+    r"^data:image/[a-z0-9.+-]+;base64,": "data:image/png;base64,iVBORw0KGgo=",
+    r"^[0-9a-fA-F]{4,64}$": "8f14e45fceea167a5a36dedd4bea2543",
+    r"^[a-z0-9]+(?:-[a-z0-9]+)*$": "make-plots",
+    r"^(https?://|mailto:)": "https://example.org/",
+}
+# These have rules that no JSON Schema says, which the tests of config are about: samples hold the least of them.
+_WITH_RULES_OF_THEIR_OWN = frozenset({"GlobalSettings", "ModeConfig", "ProviderSettings"})
+
+
+def node() -> str:
+    """Node, which the environment brings with it; without it a test fails rather than pass over what it is about."""
+    found = shutil.which("node", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    assert found, "Node is missing; run `make install`."
+    return found
+
+
+def arms(union: object) -> list[type[BaseModel]]:
+    """The models of a discriminated union."""
+    return list(get_args(get_args(union)[0]))
+
+
+@cache
+def schema_of(kind: type[BaseModel]) -> Schema:
+    """The JSON Schema of a model."""
+    return kind.model_json_schema()
+
+
+def minimal(kind: type[BaseModel]) -> dict[str, JsonValue]:
+    """The JSON of a model with only what it cannot do without."""
+    schema = schema_of(kind)
+    return _object(schema, schema.get("$defs", {}), full=False)
+
+
+def full(kind: type[BaseModel]) -> dict[str, JsonValue]:
+    """The JSON of a model with every field."""
+    schema = schema_of(kind)
+    return _object(schema, schema.get("$defs", {}), full=True)
+
+
+def both(kind: type[BaseModel]) -> Iterator[tuple[str, dict[str, JsonValue]]]:
+    """The two, as the model itself writes them."""
+    for name, sample in (("minimal", minimal(kind)), ("full", full(kind))):
+        yield name, TypeAdapter(kind).validate_python(sample).to_wire()
+
+
+def _object(schema: Schema, definitions: Schema, *, full: bool) -> dict[str, JsonValue]:
+    required = schema.get("required", [])
+    return {
+        name: _value(part, definitions, full=full)
+        for name, part in schema.get("properties", {}).items()
+        if full or name in required or "const" in part
+    }
+
+
+def _value(schema: Schema, definitions: Schema, *, full: bool) -> JsonValue:
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rpartition("/")[2]
+        return _value(definitions[name], definitions, full=full and name not in _WITH_RULES_OF_THEIR_OWN)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return _value(schema[keyword][0], definitions, full=full)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    return _value_of_type(schema, definitions, full=full)
+
+
+def _value_of_type(schema: Schema, definitions: Schema, *, full: bool) -> JsonValue:
+    match schema.get("type"):
+        case "string":
+            return _MATCHING[schema["pattern"]] if "pattern" in schema else "text"
+        case "integer":
+            return max(1, schema.get("minimum", 1))
+        case "number":
+            return 0.5
+        case "boolean":
+            return True
+        case "array":
+            if "prefixItems" in schema:
+                return [_value(item, definitions, full=full) for item in schema["prefixItems"]]
+            return [_value(schema["items"], definitions, full=full)] if full or schema.get("minItems") else []
+        case "object":
+            if isinstance(schema.get("additionalProperties"), dict):
+                return {"key": _value(schema["additionalProperties"], definitions, full=full)} if full else {}
+            if schema.get("additionalProperties") is True:
+                return {"key": [1, None, "text"]} if full else {}
+            return _object(schema, definitions, full=full)
+        case _:
+            return {"anything": [True, 1.5]}
+
+
+def wires(kind: type[BaseModel]) -> st.SearchStrategy[dict[str, JsonValue]]:
+    """Any JSON the model accepts."""
+    schema = schema_of(kind)
+    return _strategy(schema, schema.get("$defs", {}))
+
+
+json_values: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _strategy(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rpartition("/")[2]
+        if name in _WITH_RULES_OF_THEIR_OWN:
+            return st.just(_value(schema, definitions, full=False))
+        return _strategy(definitions[name], definitions)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return st.one_of([_strategy(part, definitions) for part in schema[keyword]])
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    return _strategy_of_type(schema, definitions)
+
+
+def _strategy_of_type(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
+    match schema.get("type"):
+        case "string":
+            if "pattern" in schema:
+                return st.just(_MATCHING[schema["pattern"]])
+            return st.text(min_size=schema.get("minLength", 0), max_size=min(schema.get("maxLength", 20), 20))
+        case "integer":
+            return st.integers(schema.get("minimum", -(2**53)), schema.get("maximum", 2**53))
+        case "number":
+            return st.floats(allow_nan=False, allow_infinity=False)
+        case "boolean":
+            return st.booleans()
+        case "null":
+            return st.none()
+        case "array":
+            if "prefixItems" in schema:
+                items = [_strategy(item, definitions) for item in schema["prefixItems"]]
+                return st.tuples(*items).map(list)
+            item = _strategy(schema["items"], definitions)
+            return st.lists(item, min_size=schema.get("minItems", 0), max_size=2)
+        case "object":
+            return _object_strategy(schema, definitions)
+        case _:
+            return json_values
+
+
+def _object_strategy(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
+    values = schema.get("additionalProperties")
+    if isinstance(values, dict):
+        keys = st.text(min_size=1, max_size=8)
+        return st.dictionaries(keys, _strategy(values, definitions), max_size=2)
+    if values is True and "properties" not in schema:
+        return st.dictionaries(st.text(max_size=8), json_values, max_size=2)
+    required = schema.get("required", [])
+    parts = {name: _strategy(part, definitions) for name, part in schema.get("properties", {}).items()}
+    always = {name for name, part in schema.get("properties", {}).items() if name in required or "const" in part}
+    return st.fixed_dictionaries(
+        {name: part for name, part in parts.items() if name in always},
+        optional={name: part for name, part in parts.items() if name not in always},
+    )

@@ -1,0 +1,53 @@
+"""What the extension costs a start of Jupyter, and how it starts and stops."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from statistics import median
+
+import pytest
+
+from hdsp_agent.comm.services import Services
+
+IMPORT_BUDGET_MS = 150
+BACKGROUND_BUDGET_MS = 1_000
+
+_MEASURE = """
+import json, sys, time
+import jupyter_server.serverapp, jupyter_server.extension.application, anyio.to_thread
+started = time.perf_counter()
+import hdsp_agent.app
+loading = (time.perf_counter() - started) * 1000
+import hdsp_agent._graph
+everything = (time.perf_counter() - started) * 1000
+print(json.dumps({"loading": loading, "everything": everything, "modules": sorted(sys.modules)}))
+"""
+
+
+def _measure() -> dict[str, object]:
+    said = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True)
+    measured: dict[str, object] = json.loads(said.stdout)
+    return measured
+
+
+def test_loading_the_extension_stays_within_its_import_budget() -> None:
+    runs = [_measure() for _ in range(5)]
+    assert median(float(str(run["loading"])) for run in runs) <= IMPORT_BUDGET_MS
+    # What is imported in a thread once Jupyter listens has a bound too, else it would creep.
+    assert median(float(str(run["everything"])) for run in runs) <= BACKGROUND_BUDGET_MS
+
+
+@pytest.mark.parametrize(
+    "sdk", ["anthropic", "openai", "genai_prices", "keyring", "cryptography", "boto3", "google.genai"]
+)
+def test_starting_imports_no_provider_sdk_and_nothing_heavy(sdk: str) -> None:
+    modules = _measure()["modules"]
+    assert isinstance(modules, list)
+    assert sdk not in modules
+
+
+async def test_a_started_extension_answers_and_stops_cleanly(services: Services, jp_fetch) -> None:
+    answer = await jp_fetch("hdsp-agent", "api", "health")
+    assert json.loads(answer.body)["version"] == services.version

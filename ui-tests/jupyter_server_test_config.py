@@ -1,0 +1,18 @@
+"""The server that the tests in Chromium talk to: Galata's own configuration, with a storage folder of its own."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from jupyterlab.galata import configure_jupyter_server
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+configure_jupyter_server(c)  # type: ignore[name-defined]  # noqa: F821  # Jupyter runs config files with `c` defined
+
+c.ServerApp.ip = "127.0.0.1"  # type: ignore[name-defined]  # noqa: F821
+c.ServerApp.allow_root = True  # type: ignore[name-defined]  # noqa: F821
+c.ServerApp.jpserver_extensions = {"hdsp_agent": True, "scripted_agent": True}  # type: ignore[name-defined]  # noqa: F821
+c.ServerApp.reraise_server_extension_failures = True  # type: ignore[name-defined]  # noqa: F821
+c.HdspAgentApp.storage_dir = os.environ.get("HDSP_UI_HOME") or tempfile.mkdtemp(prefix="hdsp-ui-")  # type: ignore[name-defined]  # noqa: F821
