@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
+from .comm.notices import NoticeBoard
 from .comm.rest import rest_handlers
 from .comm.services import Services
 from .comm.settings_requests import SettingsRequests
@@ -36,10 +37,10 @@ def build_services(app: HdspAgentApp) -> Services:
     policy = _policy(app)
     config = ContextProxy(home, policy, SecretStore(home, policy), user_config=_user_config(app))
     dispatcher = Dispatcher(log=app.log, task_exists=_no_tasks_yet)
-    SettingsRequests(config).register(dispatcher)
+    notices = NoticeBoard(config)
 
     def state_of(_: Owner) -> StateMessage:
-        return full_state(__version__, config)
+        return full_state(__version__, config, notices)
 
     channels = ChannelHub(
         version=__version__,
@@ -54,8 +55,10 @@ def build_services(app: HdspAgentApp) -> Services:
         ),
         log=app.log,
     )
-    services = Services(version=__version__, config=config, channels=channels, max_body_bytes=app.max_body_bytes)
-    return services
+    SettingsRequests(config, notices, channels.publish_to_all).register(dispatcher)
+    return Services(
+        version=__version__, config=config, notices=notices, channels=channels, max_body_bytes=app.max_body_bytes
+    )
 
 
 async def start_services(app: HdspAgentApp, services: Services) -> None:
@@ -80,7 +83,7 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
 
 
 def _tell_pages(services: Services, change: ConfigChange) -> None:
-    for message in changes(change, services.config):
+    for message in changes(change, services.config, services.notices):
         services.channels.publish_to_all(message)
 
 

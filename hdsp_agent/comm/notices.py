@@ -1,23 +1,39 @@
-"""Notices of the configuration in the form in which they are shown."""
+"""What people should know about their configuration, until it no longer holds or they have put it away."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 
+from ..config import ContextProxy
 from ..config import Notice as ConfigNotice
 from ..messages import Notice
 
-__all__ = ["told"]
+__all__ = ["NoticeBoard"]
 
 # What costs a person something if it goes unseen; the rest is a warning.
 _ERRORS = frozenset({"config_corrupt", "storage_unavailable"})
 
 
-def told(notices: Iterable[ConfigNotice]) -> list[Notice]:
-    """Each notice once, with an id that stays the same as long as it says the same."""
-    return list({notice.id: notice for notice in map(_told, notices)}.values())
+class NoticeBoard:
+    """The configuration's notices in the form in which they are shown, without those put away.
+
+    What is put away comes back with the next start of the server if it still holds then.
+    """
+
+    def __init__(self, config: ContextProxy) -> None:
+        self._config = config
+        self._put_away: set[str] = set()
+
+    @property
+    def standing(self) -> list[Notice]:
+        """Each notice once, with an id that stays the same as long as it says the same."""
+        told = {notice.id: notice for notice in map(_told, self._config.notices)}
+        return [notice for notice in told.values() if notice.id not in self._put_away]
+
+    def put_away(self, notice_id: str) -> None:
+        """Do not show this notice any more."""
+        self._put_away.add(notice_id)
 
 
 def _told(notice: ConfigNotice) -> Notice:

@@ -7,6 +7,7 @@ from time import monotonic
 
 from ..config import ContextProxy
 from ._channel import ChannelHub
+from .notices import NoticeBoard
 
 __all__ = ["Services"]
 
@@ -17,6 +18,7 @@ class Services:
 
     version: str
     config: ContextProxy
+    notices: NoticeBoard
     channels: ChannelHub
     max_body_bytes: int
     started_at: float = field(default_factory=monotonic)

@@ -6,6 +6,7 @@ The same things can be done over REST; both only pass on to the configuration, w
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import NoReturn
 
 from pydantic import JsonValue
@@ -18,11 +19,14 @@ from ..messages import (
     CustomInstructionsRequest,
     DeleteApiConfigurationRequest,
     DeniedCommandsRequest,
+    DismissNoticeRequest,
     EnhancementApiConfigIdRequest,
+    ExtensionMessage,
     ImportSettingsRequest,
     LoadApiConfigurationByIdRequest,
     LoadApiConfigurationRequest,
     ModeRequest,
+    NoticesUpdatedMessage,
     RenameApiConfigurationRequest,
     Request,
     SaveApiConfigurationRequest,
@@ -31,6 +35,7 @@ from ..messages import (
     UpsertApiConfigurationRequest,
 )
 from ._dispatch import Dispatcher, Handler, RequestContext
+from .notices import NoticeBoard
 
 __all__ = ["SettingsRequests"]
 
@@ -38,8 +43,10 @@ __all__ = ["SettingsRequests"]
 class SettingsRequests:
     """Handles the messages of the settings group."""
 
-    def __init__(self, config: ContextProxy) -> None:
+    def __init__(self, config: ContextProxy, notices: NoticeBoard, publish: Callable[[ExtensionMessage], None]) -> None:
         self._config = config
+        self._notices = notices
+        self._publish = publish
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -54,6 +61,7 @@ class SettingsRequests:
             "exportSettings": self.export_settings,
             "importSettings": self.import_settings,
             "resetState": self.reset,
+            "dismissNotice": self.dismiss_notice,
             "getListApiConfiguration": self.list_profiles,
             "saveApiConfiguration": self.save_profile,
             "upsertApiConfiguration": self.upsert_profile,
@@ -112,6 +120,11 @@ class SettingsRequests:
     async def reset(self, _: RequestContext, message: Request) -> None:
         """Settings, profiles and keys."""
         await self._config.reset()
+
+    async def dismiss_notice(self, _: RequestContext, message: DismissNoticeRequest) -> None:
+        """Put a notice away, on every page."""
+        self._notices.put_away(message.id)
+        self._publish(NoticesUpdatedMessage(notices=self._notices.standing))
 
     # ---- profiles
 

@@ -6,17 +6,18 @@ from ..config import ConfigChange, ContextProxy
 from ..messages import (
     ExtensionMessage,
     ExtensionState,
+    NoticesUpdatedMessage,
     ProfilesUpdatedMessage,
     SecretsUpdatedMessage,
     SettingsUpdatedMessage,
     StateMessage,
 )
-from .notices import told
+from .notices import NoticeBoard
 
 __all__ = ["changes", "full_state"]
 
 
-def full_state(version: str, config: ContextProxy) -> StateMessage:
+def full_state(version: str, config: ContextProxy, notices: NoticeBoard) -> StateMessage:
     """Everything a page shows, from memory."""
     book = config.profiles
     current = book.current
@@ -35,27 +36,26 @@ def full_state(version: str, config: ContextProxy) -> StateMessage:
             custom_modes=config.settings.custom_modes or [],
             cline_messages=[],
             has_older_messages=False,
-            notices=told(config.notices),
+            notices=notices.standing,
         )
     )
 
 
-def changes(change: ConfigChange, config: ContextProxy) -> list[ExtensionMessage]:
+def changes(change: ConfigChange, config: ContextProxy, notices: NoticeBoard) -> list[ExtensionMessage]:
     """The messages that tell pages what is different: O(what changed), never the whole state."""
     messages: list[ExtensionMessage] = []
     if change.settings:
         messages.append(SettingsUpdatedMessage(settings=config.settings, fixed=sorted(config.fixed)))
     if change.profiles:
-        messages.append(profiles_updated(config))
+        messages.append(_profiles_updated(config))
     if change.secrets:
         messages.append(SecretsUpdatedMessage(status=config.secrets.status))
     if change.notices:
-        messages.append(StateMessage(state=ExtensionState(notices=told(config.notices))))
+        messages.append(NoticesUpdatedMessage(notices=notices.standing))
     return messages
 
 
-def profiles_updated(config: ContextProxy) -> ProfilesUpdatedMessage:
-    """The profiles as they are now."""
+def _profiles_updated(config: ContextProxy) -> ProfilesUpdatedMessage:
     book = config.profiles
     return ProfilesUpdatedMessage(
         list_api_config=list(book.entries),

@@ -31,6 +31,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "taskHistoryPage",
         "settingsUpdated",
         "profilesUpdated",
+        "noticesUpdated",
         "secretsUpdated",
         "notice",
         "kernelStatus",

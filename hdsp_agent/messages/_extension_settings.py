@@ -25,6 +25,7 @@ __all__ = [
     "ListApiConfigMessage",
     "ModesListMessage",
     "NoticeMessage",
+    "NoticesUpdatedMessage",
     "ProfilesUpdatedMessage",
     "SecretsUpdatedMessage",
     "SetHistoryPreviewCollapsedMessage",
@@ -96,6 +97,13 @@ class NoticeMessage(Message):
 
     type: Literal["notice"] = "notice"
     notice: Notice
+
+
+class NoticesUpdatedMessage(Message):
+    """All notices as they stand now: those that are gone no longer hold."""
+
+    type: Literal["noticesUpdated"] = "noticesUpdated"
+    notices: list[Notice]
 
 
 class ModesListMessage(Message):
@@ -204,6 +212,7 @@ class CustomToolsResultMessage(Message):
 SettingsUpdate = (
     SettingsUpdatedMessage
     | ProfilesUpdatedMessage
+    | NoticesUpdatedMessage
     | SecretsUpdatedMessage
     | ListApiConfigMessage
     | ToggleApiConfigPinMessage

@@ -296,6 +296,7 @@ export type ExtensionMessage =
   | TaskWithAggregatedCostsMessage
   | SettingsUpdatedMessage
   | ProfilesUpdatedMessage
+  | NoticesUpdatedMessage
   | SecretsUpdatedMessage
   | ListApiConfigMessage
   | ToggleApiConfigPinMessage
@@ -1947,6 +1948,12 @@ export interface Notice {
 export interface NoticeMessage {
   type: 'notice';
   notice: Notice;
+}
+
+/** All notices as they stand now: those that are gone no longer hold. */
+export interface NoticesUpdatedMessage {
+  type: 'noticesUpdated';
+  notices: Array<Notice>;
 }
 
 /** The models of Ollama. */

@@ -184,6 +184,9 @@ export class AgentStore implements IDisposable {
       case 'listApiConfig':
         this._setState({ listApiConfigMeta: message.listApiConfig });
         break;
+      case 'noticesUpdated':
+        this._setState({ notices: message.notices });
+        break;
       case 'secretsUpdated':
         this._setState({ secretStatus: message.status });
         break;

@@ -37,6 +37,7 @@ OUR_EXTENSION_TYPES = {
     "messagesPage",
     "notice",
     "profilesUpdated",
+    "noticesUpdated",
     "secretsUpdated",
     "settingsUpdated",
     "taskHistoryPage",

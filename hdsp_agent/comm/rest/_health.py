@@ -6,7 +6,6 @@ from dataclasses import asdict
 from time import monotonic
 
 from ..identity import owner_of
-from ..notices import told
 from ._bodies import ClientStats, Health, JsonDocument
 from ._endpoint import RestHandler, endpoint
 from ._openapi import openapi_document
@@ -24,7 +23,7 @@ class HealthHandler(RestHandler):
     async def get(self) -> Health:
         """Answer from memory alone, so that a sick disk or keyring still gets an answer."""
         services = self.services
-        notices = told(services.config.notices)
+        notices = services.notices.standing
         tabs = services.channels.channel(owner_of(self)).clients
         return Health(
             status="degraded" if any(notice.level == "error" for notice in notices) else "ok",

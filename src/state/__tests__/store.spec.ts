@@ -324,6 +324,12 @@ describe('AgentStore', () => {
       expect(store.notices).toEqual([{ ...notice, level: 'error' }]);
     });
 
+    it('should be gone once the server says they no longer hold', () => {
+      state({ notices: [notice] });
+      store.apply({ type: 'noticesUpdated', notices: [] });
+      expect(store.notices).toEqual([]);
+    });
+
     it('should be put away here at once, and on the server', async () => {
       state({ notices: [notice] });
       await store.dismissNotice('n');

@@ -1,0 +1,135 @@
+"""Settings and profiles over the channel: what one page does, all pages hear."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.comm.services import Services
+from tests.comm.channel.channel_panel import Panel
+
+Connect = Callable[[], AbstractAsyncContextManager[Panel]]
+
+
+@pytest.fixture
+def connect(services: Services, jp_ws_fetch) -> Connect:
+    """Opens pages of the real extension."""
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Panel]:
+        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"))
+        try:
+            await panel.open(version=services.version)
+            await panel.until(lambda: messages(panel, "state"))
+            yield panel
+        finally:
+            await panel.leave()
+
+    return connected
+
+
+def messages(panel: Panel, type_: str) -> list[dict[str, object]]:
+    """The messages of a type heard so far."""
+    return [frame["data"] for frame in panel.of("msg") if frame["data"]["type"] == type_]
+
+
+async def test_a_new_page_starts_from_the_whole_state(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        (message,) = messages(panel, "state")
+        state = message["state"]
+        assert isinstance(state, dict)
+        assert state["version"] == services.version
+        assert state["settings"] == services.config.settings.to_wire()
+        assert state["currentApiConfigName"] == "default"
+        assert state["secretStatus"]["storage"]["available"] is False
+
+
+async def test_a_setting_changed_on_one_page_reaches_the_other(connect: Connect) -> None:
+    async with connect() as one, connect() as other:
+        assert (await one.ask("updateSettings", updatedSettings={"mode": "ask"}))["ok"]
+        await other.until(lambda: messages(other, "settingsUpdated"))
+        settings = messages(other, "settingsUpdated")[-1]["settings"]
+        assert isinstance(settings, dict) and settings["mode"] == "ask"
+
+
+@pytest.mark.parametrize(
+    ("type_", "fields", "setting", "value"),
+    [
+        ("customInstructions", {"text": "Be brief."}, "customInstructions", "Be brief."),
+        ("autoApprovalEnabled", {"bool": True}, "autoApprovalEnabled", True),
+        ("allowedCommands", {"commands": ["git log"]}, "allowedCommands", ["git log"]),
+        ("deniedCommands", {"commands": ["rm"]}, "deniedCommands", ["rm"]),
+        ("mode", {"text": "architect"}, "mode", "architect"),
+    ],
+)
+async def test_a_message_that_names_one_setting_changes_it(
+    type_: str, fields: dict[str, object], setting: str, value: object, services: Services, connect: Connect
+) -> None:
+    async with connect() as panel:
+        assert (await panel.ask(type_, **fields))["ok"]
+        assert services.config.settings.to_wire()[setting] == value
+
+
+async def test_a_bad_setting_is_refused_at_its_field(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        ack = await panel.ask("updateSettings", updatedSettings={"writeDelayMs": "soon"})
+        assert (ack["error"]["code"], ack["error"]["field"]) == ("invalid_setting", "writeDelayMs")
+
+
+async def test_profiles_live_through_their_life(services: Services, connect: Connect) -> None:
+    book = services.config.profiles
+    async with connect() as one, connect() as other:
+        await one.ask("upsertApiConfiguration", text="local", apiConfiguration={"apiProvider": "ollama"})
+        assert book.current.name == "local"
+        await one.ask("saveApiConfiguration", text="local", apiConfiguration={"ollamaModelId": "qwen"})
+        assert book.get("local").model_id == "qwen"
+        await one.ask("renameApiConfiguration", values={"oldName": "local", "newName": "mine"})
+        await one.ask("toggleApiConfigPin", text=book.get("mine").id)
+        assert book.get("mine").pinned
+        await one.ask("loadApiConfiguration", text="default")
+        assert book.current.name == "default"
+        await one.ask("loadApiConfigurationById", text=book.get("mine").id)
+        listed = await one.ask("getListApiConfiguration")
+        assert [entry["name"] for entry in listed["result"]] == ["default", "mine"]
+        await one.ask("deleteApiConfiguration", text="mine")
+        ack = await one.ask("deleteApiConfiguration", text="mine")
+        assert ack["error"]["code"] == "unknown_profile"
+        await other.until(lambda: len(messages(other, "profilesUpdated")) >= 6)
+        assert messages(other, "profilesUpdated")[-1]["currentApiConfigName"] == "default"
+
+
+async def test_what_was_exported_can_be_imported_after_a_reset(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        await panel.ask("mode", text="debug")
+        exported = (await panel.ask("exportSettings"))["result"]
+        await panel.ask("resetState")
+        assert services.config.settings.mode == "code"
+        report = (await panel.ask("importSettings", text=json.dumps(exported)))["result"]
+        assert report["items"] and services.config.settings.mode == "debug"
+        ack = await panel.ask("importSettings", text="{")
+        assert ack["error"]["code"] == "invalid_input"
+
+
+async def test_a_broken_edit_from_outside_is_told_and_can_be_put_away(
+    storage_dir: Path, services: Services, connect: Connect
+) -> None:
+    async with connect() as one, connect() as other:
+        (storage_dir / "config.json").write_text("{ oops", encoding="utf-8")
+        await one.until(lambda: messages(one, "noticesUpdated"))
+        (notice,) = services.notices.standing
+        assert (notice.code, notice.level) == ("config_corrupt", "error")
+        assert (await one.ask("dismissNotice", id=notice.id))["ok"]
+        await other.until(
+            lambda: messages(other, "noticesUpdated")[-1:] and not messages(other, "noticesUpdated")[-1]["notices"]
+        )
+        assert (storage_dir / "config.json").read_text(encoding="utf-8") == "{ oops"
+
+
+async def test_what_this_version_cannot_do_is_said(connect: Connect) -> None:
+    async with connect() as panel:
+        assert (await panel.ask("newTask", text="hello"))["error"]["code"] == "unsupported"
+        assert (await panel.ask("cancelTask", taskId="nowhere"))["error"]["code"] == "unknown_task"
