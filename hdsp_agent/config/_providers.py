@@ -175,7 +175,8 @@ def providers() -> tuple[ProviderInfo, ...]:
             base_url_field="litellmBaseUrl",
             default_base_url="http://localhost:4000",
         ),
-        info("local", "local"),
+        # Offered once the runtime that serves it is there.
+        info("local", "local", hidden=True),
         info("fake-ai", "fake", hidden=True),
     )
 
