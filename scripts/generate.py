@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from generation.protocol_page import write_protocol_page
+from generation.rest import write_rest
 from generation.settings_text import write_settings_text
 from generation.wire import write_wire
 
@@ -19,6 +20,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 GENERATED: Final[dict[str, Callable[[], str]]] = {
     "src/generated/wire.ts": write_wire,
+    "src/generated/rest.ts": write_rest,
     "src/generated/settingsText.ts": write_settings_text,
     "docs/protocol.md": write_protocol_page,
 }

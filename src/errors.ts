@@ -1,44 +1,19 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import type { ErrorLike } from './comm/requesterror';
+import { RequestError } from './comm/requesterror';
+import type { ErrorBody } from './generated/wire';
 import { reasonText } from './reasons';
-
-/**
- * What an error or a notice says, in the form it crosses the wire.
- */
-export interface IErrorBody {
-  /**
-   * One of the codes of the server's error tree, of its notices, or of this page.
-   */
-  readonly code: string;
-
-  /**
-   * An English sentence, for when the code has no translation.
-   */
-  readonly message: string;
-
-  /**
-   * What a translation is filled in with.
-   */
-  readonly params?: Readonly<Record<string, unknown>> | null;
-
-  /**
-   * The setting or part of a request that is to blame, if one is.
-   */
-  readonly field?: string | null;
-}
 
 /**
  * Anything thrown, as an error with a code.
  */
-export function asErrorBody(reason: unknown): IErrorBody {
-  if (typeof reason === 'object' && reason !== null) {
-    const { code, message, params, field } = reason as Partial<IErrorBody>;
-    if (typeof code === 'string') {
-      return { code, message: message ?? '', params, field };
-    }
+export function asErrorBody(reason: unknown): ErrorBody {
+  if (reason instanceof RequestError) {
+    return reason;
   }
   const message = reason instanceof Error ? reason.message : String(reason);
-  return { code: 'internal', message };
+  return { code: 'internal', message, params: {} };
 }
 
 /**
@@ -46,7 +21,7 @@ export function asErrorBody(reason: unknown): IErrorBody {
  *
  * @returns The sentence for its code; its own English one if the code is unknown here.
  */
-export function errorText(trans: TranslationBundle, error: IErrorBody): string {
+export function errorText(trans: TranslationBundle, error: ErrorLike): string {
   const write = SENTENCES[error.code];
   return write ? write(trans, error) : error.message || error.code;
 }
@@ -58,7 +33,7 @@ export function knownCodes(): string[] {
   return Object.keys(SENTENCES);
 }
 
-type Sentence = (trans: TranslationBundle, error: IErrorBody) => string;
+type Sentence = (trans: TranslationBundle, error: ErrorLike) => string;
 
 /**
  * Errors of the server.
@@ -274,7 +249,7 @@ const OWN: Readonly<Record<string, Sentence>> = {
     trans.__('This is not JSON yet. It is saved when it is correct.')
 };
 
-function forbidden(trans: TranslationBundle, error: IErrorBody): string {
+function forbidden(trans: TranslationBundle, error: ErrorLike): string {
   const provider = param(error, 'provider');
   const mode = param(error, 'mode');
   if (provider) {
@@ -295,7 +270,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ...OWN
 };
 
-function param(error: IErrorBody, name: string): string {
+function param(error: ErrorLike, name: string): string {
   const value = error.params?.[name];
   return typeof value === 'string' || typeof value === 'number'
     ? String(value)

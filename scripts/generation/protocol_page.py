@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Final, get_args
 
 from hdsp_agent import messages
 
-from .typescript import Schema, string_of
+from .typescript import Schema, TypeWriter, string_of
 from .wire import vocabulary
 
 __all__ = ["write_protocol_page"]
@@ -93,10 +94,14 @@ def _objects(described: Collection[str]) -> str:
 
 
 def _fields(schema: Schema, *, hidden: Collection[str]) -> str:
-    writer = vocabulary().writer
-    fields = [writer.property(key, schema) for key in _properties(schema) if key not in hidden]
+    fields = [_writer().property(key, schema) for key in _properties(schema) if key not in hidden]
     shown = [field for field in fields if not (hidden and field == "taskId?: string")]
     return " " + ", ".join(f"`{field}`" for field in shown) if shown else ""
+
+
+@cache
+def _writer() -> TypeWriter:
+    return TypeWriter(vocabulary().aliases)
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:

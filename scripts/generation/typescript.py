@@ -28,13 +28,18 @@ def string_of(value: object) -> str:
 class TypeWriter:
     """Writes schemas as TypeScript; ``aliases`` are unions that have a name of their own."""
 
+    mentioned: set[str]
+    """The names of the types that what was written so far refers to."""
+
     def __init__(self, aliases: Mapping[str, Schema]) -> None:
         self._names: dict[frozenset[str], str] = {}
         self._aliases = aliases
+        self.mentioned = set()
         for name, schema in aliases.items():
             members = self._members(schema)
             if len(members) > 1:
                 self._names.setdefault(frozenset(members), name)
+        self.mentioned.clear()
 
     def alias(self, name: str) -> str:
         """The declaration of a named union."""
@@ -44,7 +49,7 @@ class TypeWriter:
         """The declaration of an object, or of whatever else has a name."""
         comment = _comment(string_of(schema.get("description")))
         properties = schema.get("properties")
-        if not isinstance(properties, Mapping):
+        if not isinstance(properties, Mapping) or not properties:
             if schema.get("type") == "object" and schema.get("additionalProperties") is False:
                 return f"{comment}export type {name} = Record<string, never>;"
             return f"{comment}export type {name} = {self.type_of(schema)};"
@@ -55,8 +60,7 @@ class TypeWriter:
 
     def type_of(self, schema: Schema) -> str:
         """The type of any schema."""
-        members = self._members(schema)
-        return self._names.get(frozenset(members)) or " | ".join(members)
+        return self._union(self._members(schema))
 
     def property(self, key: str, parent: Schema) -> str:
         """One field of an object, with ``?`` if it may be absent."""
@@ -67,8 +71,13 @@ class TypeWriter:
         optional = not (isinstance(required, list) and key in required) and schema.get("default") is None
         if optional:
             members = [member for member in members if member != "null"]
-        kind = self._names.get(frozenset(members)) or " | ".join(members)
-        return f"{key}{'?' if optional else ''}: {kind}"
+        return f"{key}{'?' if optional else ''}: {self._union(members)}"
+
+    def _union(self, members: Sequence[str]) -> str:
+        name = self._names.get(frozenset(members))
+        parts = [name] if name else members
+        self.mentioned |= {part for part in parts if part.isidentifier() and part[0].isupper()}
+        return " | ".join(parts)
 
     def _members(self, schema: Schema) -> list[str]:
         """The alternatives a schema allows, without repetition."""
@@ -96,8 +105,7 @@ class TypeWriter:
             return self._array(schema)
         if kind == "object":
             values = schema.get("additionalProperties")
-            inner = self.type_of(values) if isinstance(values, Mapping) else "JsonValue"
-            return f"Record<string, {inner}>"
+            return f"Record<string, {self.type_of(values if isinstance(values, Mapping) else {})}>"
         if kind == "":
             return "JsonValue"
         raise ValueError(f"No TypeScript for the JSON Schema type {kind!r}")
@@ -107,7 +115,7 @@ class TypeWriter:
         if prefix:
             return f"[{', '.join(self.type_of(item) for item in prefix)}]"
         items = schema.get("items")
-        return f"Array<{self.type_of(items) if isinstance(items, Mapping) else 'JsonValue'}>"
+        return f"Array<{self.type_of(items if isinstance(items, Mapping) else {})}>"
 
 
 def _literal(value: object) -> str:

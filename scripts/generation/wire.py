@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from hdsp_agent import messages
+from hdsp_agent.config import providers
 
 from .typescript import Schema, TypeWriter
 
@@ -71,10 +72,10 @@ _Root: TypeAlias = tuple[str, JsonSchemaMode, TypeAdapter[object]]
 
 
 class Vocabulary(NamedTuple):
-    """All types of the wire: the objects by name, and what writes them."""
+    """All types of the wire by name: the objects, and the unions that have a name."""
 
     objects: dict[str, Schema]
-    writer: TypeWriter
+    aliases: dict[str, Schema]
 
 
 @cache
@@ -85,17 +86,28 @@ def vocabulary() -> Vocabulary:
     schemas: dict[str, Schema] = {name: schema for (name, _), schema in by_root.items()}
     objects = cast("dict[str, Schema]", definitions["$defs"])
     objects.pop("JsonValue", None)
-    return Vocabulary(objects, TypeWriter({name: schemas[name] for name in _ALIASES}))
+    return Vocabulary(objects, {name: schemas[name] for name in _ALIASES})
 
 
 def write_wire() -> str:
     """The file's text, before prettier."""
-    objects, writer = vocabulary()
+    objects, aliases = vocabulary()
+    writer = TypeWriter(aliases)
     parts = [_HEADER]
     parts += [f"export const {name} = {json.dumps(getattr(messages, name))};" for name in _CONSTANTS]
+    parts.append(_providers())
     parts += [writer.alias(name) for name in _ALIASES]
     parts += [writer.interface(name, objects[name]) for name in sorted(objects)]
     return "\n\n".join(parts) + "\n"
+
+
+def _providers() -> str:
+    known = {one.id: {"name": one.name, "keyRequired": one.key_required} for one in providers()}
+    return (
+        "/** What people call each provider, and whether it needs a key. */\n"
+        "export const PROVIDERS: Readonly<Record<string, { readonly name: string; readonly keyRequired: boolean }>> = "
+        f"{json.dumps(known, ensure_ascii=False)};"
+    )
 
 
 class _Generator(GenerateJsonSchema):

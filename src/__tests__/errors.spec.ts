@@ -1,4 +1,5 @@
 import { nullTranslator } from '@jupyterlab/translation';
+import { RequestError } from '../comm/requesterror';
 import { asErrorBody, errorText, knownCodes } from '../errors';
 import { reasonText } from '../reasons';
 
@@ -53,10 +54,11 @@ describe('reasonText', () => {
 describe('asErrorBody', () => {
   it('takes over what has a code and wraps what has none', () => {
     const body = { code: 'conflict', message: 'no', params: { a: 1 } };
-    expect(asErrorBody(body)).toMatchObject(body);
+    expect(asErrorBody(new RequestError(body))).toMatchObject(body);
     expect(asErrorBody(new Error('boom'))).toEqual({
       code: 'internal',
-      message: 'boom'
+      message: 'boom',
+      params: {}
     });
     expect(asErrorBody('text').message).toBe('text');
   });

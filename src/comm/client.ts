@@ -4,6 +4,8 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type {
+  ClientOpen,
+  ErrorBody,
   ExtensionMessage,
   ServerAck,
   ServerFrame,
@@ -11,15 +13,13 @@ import type {
   WebviewMessage
 } from '../generated/wire';
 import { COMM_TARGET } from '../generated/wire';
-import { Backoff } from './backoff';
-import { Diagnosis, needsAPerson } from './diagnosis';
-import { ChannelError } from './errors';
-import { parseFrames } from './frames';
-import { Heartbeat } from './heartbeat';
+import { Redial } from './redial';
+import { RequestError } from './requesterror';
+import { Link } from './link';
 import type { RequestResult } from './requests';
 import { PendingRequests } from './requests';
 import { Sequence } from './sequence';
-import type { ConnectionReason, IConnectionStatus, IRefusal } from './status';
+import type { ConnectionReason, IConnectionStatus } from './status';
 import type { IPage } from './waking';
 import { onWaking } from './waking';
 
@@ -31,10 +31,14 @@ import { onWaking } from './waking';
 export class ChannelClient implements IDisposable {
   constructor(options: ChannelClient.IOptions) {
     this._options = options;
-    this._backoff = new Backoff({ random: options.random });
-    this._diagnosis = new Diagnosis(
-      options.probe ?? (() => Promise.resolve(null))
-    );
+    const { probe, isOnline, random } = options;
+    this._redial = new Redial({
+      dial: () => this._dial(),
+      tell: change => this._setStatus(change),
+      probe,
+      isOnline,
+      random
+    });
     this._status = {
       phase: 'connecting',
       reason: null,
@@ -63,7 +67,7 @@ export class ChannelClient implements IDisposable {
   /**
    * Emitted when the server could not read something this page sent.
    */
-  get errorReceived(): ISignal<this, ChannelError> {
+  get errorReceived(): ISignal<this, RequestError> {
     return this._errorReceived;
   }
 
@@ -106,7 +110,7 @@ export class ChannelClient implements IDisposable {
     this._waker?.dispose();
     this._hangUp('disposed');
     this._requests.rejectAll(
-      new ChannelError({
+      new RequestError({
         code: 'unavailable',
         message: 'The page closed its connection to the server.'
       })
@@ -125,7 +129,7 @@ export class ChannelClient implements IDisposable {
     if (page && !this._waker) {
       this._waker = onWaking(page, () => this._wake());
     }
-    this._backoff.reset();
+    this._redial.reset();
     this._hangUp('retry');
     if (this._status.phase === 'refused') {
       this._setStatus({ phase: 'connecting', reason: null, refusal: null });
@@ -152,7 +156,7 @@ export class ChannelClient implements IDisposable {
    *
    * #### Notes
    * The request outlives reconnects: it is sent again until its answer comes.
-   * It is rejected with a `ChannelError`, and with nothing else.
+   * It is rejected with a `RequestError`, and with nothing else.
    */
   async request(message: ChannelClient.Request): Promise<RequestResult> {
     const refused = this._whyNot();
@@ -175,12 +179,12 @@ export class ChannelClient implements IDisposable {
   private _transmit(requestId: string, text: string): void {
     const limit = this._maxFrameBytes;
     if (Private.byteLength(text) <= limit) {
-      this._socket?.send(text);
+      this._link?.sendText(text);
       return;
     }
     this._requests.reject(
       requestId,
-      new ChannelError({
+      new RequestError({
         code: 'frame_too_large',
         message: `This is larger than the ${limit} bytes the server accepts. Send less at once.`,
         params: { limit }
@@ -188,9 +192,9 @@ export class ChannelClient implements IDisposable {
     );
   }
 
-  private _whyNot(): ChannelError | null {
+  private _whyNot(): RequestError | null {
     if (this._isDisposed || this._status.phase === 'refused') {
-      return new ChannelError(
+      return new RequestError(
         this._status.refusal ?? {
           code: 'unavailable',
           message: 'There is no connection to the server.'
@@ -198,7 +202,7 @@ export class ChannelClient implements IDisposable {
       );
     }
     if (this._requests.size >= ChannelClient.MAX_PENDING) {
-      return new ChannelError({
+      return new RequestError({
         code: 'unavailable',
         message:
           'Too many requests wait for the server. Try again when it answers.'
@@ -208,13 +212,12 @@ export class ChannelClient implements IDisposable {
   }
 
   private _dial(): void {
-    this._dials += 1;
     const { phase } = this._status;
     this._setStatus({
       phase: phase === 'open' ? 'reconnecting' : phase,
       retryAt: null
     });
-    let socket: ChannelClient.Socket;
+    let socket: Link.Socket;
     try {
       socket = this._options.openSocket();
     } catch (error) {
@@ -222,89 +225,43 @@ export class ChannelClient implements IDisposable {
       this._lost();
       return;
     }
-    this._socket = socket;
-    this._patience = setTimeout(
-      () => this._lost(),
-      ChannelClient.HANDSHAKE_TIMEOUT
-    );
-    socket.onopen = () => {
-      const { clientId, version, protocol } = this._options;
-      const { epoch, last } = this._sequence;
-      const place =
-        epoch !== null && last !== null ? { epoch, lastSeq: last } : {};
-      this._send('open', {
-        data: { target: COMM_TARGET, clientId, version, protocol, ...place }
-      });
-    };
-    socket.onmessage = event => this._receive(event.data);
-    socket.onclose = () => this._lost();
+    this._link = new Link({
+      socket,
+      commId: this._commId,
+      greeting: () => this._greeting(),
+      newest: () => this._sequence.last ?? 0,
+      receive: frame => this._apply(frame),
+      lost: () => this._lost()
+    });
+  }
+
+  private _greeting(): ClientOpen['data'] {
+    const { clientId, version, protocol } = this._options;
+    const { epoch, last } = this._sequence;
+    const place =
+      epoch !== null && last !== null ? { epoch, lastSeq: last } : {};
+    return { target: COMM_TARGET, clientId, version, protocol, ...place };
   }
 
   /**
-   * Let go of the socket, if there is one, and of every timer that concerns it.
+   * Let go of the connection, if there is one, and of the next try.
    */
   private _hangUp(reason: string): void {
-    clearTimeout(this._retry);
-    clearTimeout(this._patience);
-    this._heartbeat.stop();
-    const socket = this._socket;
-    this._socket = null;
-    if (!socket) {
-      return;
-    }
-    socket.onopen = socket.onmessage = socket.onclose = null;
-    if (this._status.phase === 'open' && socket.readyState === 1) {
-      socket.send(this._frame('close', { data: { reason } }));
-    }
-    socket.close();
+    this._redial.cancel();
+    const link = this._link;
+    this._link = null;
+    link?.hangUp(reason);
   }
 
   private _lost(): void {
     const wasOpen = this._status.phase === 'open';
     this._hangUp('lost');
-    if (wasOpen && Date.now() - this._openedAt > ChannelClient.STABLE_AFTER) {
-      this._backoff.reset();
-    }
-    this._scheduleRetry(wasOpen ? 'lost' : this._status.reason);
-    if (!wasOpen) {
-      void this._diagnose();
-    }
+    this._redial.lost(wasOpen ? Date.now() - this._openedAt : null);
   }
 
-  private _scheduleRetry(reason: ConnectionReason | null): void {
-    clearTimeout(this._retry);
-    const stepped = this._backoff.next();
-    const { attempt } = this._backoff;
-    const slow = needsAPerson(reason);
-    const delay = slow ? ChannelClient.SLOW_RETRY : stepped;
-    const offline =
-      slow ||
-      attempt > ChannelClient.OFFLINE_AFTER ||
-      this._options.isOnline?.() === false;
-    this._retry = setTimeout(() => this._dial(), delay);
-    this._setStatus({
-      phase: offline ? 'offline' : 'reconnecting',
-      reason: reason ?? 'lost',
-      retryAt: Date.now() + delay,
-      attempt
-    });
-  }
-
-  private async _diagnose(): Promise<void> {
-    const dials = this._dials;
-    const reason = await this._diagnosis.find();
-    if (this._isDisposed || this._dials !== dials) {
-      return;
-    }
-    if (needsAPerson(reason) !== needsAPerson(this._status.reason)) {
-      this._scheduleRetry(reason);
-    } else {
-      this._setStatus({ reason });
-    }
-  }
-
-  private _refuse(reason: ConnectionReason, refusal: IRefusal): void {
+  private _refuse(reason: ConnectionReason, refusal: ErrorBody): void {
     this._hangUp('refused');
+    this._redial.reached();
     const { server } = refusal.params;
     this._setStatus({
       phase: 'refused',
@@ -314,25 +271,7 @@ export class ChannelClient implements IDisposable {
       serverVersion:
         typeof server === 'string' ? server : this._status.serverVersion
     });
-    this._requests.rejectAll(new ChannelError(refusal));
-  }
-
-  private _receive(data: unknown): void {
-    this._heartbeat.heard();
-    let frames: ServerFrame[];
-    try {
-      frames = parseFrames(String(data));
-    } catch (error) {
-      console.warn('HDSP Agent ignored a message it cannot read', error);
-      return;
-    }
-    const socket = this._socket;
-    for (const frame of frames) {
-      this._apply(frame);
-      if (this._socket !== socket) {
-        return;
-      }
-    }
+    this._requests.rejectAll(new RequestError(refusal));
   }
 
   private _apply(frame: ServerFrame): void {
@@ -347,7 +286,7 @@ export class ChannelClient implements IDisposable {
         this._answered(frame.data);
         break;
       case 'ping':
-        this._send('pong');
+        this._link?.send('pong');
         break;
       case 'pong':
         break;
@@ -364,12 +303,11 @@ export class ChannelClient implements IDisposable {
   }
 
   private _opened({ seq, data }: ServerOpen): void {
-    clearTimeout(this._patience);
-    this._diagnosis.clear();
+    this._link?.answered(data.heartbeatSeconds * 1000);
+    this._redial.reached();
     this._maxFrameBytes = data.maxFrameBytes;
     this._sequence.opened(data.epoch, seq, data.resumed);
     this._openedAt = Date.now();
-    this._heartbeat.start(data.heartbeatSeconds * 1000);
     this._setStatus({
       phase: 'open',
       reason: null,
@@ -408,21 +346,13 @@ export class ChannelClient implements IDisposable {
       this._requests.resolve(answer.requestId, answer.result);
       return;
     }
-    const error = new ChannelError(answer.error);
+    const error = new RequestError(answer.error);
     if (answer.requestId) {
       this._requests.reject(answer.requestId, error);
     } else {
       console.warn('The server could not read a frame of this page', error);
       this._errorReceived.emit(error);
     }
-  }
-
-  private _send(op: 'open' | 'ping' | 'pong', rest: object = {}): void {
-    this._socket?.send(this._frame(op, rest));
-  }
-
-  private _frame(op: string, rest: object): string {
-    return JSON.stringify({ op, commId: this._commId, ...rest });
   }
 
   private _setStatus(change: Partial<IConnectionStatus>): void {
@@ -436,7 +366,7 @@ export class ChannelClient implements IDisposable {
 
   private _wake(): void {
     if (this._status.phase === 'open') {
-      this._heartbeat.probe();
+      this._link?.probe();
     } else if (this._status.retryAt !== null) {
       this.connect();
     }
@@ -446,25 +376,17 @@ export class ChannelClient implements IDisposable {
   private readonly _commId = UUID.uuid4();
   private readonly _requests = new PendingRequests();
   private readonly _sequence = new Sequence();
-  private readonly _backoff: Backoff;
-  private readonly _diagnosis: Diagnosis;
-  private readonly _heartbeat = new Heartbeat({
-    ping: () => this._send('ping', { seq: this._sequence.last ?? 0 }),
-    dead: () => this._lost()
-  });
+  private readonly _redial: Redial;
   private _status: IConnectionStatus;
   private _isDisposed = false;
-  private _socket: ChannelClient.Socket | null = null;
+  private _link: Link | null = null;
   private _waker: IDisposable | null = null;
-  private _retry: ReturnType<typeof setTimeout> | undefined;
-  private _patience: ReturnType<typeof setTimeout> | undefined;
-  private _dials = 0;
   private _openedAt = 0;
   private _gapAfter: number | null = null;
   private _maxFrameBytes = Number.POSITIVE_INFINITY;
   private readonly _statusChanged = new Signal<this, IConnectionStatus>(this);
   private readonly _messageReceived = new Signal<this, ExtensionMessage>(this);
-  private readonly _errorReceived = new Signal<this, ChannelError>(this);
+  private readonly _errorReceived = new Signal<this, RequestError>(this);
 }
 
 /**
@@ -477,47 +399,18 @@ export namespace ChannelClient {
   export const MAX_PENDING = 256;
 
   /**
-   * How long the server may take to answer an `open`, in milliseconds.
-   */
-  export const HANDSHAKE_TIMEOUT = 10_000;
-
-  /**
-   * A connection that lasted this many milliseconds was a good one, and its
-   * loss is answered with a quick try.
-   */
-  export const STABLE_AFTER = 5_000;
-
-  /**
-   * After this many failed tries the server is called offline.
-   */
-  export const OFFLINE_AFTER = 4;
-
-  /**
-   * The wait between tries that only a person can make succeed.
-   */
-  export const SLOW_RETRY = 30_000;
-
-  /**
    * A message to the server; its id is added when it is sent.
    */
   export type Request = Private.WithoutId<WebviewMessage>;
 
   /**
-   * The part of a `WebSocket` the channel uses.
-   */
-  export type Socket = Pick<
-    WebSocket,
-    'onopen' | 'onmessage' | 'onclose' | 'readyState' | 'send' | 'close'
-  >;
-
-  /**
    * The options of a channel client.
    */
-  export interface IOptions {
+  export interface IOptions extends Redial.ICircumstances {
     /**
      * Open a WebSocket to the server's channel.
      */
-    openSocket: () => Socket;
+    openSocket: () => Link.Socket;
 
     /**
      * The id of this tab.
@@ -535,25 +428,9 @@ export namespace ChannelClient {
     protocol: number;
 
     /**
-     * Ask the server something simple over HTTP: its status, or `null` if
-     * nothing answers. It never rejects.
-     */
-    probe?: () => Promise<number | null>;
-
-    /**
-     * Whether the browser believes there is a network.
-     */
-    isOnline?: () => boolean;
-
-    /**
      * Where waking up is noticed.
      */
     page?: IPage;
-
-    /**
-     * The randomness of the backoff.
-     */
-    random?: () => number;
   }
 }
 

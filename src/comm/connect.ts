@@ -1,12 +1,11 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
+import { API_PATH } from '../generated/rest';
 import { COMM_PATH, PROTOCOL_VERSION } from '../generated/wire';
 import { ChannelClient } from './client';
 import { claimClientId } from './clientid';
 import { pageVersion } from './version';
-
-const HEALTH_PATH = 'hdsp-agent/api/health';
 
 /**
  * A client for the server these settings lead to; it does not connect yet.
@@ -28,7 +27,7 @@ export function createClient(
 /**
  * Where the channel is; with the token only where cookies cannot go.
  */
-export function channelUrl(
+function channelUrl(
   settings: Pick<ServerConnection.ISettings, 'appendToken' | 'token' | 'wsUrl'>
 ): string {
   const url = URLExt.join(settings.wsUrl, COMM_PATH);
@@ -40,7 +39,7 @@ export function channelUrl(
 async function probe(
   settings: ServerConnection.ISettings
 ): Promise<number | null> {
-  const url = URLExt.join(settings.baseUrl, HEALTH_PATH);
+  const url = URLExt.join(settings.baseUrl, API_PATH, 'health');
   try {
     const response = await ServerConnection.makeRequest(url, {}, settings);
     return response.status;

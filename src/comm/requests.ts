@@ -1,7 +1,7 @@
 import { PromiseDelegate } from '@lumino/coreutils';
 
 import type { JsonValue } from '../generated/wire';
-import type { ChannelError } from './errors';
+import type { RequestError } from './requesterror';
 
 /**
  * What the server answered a request with, if with anything.
@@ -49,14 +49,14 @@ export class PendingRequests {
   /**
    * The request was refused.
    */
-  reject(requestId: string, error: ChannelError): void {
+  reject(requestId: string, error: RequestError): void {
     this._take(requestId)?.answer.reject(error);
   }
 
   /**
    * No answer will ever come.
    */
-  rejectAll(error: ChannelError): void {
+  rejectAll(error: RequestError): void {
     const waiting = [...this._pending.values()];
     this._pending.clear();
     for (const { answer } of waiting) {

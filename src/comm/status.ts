@@ -1,4 +1,4 @@
-import type { ErrorParams } from './errors';
+import type { ErrorBody } from '../generated/wire';
 
 /**
  * Where the connection stands.
@@ -64,16 +64,7 @@ export interface IConnectionStatus {
   readonly serverVersion: string | null;
 
   /**
-   * The code, sentence and parameters the server gave when it refused.
+   * Why the server does not want this page.
    */
-  readonly refusal: IRefusal | null;
-}
-
-/**
- * A server's reason for not wanting a page.
- */
-export interface IRefusal {
-  readonly code: string;
-  readonly message: string;
-  readonly params: ErrorParams;
+  readonly refusal: ErrorBody | null;
 }

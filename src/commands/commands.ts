@@ -73,7 +73,7 @@ export function addCommands(
       caption: trans.__('Versions, state and ids, for a report of a problem'),
       describedBy: { args: NO_ARGS },
       execute: async () => {
-        const { showConnectionDetails } = await import('./details');
+        const { showConnectionDetails } = await import('./detailsdialog');
         await showConnectionDetails(client, trans);
       }
     })

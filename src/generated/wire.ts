@@ -20,6 +20,28 @@ export const MESSAGES_PAGE_SIZE = 50;
 
 export const MAX_IMAGES = 20;
 
+/** What people call each provider, and whether it needs a key. */
+export const PROVIDERS: Readonly<
+  Record<string, { readonly name: string; readonly keyRequired: boolean }>
+> = {
+  anthropic: { name: 'Anthropic', keyRequired: true },
+  'openai-native': { name: 'OpenAI', keyRequired: true },
+  openai: { name: 'OpenAI compatible', keyRequired: false },
+  openrouter: { name: 'OpenRouter', keyRequired: true },
+  bedrock: { name: 'Amazon Bedrock', keyRequired: false },
+  vertex: { name: 'Google Vertex AI', keyRequired: false },
+  gemini: { name: 'Google Gemini', keyRequired: true },
+  mistral: { name: 'Mistral', keyRequired: true },
+  deepseek: { name: 'DeepSeek', keyRequired: true },
+  xai: { name: 'xAI', keyRequired: true },
+  groq: { name: 'Groq', keyRequired: true },
+  ollama: { name: 'Ollama', keyRequired: false },
+  lmstudio: { name: 'LM Studio', keyRequired: false },
+  litellm: { name: 'LiteLLM', keyRequired: false },
+  local: { name: 'Embedded model', keyRequired: false },
+  'fake-ai': { name: 'Scripted model for tests', keyRequired: false }
+};
+
 export type AnyAsk =
   | 'completion_result'
   | 'api_req_failed'

@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
+import { errorText } from '../errors';
 import { useLasting, useSecondsUntil } from './hooks';
 
 /**
@@ -181,7 +182,7 @@ function whatIsWrong(
     case 'closed':
       return trans.__(
         'The server closed the connection: %1',
-        refusal?.message ?? ''
+        refusal ? errorText(trans, refusal) : ''
       );
     case 'network':
       return trans.__(

@@ -11,7 +11,7 @@ export function Notices({
   notices,
   trouble,
   onDismiss,
-  onOpenSettings,
+  onChooseStorage,
   trans
 }: Notices.IProps): JSX.Element | null {
   // The server may tell the same thing as a notice too, which can be put away.
@@ -52,7 +52,7 @@ export function Notices({
           <button
             type="button"
             className="jp-hdspAgent-button"
-            onClick={onOpenSettings}
+            onClick={onChooseStorage}
           >
             {trans.__('Choose where keys are kept')}
           </button>
@@ -77,7 +77,7 @@ export namespace Notices {
      */
     readonly trouble: SecretStorageStatus | null;
     readonly onDismiss: (id: string) => void;
-    readonly onOpenSettings: () => void;
+    readonly onChooseStorage: () => void;
     readonly trans: TranslationBundle;
   }
 }

@@ -10,15 +10,13 @@ import type { ConversationSupport } from '../state/store';
 export function SetupCard({
   setup,
   conversations,
-  onOpenSettings,
+  onChooseModel,
   trans
 }: SetupCard.IProps): JSX.Element {
-  const none = setup.kind === 'none';
+  const { title, action, isUsable } = headline(setup, trans);
   return (
     <section className="jp-hdspAgent-card" aria-label={trans.__('Model')}>
-      <h3 className="jp-hdspAgent-card-title">
-        {none ? trans.__('No model is set up yet') : trans.__('Model')}
-      </h3>
+      <h3 className="jp-hdspAgent-card-title">{title}</h3>
       {setup.kind === 'none' ? (
         <p>
           {trans.__(
@@ -38,16 +36,16 @@ export function SetupCard({
           <dt>{trans.__('Model')}</dt>
           <dd>{setup.model ?? trans.__('the provider’s default')}</dd>
           <dt>{trans.__('Key')}</dt>
-          <dd>{keysLabel(setup.keys, trans)}</dd>
+          <dd>{keysLabel(setup, trans)}</dd>
         </dl>
       )}
       <div className="jp-hdspAgent-actions">
         <button
           type="button"
-          className={`jp-hdspAgent-button${none ? ' jp-mod-accept' : ''}`}
-          onClick={onOpenSettings}
+          className={`jp-hdspAgent-button${isUsable ? '' : ' jp-mod-accept'}`}
+          onClick={onChooseModel}
         >
-          {none ? trans.__('Set up a model') : trans.__('Change the model')}
+          {action}
         </button>
       </div>
       {conversations === 'unsupported' && (
@@ -71,14 +69,47 @@ export namespace SetupCard {
   export interface IProps {
     readonly setup: ModelSetup;
     readonly conversations: ConversationSupport;
-    readonly onOpenSettings: () => void;
+    readonly onChooseModel: () => void;
     readonly trans: TranslationBundle;
   }
 }
 
-function keysLabel(keys: readonly string[], trans: TranslationBundle): string {
+/**
+ * What the card is about: what hinders most, or the model itself.
+ */
+function headline(
+  setup: ModelSetup,
+  trans: TranslationBundle
+): { title: string; action: string; isUsable: boolean } {
+  if (setup.kind === 'none') {
+    return {
+      title: trans.__('No model is set up yet'),
+      action: trans.__('Set up a model'),
+      isUsable: false
+    };
+  }
+  if (setup.isKeyMissing) {
+    return {
+      title: trans.__('The key for the model is missing'),
+      action: trans.__('Add a key'),
+      isUsable: false
+    };
+  }
+  return {
+    title: trans.__('Model'),
+    action: trans.__('Change the model'),
+    isUsable: true
+  };
+}
+
+function keysLabel(
+  { keys, isKeyMissing }: ModelSetup & { kind: 'chosen' },
+  trans: TranslationBundle
+): string {
   if (keys.length === 0) {
-    return trans.__('none stored; a model on this machine may need none');
+    return isKeyMissing
+      ? trans.__('none yet')
+      : trans.__('none saved; this provider may not need one');
   }
   return keys
     .map(end => (end ? trans.__('ends in %1', end) : trans.__('stored')))

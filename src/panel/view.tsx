@@ -47,9 +47,9 @@ export namespace PanelView {
    */
   export interface IActions extends ConnectionBanner.IActions {
     /**
-     * Open the settings of the agent.
+     * Open a section of the agent's settings.
      */
-    readonly openSettings: () => void;
+    readonly openSettings: (section: 'models' | 'keys') => void;
   }
 
   /**
@@ -91,14 +91,14 @@ function StateView({
         notices={notices}
         trouble={keyTrouble(state)}
         onDismiss={dismiss}
-        onOpenSettings={actions.openSettings}
+        onChooseStorage={() => actions.openSettings('keys')}
         trans={trans}
       />
       {isEmpty && (
         <SetupCard
           setup={modelSetup(state)}
           conversations={conversations}
-          onOpenSettings={actions.openSettings}
+          onChooseModel={() => actions.openSettings('models')}
           trans={trans}
         />
       )}

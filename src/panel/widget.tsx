@@ -21,7 +21,8 @@ export class AgentPanel extends ReactWidget {
     this._actions = {
       reload: () => window.location.reload(),
       logIn: () => void window.open(loginUrl, '_blank', 'noopener'),
-      openSettings: () => void commands.execute(CommandIDs.openSettings)
+      openSettings: section =>
+        void commands.execute(CommandIDs.openSettings, { section })
     };
     this.addClass('jp-hdspAgent-Panel');
     this.title.icon = agentIcon;

@@ -177,7 +177,7 @@ function LineControl(props: FieldControl.IProps): JSX.Element {
         type={isNumber ? 'number' : 'text'}
         min={field.minimum ?? undefined}
         max={field.maximum ?? undefined}
-        step={field.kind === 'integer' ? 1 : 'any'}
+        step={field.kind === 'number' ? 'any' : undefined}
         spellCheck={false}
         autoComplete="off"
         list={list}

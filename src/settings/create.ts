@@ -46,6 +46,8 @@ export function createSettings(
   widget.title.label = trans.__('HDSP Agent Settings');
   widget.title.icon = settingsIcon;
   widget.title.closable = true;
+  // It has nothing to hold, and an empty one is drawn as a second border.
+  widget.toolbar.hide();
   if (channel) {
     followChannel(channel.client.messageReceived, model);
   }

@@ -1,24 +1,26 @@
-import type { JSONObject } from '@lumino/coreutils';
+import type { JSONObject, JSONValue } from '@lumino/coreutils';
 
 import type {
-  IImportReport,
-  ISettingsSchema,
-  ISettingsView,
-  SettingsApi
-} from './api';
+  ImportReport,
+  SettingsSchema,
+  SettingsView
+} from '../generated/rest';
+
+import type { SettingsApi } from './api';
 import type { IField } from './fields';
 import { FieldForm } from './form';
 import { RemoteData } from './remote';
+import { byName } from './values';
 
 /**
  * What can be set.
  */
-export class SchemaData extends RemoteData<ISettingsSchema> {
+export class SchemaData extends RemoteData<SettingsSchema> {
   constructor(private readonly _api: SettingsApi) {
     super();
   }
 
-  protected fetch(): Promise<ISettingsSchema> {
+  protected fetch(): Promise<SettingsSchema> {
     return this._api.schema();
   }
 }
@@ -26,7 +28,7 @@ export class SchemaData extends RemoteData<ISettingsSchema> {
 /**
  * What is set for everything.
  */
-export class SettingsData extends RemoteData<ISettingsView> {
+export class SettingsData extends RemoteData<SettingsView> {
   constructor(private readonly _api: SettingsApi) {
     super();
     this.form = new FieldForm({
@@ -52,14 +54,21 @@ export class SettingsData extends RemoteData<ISettingsView> {
   }
 
   /**
+   * The value a setting has when nobody sets it; the server leaves out what has none.
+   */
+  defaultOf(field: IField): JSONValue {
+    return this.value ? (byName(this.value.defaults)[field.key] ?? null) : null;
+  }
+
+  /**
    * Reset settings and profiles, and remove the keys.
    */
   resetAll(): Promise<boolean> {
     return this.act(async () => this.accept(await this._api.resetSettings()));
   }
 
-  async importFile(content: JSONObject): Promise<IImportReport | null> {
-    let report: IImportReport | null = null;
+  async importFile(content: JSONObject): Promise<ImportReport | null> {
+    let report: ImportReport | null = null;
     await this.act(async () => {
       report = await this._api.importSettings(content);
     });
@@ -77,12 +86,12 @@ export class SettingsData extends RemoteData<ISettingsView> {
     return content;
   }
 
-  protected override accept(value: ISettingsView): void {
-    this.form.load(value.settings);
+  protected override accept(value: SettingsView): void {
+    this.form.load(byName(value.settings));
     super.accept(value);
   }
 
-  protected fetch(): Promise<ISettingsView> {
+  protected fetch(): Promise<SettingsView> {
     return this._api.settings();
   }
 }

@@ -19,11 +19,11 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
   const id = `jp-hdspSettings-${props.scope}-${field.key}`;
   const error = form.errorOf(field);
   const status = form.statusOf(field);
+  const isChanged =
+    standard !== undefined && !sameValue(form.valueOf(field), standard);
   const hints = [
     boundsText(trans, field),
-    standard === undefined
-      ? ''
-      : trans.__('Default: %1', valueText(trans, field, standard))
+    isChanged ? trans.__('Default: %1', valueText(trans, field, standard)) : ''
   ].filter(Boolean);
   const describedBy = [
     error ? `${id}-error` : '',
@@ -32,10 +32,19 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
   ]
     .filter(Boolean)
     .join(' ');
-  const canReset =
-    standard !== undefined &&
-    !fixed &&
-    !sameValue(form.valueOf(field), standard);
+  const canReset = isChanged && !fixed;
+  const control = (
+    <FieldControl
+      field={field}
+      form={form}
+      trans={trans}
+      id={id}
+      disabled={fixed}
+      invalid={error !== null}
+      describedBy={describedBy}
+      suggestions={props.suggestions}
+    />
+  );
   return (
     <div
       className="jp-hdspSettings-field"
@@ -44,6 +53,7 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
       data-status={status}
     >
       <div className="jp-hdspSettings-fieldHead">
+        {field.kind === 'switch' && control}
         <label
           id={`${id}-label`}
           className="jp-hdspSettings-label"
@@ -60,16 +70,7 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
           {statusText(trans, status)}
         </span>
       </div>
-      <FieldControl
-        field={field}
-        form={form}
-        trans={trans}
-        id={id}
-        disabled={fixed}
-        invalid={error !== null}
-        describedBy={describedBy}
-        suggestions={props.suggestions}
-      />
+      {field.kind !== 'switch' && control}
       {error && (
         <div className="jp-hdspSettings-error">
           <span id={`${id}-error`} role="alert">
@@ -157,7 +158,13 @@ export function FieldRows(props: FieldRows.IProps): JSX.Element {
             }
           }}
         >
-          <summary>{trans.__('Advanced')}</summary>
+          <summary>
+            {trans._n(
+              '%1 advanced setting',
+              '%1 advanced settings',
+              advanced.length
+            )}
+          </summary>
           {advanced.map(props.renderField)}
         </details>
       )}

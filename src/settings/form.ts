@@ -3,8 +3,8 @@ import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { IErrorBody } from '../errors';
 import { asErrorBody } from '../errors';
+import type { ErrorBody } from '../generated/wire';
 
 import type { IField } from './fields';
 import { formatValue, readValue, sameValue } from './values';
@@ -110,7 +110,7 @@ export class FieldForm implements IDisposable {
     return this._entries.get(field.key)?.status ?? 'idle';
   }
 
-  errorOf(field: IField): IErrorBody | null {
+  errorOf(field: IField): ErrorBody | null {
     return this._entries.get(field.key)?.error ?? null;
   }
 
@@ -287,7 +287,7 @@ namespace Private {
     readonly field: IField;
     draft: string | null;
     status: SaveStatus;
-    error: IErrorBody | null;
+    error: ErrorBody | null;
     timer: ReturnType<typeof setTimeout> | null;
 
     /**

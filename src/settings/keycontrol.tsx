@@ -1,9 +1,10 @@
 import * as React from 'react';
 
 import { errorText } from '../errors';
+import type { ProfileView } from '../generated/rest';
+import type { SecretPresence } from '../generated/wire';
 
 import { useSettings } from './context';
-import type { IKeyStatus, IProfile } from './api';
 import type { IField } from './fields';
 import { keySourceText } from './wording';
 
@@ -136,7 +137,7 @@ export namespace KeyControl {
    * What the control is given.
    */
   export interface IProps {
-    profile: IProfile;
+    profile: ProfileView;
     field: IField;
   }
 }
@@ -144,7 +145,7 @@ export namespace KeyControl {
 /**
  * Whether a key is kept by us, so that it can be removed here.
  */
-export function isStored(status: IKeyStatus): boolean {
+export function isStored(status: SecretPresence): boolean {
   return (
     status.present &&
     status.source !== 'environment' &&

@@ -1,12 +1,14 @@
-import type { IErrorBody } from '../errors';
+import type { StorageBody } from '../generated/rest';
+import type { ErrorBody } from '../generated/wire';
+import type { SecretPresence, SecretStatus } from '../generated/wire';
 
-import type { IKeyStatus, ISecretStatus, SettingsApi } from './api';
+import type { SettingsApi } from './api';
 import { RemoteData } from './remote';
 
 /**
  * The keys: which there are and where they are kept. What they are, only the server knows.
  */
-export class KeysData extends RemoteData<ISecretStatus> {
+export class KeysData extends RemoteData<SecretStatus> {
   constructor(private readonly _api: SettingsApi) {
     super();
   }
@@ -14,7 +16,7 @@ export class KeysData extends RemoteData<ISecretStatus> {
   /**
    * What is known of one key of a profile.
    */
-  statusOf(profileId: string, key: string): IKeyStatus {
+  statusOf(profileId: string, key: string): SecretPresence {
     const found = this.value?.secrets.find(
       secret => secret.profileId === profileId && secret.key === key
     );
@@ -24,14 +26,14 @@ export class KeysData extends RemoteData<ISecretStatus> {
   /**
    * Why the last change of this key was refused.
    */
-  errorOf(profileId: string, key: string): IErrorBody | null {
+  errorOf(profileId: string, key: string): ErrorBody | null {
     return this._lastOne === `${profileId}/${key}` ? this.error : null;
   }
 
   /**
    * Why the last change of the storage was refused.
    */
-  get storageError(): IErrorBody | null {
+  get storageError(): ErrorBody | null {
     return this._lastOne === null ? this.error : null;
   }
 
@@ -55,14 +57,14 @@ export class KeysData extends RemoteData<ISecretStatus> {
   /**
    * Keep keys somewhere else, or try again where they are kept now.
    */
-  useStorage(kind: string): Promise<boolean> {
+  useStorage(kind: StorageBody['kind']): Promise<boolean> {
     this._lastOne = null;
     return this.act(async () => {
       this.accept(await this._api.useStorage(kind));
     });
   }
 
-  protected fetch(): Promise<ISecretStatus> {
+  protected fetch(): Promise<SecretStatus> {
     return this._api.secrets();
   }
 

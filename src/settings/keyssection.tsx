@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import { errorText } from '../errors';
+import type { StorageBody } from '../generated/rest';
 
 import { useSettings } from './context';
 import { isStored } from './keycontrol';
@@ -47,9 +48,8 @@ function StorageChoices(): JSX.Element {
   const storage = model.keys.value?.storage;
   const isFixed =
     model.settings.value?.fixed.includes('secretStorage') ?? false;
-  const wanted = (model.settings.value?.settings.secretStorage ??
-    'auto') as string;
-  const choose = async (kind: string) => {
+  const wanted = model.settings.value?.settings.secretStorage ?? 'auto';
+  const choose = async (kind: StorageBody['kind']) => {
     const sure =
       kind !== 'file' ||
       (await dialogs.confirm({
@@ -64,7 +64,11 @@ function StorageChoices(): JSX.Element {
       await model.settings.refresh();
     }
   };
-  const choices = [
+  const choices: {
+    kind: StorageBody['kind'];
+    title: string;
+    about: string;
+  }[] = [
     {
       kind: 'auto',
       title: trans.__('The safest place that works'),

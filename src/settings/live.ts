@@ -14,10 +14,6 @@ export function followChannel<M extends { readonly type: string }>(
   model: SettingsModel
 ): void {
   const listen = (_: unknown, message: M): void => {
-    if (model.isDisposed) {
-      messages.disconnect(listen);
-      return;
-    }
     switch (message.type) {
       case 'settingsUpdated':
         void model.settings.refresh();
@@ -34,5 +30,6 @@ export function followChannel<M extends { readonly type: string }>(
         break;
     }
   };
-  messages.connect(listen);
+  // Given as the receiver, the model ends this when it is disposed.
+  messages.connect(listen, model);
 }

@@ -4,11 +4,12 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type {
-  IImportReport,
-  IProvider,
-  ISettingsSchema,
-  SettingsApi
-} from './api';
+  ImportReport,
+  ProviderInfo,
+  SettingsSchema
+} from '../generated/rest';
+
+import type { SettingsApi } from './api';
 import { SchemaData, SettingsData } from './data';
 import type { FieldTexts, IField, IFieldGroup } from './fields';
 import { groupFields, readFields } from './fields';
@@ -50,7 +51,7 @@ export class SettingsModel implements IDisposable {
   /**
    * What can be set.
    */
-  readonly schema: RemoteData<ISettingsSchema>;
+  readonly schema: RemoteData<SettingsSchema>;
 
   /**
    * What is set for everything.
@@ -101,7 +102,7 @@ export class SettingsModel implements IDisposable {
   /**
    * The providers people can choose from.
    */
-  get providers(): readonly IProvider[] {
+  get providers(): readonly ProviderInfo[] {
     const providers = this.schema.value?.providers ?? [];
     return providers.filter(provider => !provider.hidden);
   }
@@ -112,7 +113,7 @@ export class SettingsModel implements IDisposable {
   get modelField(): string | null {
     const { provider } = this.profiles;
     const found = this.providers.find(({ id }) => id === provider);
-    return found ? (found.modelField ?? 'apiModelId') : null;
+    return found?.modelField ?? null;
   }
 
   /**
@@ -124,12 +125,9 @@ export class SettingsModel implements IDisposable {
     names: Readonly<Record<string, string>>
   ): { slug: string; name: string }[] {
     const all = new Map(Object.entries(names));
-    const own = this.settings.value?.settings.customModes;
-    for (const mode of Array.isArray(own) ? own : []) {
-      const { slug, name } = mode as { slug?: string; name?: string };
-      if (slug) {
-        all.set(slug, name || slug);
-      }
+    const own = this.settings.value?.settings.customModes ?? [];
+    for (const { slug, name } of own) {
+      all.set(slug, name);
     }
     for (const slug of Object.keys(this.profiles.value?.modes ?? {})) {
       all.set(slug, all.get(slug) ?? slug);
@@ -151,7 +149,7 @@ export class SettingsModel implements IDisposable {
       return { ...field, kind: 'choice', choices };
     }
     if (field.key === PROVIDER_KEY) {
-      const offered = new Set(this.providers.map(({ id }) => id));
+      const offered = new Set<string>(this.providers.map(({ id }) => id));
       const choices = field.choices.filter(({ value }) =>
         offered.has(choiceKey(value))
       );
@@ -203,7 +201,7 @@ export class SettingsModel implements IDisposable {
   /**
    * Take over an exported file.
    */
-  async importFile(content: JSONObject): Promise<IImportReport | null> {
+  async importFile(content: JSONObject): Promise<ImportReport | null> {
     const report = await this.settings.importFile(content);
     if (report) {
       await this._startAfresh();
@@ -240,7 +238,7 @@ export class SettingsModel implements IDisposable {
 
   private readonly _parts: readonly RemoteData<unknown>[];
   private readonly _changed = new Signal<this, void>(this);
-  private _readFrom: ISettingsSchema | null = null;
+  private _readFrom: SettingsSchema | null = null;
   private _storageField: IField | null = null;
   private _groups: readonly IFieldGroup[] = [];
   private _profileFields: readonly IField[] = [];

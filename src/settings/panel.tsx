@@ -1,5 +1,4 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { JSONValue } from '@lumino/coreutils';
 import * as React from 'react';
 
 import { errorText } from '../errors';
@@ -250,9 +249,14 @@ function GroupFields(props: {
   const { model, trans } = useSettings();
   const { settings } = model;
   const names = modeNames(trans);
+  // A section with nothing but advanced settings is no place to fold them away.
+  const foldable = props.fields.some(field => !field.advanced);
   return (
     <FieldRows
-      fields={props.fields.map(field => model.withChoices(field, names))}
+      fields={props.fields.map(field => ({
+        ...model.withChoices(field, names),
+        advanced: foldable && field.advanced
+      }))}
       unfold={props.unfold}
       needsAttention={field => settings.form.errorOf(field) !== null}
       renderField={field => (
@@ -262,18 +266,11 @@ function GroupFields(props: {
           form={settings.form}
           scope="all"
           fixed={settings.isFixed(field)}
-          standard={standardOf(settings.value?.defaults[field.key])}
+          standard={settings.defaultOf(field)}
         />
       )}
     />
   );
-}
-
-/**
- * The server leaves out what has no value.
- */
-function standardOf(value: JSONValue | undefined): JSONValue {
-  return value ?? null;
 }
 
 function useChanges(model: SettingsModel): void {

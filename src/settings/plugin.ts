@@ -8,15 +8,11 @@ import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { settingsIcon } from '@jupyterlab/ui-components';
 
+import { CommandIDs } from '../commands/ids';
 import { IAgentChannel } from '../tokens';
 
 import type { createSettings } from './create';
 import type { SettingsWidget } from './widget';
-
-/**
- * Opens the settings.
- */
-export const OPEN_SETTINGS = 'hdsp-agent:open-settings';
 
 const NAMESPACE = 'hdsp-agent-settings';
 
@@ -57,7 +53,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       return widget;
     };
 
-    app.commands.addCommand(OPEN_SETTINGS, {
+    app.commands.addCommand(CommandIDs.openSettings, {
       label: trans.__('HDSP Agent Settings'),
       caption: trans.__('Change settings, profiles and keys of HDSP Agent'),
       icon: settingsIcon,
@@ -88,13 +84,13 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     });
 
     palette?.addItem({
-      command: OPEN_SETTINGS,
+      command: CommandIDs.openSettings,
       category: trans.__('HDSP Agent')
     });
 
     if (restorer) {
       void restorer.restore(tracker, {
-        command: OPEN_SETTINGS,
+        command: CommandIDs.openSettings,
         args: widget => ({ section: widget.content.section }),
         name: () => NAMESPACE
       });

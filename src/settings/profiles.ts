@@ -1,19 +1,20 @@
-import type { JSONObject } from '@lumino/coreutils';
-
 import type {
-  IModelEntry,
-  IProfile,
-  IProfileEntry,
-  IProfileList,
-  SettingsApi
-} from './api';
+  ModelEntry,
+  ProfileChange,
+  ProfileList,
+  ProfileView
+} from '../generated/rest';
+import type { ProfileEntry } from '../generated/wire';
+
+import type { SettingsApi } from './api';
 import { FieldForm } from './form';
 import { RemoteData } from './remote';
+import { byName } from './values';
 
 /**
  * The profiles: their list, and the one that is open for editing.
  */
-export class ProfilesData extends RemoteData<IProfileList> {
+export class ProfilesData extends RemoteData<ProfileList> {
   constructor(private readonly _api: SettingsApi) {
     super();
     this.form = this._newForm();
@@ -27,7 +28,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
   /**
    * The profile that is open for editing.
    */
-  get opened(): IProfile | null {
+  get opened(): ProfileView | null {
     return this._opened;
   }
 
@@ -35,21 +36,20 @@ export class ProfilesData extends RemoteData<IProfileList> {
    * The provider of the open profile.
    */
   get provider(): string | null {
-    const provider = this._opened?.settings.apiProvider;
-    return typeof provider === 'string' ? provider : null;
+    return this._opened?.settings.apiProvider ?? null;
   }
 
   /**
    * The models that can be chosen in the open profile.
    */
-  get models(): readonly IModelEntry[] {
+  get models(): readonly ModelEntry[] {
     return this._models;
   }
 
   /**
    * The profiles as they are listed: pinned ones first.
    */
-  get entries(): readonly IProfileEntry[] {
+  get entries(): readonly ProfileEntry[] {
     const profiles = this.value?.profiles ?? [];
     return [
       ...profiles.filter(profile => profile.pinned),
@@ -80,7 +80,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
 
   create(name: string): Promise<boolean> {
     return this.act(async () => {
-      const profile = await this._api.createProfile(name, {});
+      const profile = await this._api.createProfile(name);
       this._show(profile);
       await this.refresh();
     });
@@ -96,8 +96,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
 
   activate(name: string): Promise<boolean> {
     return this.act(async () => {
-      await this._api.activateProfile(name);
-      await this.refresh();
+      this.accept(await this._api.activateProfile(name));
     });
   }
 
@@ -122,7 +121,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
     });
   }
 
-  protected async fetch(): Promise<IProfileList> {
+  protected async fetch(): Promise<ProfileList> {
     const list = await this._api.profiles();
     await this._follow(list);
     return list;
@@ -131,7 +130,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
   /**
    * Keep a profile open: the one that was, even under a new name, or else the current one.
    */
-  private async _follow(list: IProfileList): Promise<void> {
+  private async _follow(list: ProfileList): Promise<void> {
     const known = list.profiles.find(({ id }) => id === this._opened?.id);
     if (this._opened && !known) {
       this.form.discard();
@@ -142,14 +141,14 @@ export class ProfilesData extends RemoteData<IProfileList> {
     }
   }
 
-  private _show(profile: IProfile): void {
+  private _show(profile: ProfileView): void {
     this._opened = profile;
-    this.form.load(profile.settings);
+    this.form.load(byName(profile.settings));
     this._loadModels();
     this.emitChanged();
   }
 
-  private _change(name: string, change: JSONObject): Promise<boolean> {
+  private _change(name: string, change: ProfileChange): Promise<boolean> {
     return this.act(async () => {
       const profile = await this._api.changeProfile(name, change);
       if (profile.id === this._opened?.id) {
@@ -203,7 +202,7 @@ export class ProfilesData extends RemoteData<IProfileList> {
     });
   }
 
-  private _opened: IProfile | null = null;
-  private _models: readonly IModelEntry[] = [];
+  private _opened: ProfileView | null = null;
+  private _models: readonly ModelEntry[] = [];
   private _modelsOf: string | null = null;
 }

@@ -1,8 +1,9 @@
 import * as React from 'react';
 
 import { errorText } from '../errors';
+import type { ProfileView } from '../generated/rest';
+import type { ProfileEntry } from '../generated/wire';
 
-import type { IProfile, IProfileEntry } from './api';
 import { useSettings } from './context';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
@@ -87,7 +88,7 @@ function ProfileList(): JSX.Element {
   );
 }
 
-function ProfileItem({ entry }: { entry: IProfileEntry }): JSX.Element {
+function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
   const { model, trans, dialogs, announce } = useSettings();
   const { profiles } = model;
   const { name } = entry;
@@ -124,7 +125,11 @@ function ProfileItem({ entry }: { entry: IProfileEntry }): JSX.Element {
     }
   };
   return (
-    <li className="jp-hdspSettings-profile" data-current={isCurrent}>
+    <li
+      className="jp-hdspSettings-profile"
+      data-current={isCurrent}
+      data-open={isOpen}
+    >
       <button
         type="button"
         className="jp-hdspSettings-profileName"
@@ -204,7 +209,7 @@ function ProfileForm({
   profile,
   matches
 }: {
-  profile: IProfile;
+  profile: ProfileView;
   matches: ((field: IField) => boolean) | null;
 }): JSX.Element {
   const { model, trans } = useSettings();
@@ -252,7 +257,7 @@ function ProfileFieldRow({
   profile
 }: {
   field: IField;
-  profile: IProfile;
+  profile: ProfileView;
 }): JSX.Element {
   const { model, trans } = useSettings();
   const { form, models } = model.profiles;

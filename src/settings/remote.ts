@@ -2,8 +2,8 @@ import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { IErrorBody } from '../errors';
 import { asErrorBody } from '../errors';
+import type { ErrorBody } from '../generated/wire';
 
 /**
  * Something the server holds: the newest answer, and what went wrong last.
@@ -26,14 +26,14 @@ export abstract class RemoteData<T> implements IDisposable {
   /**
    * Why nothing newer is known; `null` when all is well.
    */
-  get loadError(): IErrorBody | null {
+  get loadError(): ErrorBody | null {
     return this._loadError;
   }
 
   /**
    * Why the last change was refused; `null` when it was not.
    */
-  get error(): IErrorBody | null {
+  get error(): ErrorBody | null {
     return this._error;
   }
 
@@ -137,8 +137,8 @@ export abstract class RemoteData<T> implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private _value: T | null = null;
-  private _loadError: IErrorBody | null = null;
-  private _error: IErrorBody | null = null;
+  private _loadError: ErrorBody | null = null;
+  private _error: ErrorBody | null = null;
   private _busy = 0;
   private _accepted = 0;
   private _stale = false;

@@ -48,6 +48,9 @@ export function textsOf(field: IField): string[] {
  */
 export function matches(query: string, texts: readonly string[]): boolean {
   const words = fold(query).split(/\s+/).filter(Boolean);
+  if (words.length === 0) {
+    return true;
+  }
   const folded = texts.map(fold);
   return words.every(word => folded.some(text => text.includes(word)));
 }

@@ -2,8 +2,8 @@ import type { JSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 
 import { errorText } from '../errors';
+import type { ImportReport } from '../generated/rest';
 
-import type { IImportReport } from './api';
 import { useSettings } from './context';
 import { importText } from './wording';
 
@@ -32,7 +32,7 @@ export function TransferSection(): JSX.Element {
 function Import(): JSX.Element {
   const { model, trans, announce } = useSettings();
   const picker = React.useRef<HTMLInputElement>(null);
-  const [report, setReport] = React.useState<IImportReport | null>(null);
+  const [report, setReport] = React.useState<ImportReport | null>(null);
   const [unreadable, setUnreadable] = React.useState<string | null>(null);
   const take = async (file: File | undefined) => {
     if (!file) {
@@ -90,7 +90,7 @@ function Import(): JSX.Element {
   );
 }
 
-function Report({ report }: { report: IImportReport }): JSX.Element {
+function Report({ report }: { report: ImportReport }): JSX.Element {
   const { trans } = useSettings();
   const taken = report.items.filter(({ outcome }) => outcome !== 'skipped');
   const notable = report.items.filter(({ outcome }) => outcome !== 'taken');

@@ -1,5 +1,7 @@
-import type { JSONValue } from '@lumino/coreutils';
+import type { JSONObject, JSONValue } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
+
+import type { GlobalSettings, ProviderSettings } from '../generated/wire';
 
 import type { IField } from './fields';
 
@@ -9,6 +11,16 @@ import type { IField } from './fields';
 export type Reading =
   | { readonly ok: true; readonly value: JSONValue }
   | { readonly ok: false; readonly code: 'not_a_number' | 'not_json' };
+
+/**
+ * Settings by name, as fields made from the schema look them up.
+ */
+export function byName(
+  settings: GlobalSettings | ProviderSettings
+): JSONObject {
+  // Interfaces have no index signature, so TypeScript takes them for no JSON.
+  return settings as unknown as JSONObject;
+}
 
 /**
  * A value as the text of an input.

@@ -3,16 +3,12 @@ import type { JSONValue } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
 
 import { errorText } from '../errors';
+import type { ImportItem, ModelEntry } from '../generated/rest';
+import type { SecretPresence, SecretStorageStatus } from '../generated/wire';
 
-import type {
-  IImportItem,
-  IKeyStatus,
-  IModelEntry,
-  ISecretStorage
-} from './api';
 import type { IField } from './fields';
 import type { SaveStatus } from './form';
-import { formatValue } from './values';
+import { choiceKey, formatValue } from './values';
 
 /**
  * A value as people read it.
@@ -54,7 +50,13 @@ function listText(
   if (field.kind === 'choices' && values.length === field.choices.length) {
     return trans.__('all');
   }
-  return values.map(value => valueText(trans, field, value)).join(', ');
+  const titles = new Map(
+    field.choices.map(({ value, title }) => [choiceKey(value), title])
+  );
+  return values
+    .map(choiceKey)
+    .map(key => titles.get(key) ?? key)
+    .join(', ');
 }
 
 /**
@@ -103,10 +105,7 @@ export function statusText(
 /**
  * What is known of a model, in one line.
  */
-export function modelText(
-  trans: TranslationBundle,
-  model: IModelEntry
-): string {
+export function modelText(trans: TranslationBundle, model: ModelEntry): string {
   const { contextWindow, inputPrice, outputPrice } = model;
   const number = new Intl.NumberFormat();
   const parts = [];
@@ -133,7 +132,7 @@ export function modelText(
  */
 export function keySourceText(
   trans: TranslationBundle,
-  status: IKeyStatus
+  status: SecretPresence
 ): string {
   if (!status.present) {
     return trans.__('No key');
@@ -168,7 +167,7 @@ export function keySourceText(
  */
 export function storageText(
   trans: TranslationBundle,
-  storage: ISecretStorage
+  storage: SecretStorageStatus
 ): string {
   switch (storage.kind) {
     case 'keyring':
@@ -189,10 +188,7 @@ export function storageText(
 /**
  * Why a value of an imported file was left out or changed.
  */
-export function importText(
-  trans: TranslationBundle,
-  item: IImportItem
-): string {
+export function importText(trans: TranslationBundle, item: ImportItem): string {
   switch (item.code) {
     case 'unknown':
       return trans.__('There is no such setting here.');

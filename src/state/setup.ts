@@ -1,4 +1,5 @@
 import type { SecretStorageStatus } from '../generated/wire';
+import { PROVIDERS } from '../generated/wire';
 import type { AgentState } from './store';
 
 /**
@@ -9,6 +10,10 @@ export type ModelSetup =
   | {
       readonly kind: 'chosen';
       readonly profile: string;
+
+      /**
+       * What people call the provider.
+       */
       readonly provider: string;
       readonly model: string | null;
 
@@ -21,6 +26,11 @@ export type ModelSetup =
        * The last characters of the keys there are for it; empty for a short key.
        */
       readonly keys: readonly string[];
+
+      /**
+       * Whether the provider needs a key and there is none.
+       */
+      readonly isKeyMissing: boolean;
     };
 
 /**
@@ -33,17 +43,24 @@ export function modelSetup(state: AgentState): ModelSetup {
   if (!profile?.apiProvider) {
     return { kind: 'none' };
   }
+  const provider = PROVIDERS[profile.apiProvider];
   const keys = (state.secretStatus?.secrets ?? []).filter(
     ({ profileId, present }) => present && profileId === profile.id
   );
   return {
     kind: 'chosen',
     profile: profile.name,
-    provider: profile.apiProvider,
+    provider: provider?.name ?? profile.apiProvider,
     model: profile.modelId ?? null,
     allowed: profile.allowed,
-    keys: keys.map(({ last4 }) => last4 ?? '')
+    keys: keys.map(({ last4 }) => last4 ?? ''),
+    isKeyMissing:
+      keys.length === 0 && provider?.keyRequired === true && areKeysKnown(state)
   };
+}
+
+function areKeysKnown({ secretStatus }: AgentState): boolean {
+  return secretStatus !== undefined && secretStatus.storage.code !== 'checking';
 }
 
 /**

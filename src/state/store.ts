@@ -3,7 +3,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../comm/client';
-import { ChannelError } from '../comm/errors';
+import { RequestError } from '../comm/requesterror';
 import type { IConnectionStatus } from '../comm/status';
 import type {
   ClineMessage,
@@ -303,7 +303,7 @@ export class AgentStore implements IDisposable {
       await this._client.request({ type: 'loadTaskHistory', limit: 1 });
       this._conversations = 'supported';
     } catch (error) {
-      if (error instanceof ChannelError && error.code === 'unsupported') {
+      if (error instanceof RequestError && error.code === 'unsupported') {
         this._conversations = 'unsupported';
       } else {
         this._hasAsked = false;

@@ -12,7 +12,7 @@ import pytest
 from tests.messages.vocabulary_samples import node
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ["src/generated/wire.ts", "src/generated/settingsText.ts", "docs/protocol.md"]
+GENERATED = ["src/generated/wire.ts", "src/generated/rest.ts", "src/generated/settingsText.ts", "docs/protocol.md"]
 
 
 @pytest.fixture
@@ -63,9 +63,11 @@ def test_generating_twice_writes_the_same(checkout: Path) -> None:
 
 def test_the_types_hold_what_a_page_may_and_may_not_send(tmp_path: Path) -> None:
     """The types are of use only if the compiler tells good from bad."""
-    shutil.copy(ROOT / "src" / "generated" / "wire.ts", tmp_path / "wire.ts")
+    for name in ("wire.ts", "rest.ts"):
+        shutil.copy(ROOT / "src" / "generated" / name, tmp_path / name)
     (tmp_path / "use.ts").write_text(
         """
+import type { Endpoints } from './rest';
 import type { ClineMessage, ExtensionMessage, WebviewMessage } from './wire';
 import { PROTOCOL_VERSION } from './wire';
 
@@ -81,6 +83,16 @@ export const withoutId: WebviewMessage = { type: 'cancelTask' };
 export const unknownType: WebviewMessage = { type: 'sing', requestId: 'r1' };
 // @ts-expect-error There is no such field.
 export const unknownField: WebviewMessage = { type: 'clearTask', requestId: 'r1', loudly: true };
+
+type Input<E extends keyof Endpoints> = Omit<Endpoints[E], 'answer'>;
+export const rename: Input<'PATCH /profiles/{name}'> = { path: { name: 'a' }, body: { name: 'b' } };
+// @ts-expect-error A profile to change has a name.
+export const nobody: Input<'PATCH /profiles/{name}'> = { body: { name: 'b' } };
+// @ts-expect-error Keys are kept in one of four ways.
+export const storage: Input<'PUT /secrets/storage'> = { body: { kind: 'drawer' } };
+export function currentAfter(answer: Endpoints['POST /profiles/{name}/activate']['answer']): string {
+  return answer.current + answer.profiles[0].id;
+}
 
 export function textOf(message: ExtensionMessage): string | undefined {
   switch (message.type) {

@@ -1,5 +1,7 @@
 import { ChannelClient } from '../client';
-import { ChannelError } from '../errors';
+import { Link } from '../link';
+import { Redial } from '../redial';
+import { RequestError } from '../requesterror';
 import type { ConnectionPhase } from '../status';
 import { ScriptedServer } from './scripted';
 
@@ -83,7 +85,7 @@ describe('ChannelClient', () => {
     it('should give up on a server that accepts the socket but never answers', () => {
       client.connect();
       server.socket.connect();
-      jest.advanceTimersByTime(ChannelClient.HANDSHAKE_TIMEOUT);
+      jest.advanceTimersByTime(Link.HANDSHAKE_TIMEOUT);
       expect(client.status.phase).toBe('reconnecting');
       jest.advanceTimersByTime(1000);
       expect(server.sockets).toHaveLength(2);
@@ -243,7 +245,7 @@ describe('ChannelClient', () => {
         }
       });
       const error: unknown = await answer.catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(ChannelError);
+      expect(error).toBeInstanceOf(RequestError);
       expect(error).toMatchObject({
         code: 'invalid_setting',
         params: { max: 3 },
@@ -366,7 +368,7 @@ describe('ChannelClient', () => {
         jest.runOnlyPendingTimers();
       }
       server.accept({ resumed: true }, 10);
-      jest.advanceTimersByTime(ChannelClient.STABLE_AFTER + 1);
+      jest.advanceTimersByTime(Redial.STABLE_AFTER + 1);
       server.socket.drop();
       expect((client.status.retryAt ?? 0) - Date.now()).toBe(500);
     });
@@ -537,7 +539,7 @@ describe('ChannelClient', () => {
           reason: 'login_expired'
         });
         expect((client.status.retryAt ?? 0) - Date.now()).toBe(
-          ChannelClient.SLOW_RETRY
+          Redial.SLOW_RETRY
         );
       }
     );
@@ -547,7 +549,7 @@ describe('ChannelClient', () => {
       client.connect();
       await fail();
       httpStatus = 200;
-      jest.advanceTimersByTime(ChannelClient.SLOW_RETRY);
+      jest.advanceTimersByTime(Redial.SLOW_RETRY);
       await fail();
       expect(client.status.reason).toBe('lost');
       expect((client.status.retryAt ?? 0) - Date.now()).toBeLessThan(10_000);
@@ -618,7 +620,7 @@ describe('ChannelClient', () => {
       client.dispose();
       expect(client.isDisposed).toBe(true);
       await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(client.request(ask)).rejects.toBeInstanceOf(ChannelError);
+      await expect(client.request(ask)).rejects.toBeInstanceOf(RequestError);
       expect(server.socket.sentWith('close')).toHaveLength(1);
       expect(jest.getTimerCount()).toBe(0);
       page.window.dispatchEvent(new Event('online'));

@@ -1,4 +1,4 @@
-import type { ChannelClient } from '../client';
+import type { Link } from '../link';
 
 /**
  * A frame as the tests read it.
@@ -71,7 +71,7 @@ export class ScriptedServer {
     return this.sockets[this.sockets.length - 1];
   }
 
-  readonly open = (): ChannelClient.Socket => {
+  readonly open = (): Link.Socket => {
     const socket = new ScriptedSocket();
     this.sockets.push(socket);
     return socket;

@@ -22,7 +22,7 @@ describe('AgentPanel', () => {
   let client: ChannelClient;
   let panel: AgentPanel;
   let commands: CommandRegistry;
-  let opened: number;
+  let opened: unknown[];
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -37,9 +37,9 @@ describe('AgentPanel', () => {
       random: () => 1
     });
     commands = new CommandRegistry();
-    opened = 0;
+    opened = [];
     commands.addCommand('hdsp-agent:open-settings', {
-      execute: () => (opened += 1)
+      execute: ({ section }) => opened.push(section)
     });
     panel = new AgentPanel({
       channel: { client, store: new AgentStore({ client }) },
@@ -211,7 +211,7 @@ describe('AgentPanel', () => {
         'No model is set up yet'
       );
       act(() => button('Set up a model').click());
-      expect(opened).toBe(1);
+      expect(opened).toEqual(['models']);
     });
 
     it('should name the model and show the end of its key', () => {
@@ -237,10 +237,37 @@ describe('AgentPanel', () => {
         }
       });
       const text = find('.jp-hdspAgent-card')?.textContent ?? '';
-      expect(text).toContain('anthropic');
+      expect(text).toContain('Anthropic');
       expect(text).toContain('ends in wxyz');
       expect(text).not.toContain('abcd');
       expect(button('Change the model')).toBeTruthy();
+    });
+
+    it('should ask for the key when the provider needs one and there is none', () => {
+      const profile = {
+        id: 'p1',
+        name: 'work',
+        pinned: false,
+        current: true,
+        allowed: true
+      };
+      const storage = { available: true, code: 'ok', message: '' };
+      const beginWith = (apiProvider: string, code = 'ok') =>
+        begin({
+          currentApiConfigName: 'work',
+          listApiConfigMeta: [{ ...profile, apiProvider }],
+          secretStatus: { storage: { ...storage, code }, secrets: [] }
+        });
+      const title = () => find('.jp-hdspAgent-card-title')?.textContent;
+      beginWith('anthropic');
+      expect(title()).toBe('The key for the model is missing');
+      act(() => button('Add a key').click());
+      expect(opened).toEqual(['models']);
+      beginWith('ollama');
+      expect(title()).toBe('Model');
+      // Nobody knows yet.
+      beginWith('anthropic', 'checking');
+      expect(title()).toBe('Model');
     });
 
     it('should announce conversations only while the server cannot hold any', async () => {
@@ -304,7 +331,7 @@ describe('AgentPanel', () => {
         'Warning: The keyring is locked.'
       );
       act(() => button('Choose where keys are kept').click());
-      expect(opened).toBe(1);
+      expect(opened).toEqual(['keys']);
     });
 
     it('should not say the same thing twice', () => {

@@ -1,6 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 
-import { RequestError, SettingsApi } from '../api';
+import { RequestError } from '../../comm/requesterror';
+import { SettingsApi } from '../api';
 import { FakeServer } from './fakeserver';
 
 function apiAnswering(answer: () => Response): SettingsApi {

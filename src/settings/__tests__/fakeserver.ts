@@ -151,7 +151,7 @@ export class FakeServer {
     }
     if (action === 'activate') {
       this.current = name;
-      return ok({ current: name });
+      return ok(this.listing());
     }
     if (method === 'DELETE') {
       this.profiles = this.profiles.filter(one => one !== profile);

@@ -1,6 +1,6 @@
 import type { JSONObject } from '@lumino/coreutils';
 
-import { RequestError } from '../api';
+import { RequestError } from '../../comm/requesterror';
 import { readFields } from '../fields';
 import { FieldForm } from '../form';
 import { GLOBAL_SCHEMA } from './schema';

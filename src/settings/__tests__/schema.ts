@@ -1,11 +1,11 @@
 import type { JSONObject } from '@lumino/coreutils';
 
-import type { IProvider } from '../api';
+import type { ProviderInfo } from '../../generated/rest';
 
 interface ISchemas {
   globalSettings: JSONObject;
   providerSettings: JSONObject;
-  providers: IProvider[];
+  providers: ProviderInfo[];
 }
 
 // As JSON, because that is how the server sends it.

@@ -1,7 +1,7 @@
 import { Signal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../../comm/client';
-import { ChannelError } from '../../comm/errors';
+import { RequestError } from '../../comm/requesterror';
 import type { IConnectionStatus } from '../../comm/status';
 import type {
   ClineMessage,
@@ -175,7 +175,7 @@ describe('AgentStore', () => {
 
     it('should make the store begin anew when the message cannot be loaded', async () => {
       client.answer = () =>
-        Promise.reject(new ChannelError({ code: 'unsupported', message: '' }));
+        Promise.reject(new RequestError({ code: 'unsupported', message: '' }));
       append(1, 5, '!');
       await Promise.resolve();
       await Promise.resolve();
@@ -343,7 +343,7 @@ describe('AgentStore', () => {
       const warn = jest.spyOn(console, 'warn').mockImplementation();
       state({ notices: [notice] });
       client.answer = () =>
-        Promise.reject(new ChannelError({ code: 'unsupported', message: '' }));
+        Promise.reject(new RequestError({ code: 'unsupported', message: '' }));
       await store.dismissNotice('n');
       expect(store.notices).toEqual([]);
       expect(warn).toHaveBeenCalledTimes(1);
@@ -406,7 +406,7 @@ describe('AgentStore', () => {
   describe('conversations', () => {
     it('should be unsupported only if the server says so', async () => {
       client.answer = () =>
-        Promise.reject(new ChannelError({ code: 'unsupported', message: '' }));
+        Promise.reject(new RequestError({ code: 'unsupported', message: '' }));
       state({});
       expect(store.conversations).toBe('unknown');
       await Promise.resolve();
@@ -416,7 +416,7 @@ describe('AgentStore', () => {
 
     it('should be asked for again after an answer that tells nothing', async () => {
       client.answer = () =>
-        Promise.reject(new ChannelError({ code: 'unavailable', message: '' }));
+        Promise.reject(new RequestError({ code: 'unavailable', message: '' }));
       state({});
       await Promise.resolve();
       await Promise.resolve();
