@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import getpass
+import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio.to_thread
 from jupyter_server.utils import url_path_join
 from pydantic import SecretStr
 
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
+from .comm.identity import server_owner
 from .comm.notices import NoticeBoard
 from .comm.rest import rest_handlers
 from .comm.services import Services
@@ -20,6 +20,7 @@ from .comm.settings_requests import SettingsRequests
 from .comm.state import changes, full_state
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, Fetch, OperatorPolicy, SecretStore, UserConfigSource
+from .errors import InvalidSetting
 from .events import schema_paths
 from .messages import StateMessage, warm_up
 
@@ -33,7 +34,7 @@ __all__ = ["build_services", "start_services"]
 
 def build_services(app: HdspAgentApp) -> Services:
     """Put everything together; nothing here touches disk, network or keyring."""
-    home = Path(app.storage_dir).expanduser().absolute()
+    home = _home(app)
     policy = _policy(app)
     config = ContextProxy(home, policy, SecretStore(home, policy), user_config=_user_config(app))
     dispatcher = Dispatcher(log=app.log, task_exists=_no_tasks_yet)
@@ -64,7 +65,7 @@ def build_services(app: HdspAgentApp) -> Services:
 async def start_services(app: HdspAgentApp, services: Services) -> None:
     """Load what is on disk and let requests in."""
     # Building validators takes a few tenths of a second; neither the first frame nor other requests may wait for it.
-    await anyio.to_thread.run_sync(warm_up)
+    await asyncio.to_thread(warm_up)
     services.config.subscribe(lambda change: _tell_pages(services, change))
     await services.config.start()
     _publish(app, services)
@@ -87,6 +88,17 @@ def _tell_pages(services: Services, change: ConfigChange) -> None:
         services.channels.publish_to_all(message)
 
 
+def _home(app: HdspAgentApp) -> Path:
+    try:
+        home = Path(app.storage_dir).expanduser().absolute()
+        str(home).encode()
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise InvalidSetting(f"storage_dir cannot be {app.storage_dir!a}: {error}.", field="storage_dir") from None
+    if not app.storage_dir:
+        raise InvalidSetting("storage_dir is empty; leave it out to have ~/.hdsp-agent.", field="storage_dir")
+    return home
+
+
 def _policy(app: HdspAgentApp) -> OperatorPolicy:
     return OperatorPolicy(
         allowed_providers=tuple(app.allowed_providers) or None,
@@ -100,16 +112,16 @@ def _policy(app: HdspAgentApp) -> OperatorPolicy:
         provider_keys={provider: SecretStr(key) for provider, key in app.provider_keys.items()},
         allowed_keyring_backends=tuple(app.allowed_keyring_backends),
         keyring_timeout_seconds=app.keyring_timeout,
-        user_config_api_url=app.user_config_api_url,
-        user_config_timeout_seconds=app.user_config_api_timeout,
     )
 
 
 def _user_config(app: HdspAgentApp) -> UserConfigSource | None:
     if not app.user_config_api_url:
         return None
+    if not app.user_config_api_url.startswith(("http://", "https://")):
+        raise InvalidSetting("user_config_api_url must begin with http:// or https://.", field="user_config_api_url")
     # A hub names the person; elsewhere it is whoever runs the server.
-    username = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    username = os.environ.get("JUPYTERHUB_USER") or server_owner()
     return UserConfigSource(
         app.user_config_api_url, username, app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
     )

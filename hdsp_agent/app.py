@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio.to_thread
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Float, Integer, List, Unicode, Union, default
 
@@ -32,6 +32,8 @@ class HdspAgentApp(ExtensionApp):
     description = "An AI agent that lives in JupyterLab."
     load_other_extensions = True
     extension_url = "/lab"
+    # Else Jupyter goes on without a configuration file it cannot read, and without all that the operator decided in it.
+    raise_config_file_errors = True
 
     # -- where things are kept
 
@@ -134,10 +136,20 @@ class HdspAgentApp(ExtensionApp):
 
     services: Services | None = None
     """The object graph, once it is built."""
+    _refused: Exception | None = None
+    _starting: asyncio.Task[None] | None = None
 
     @default("storage_dir")
     def _default_storage_dir(self) -> str:
         return os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+
+    def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        try:
+            super()._link_jupyter_server_extension(serverapp)
+        except Exception as error:
+            # Jupyter logs this and starts the extension all the same, with none of the operator's decisions.
+            self._refused = error
+            raise
 
     def _prepare_config(self) -> None:
         # Jupyter copies an extension's traits into settings that every handler of every extension can see.
@@ -146,15 +158,28 @@ class HdspAgentApp(ExtensionApp):
             self.extension_config.pop(secret, None)
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        if self._refused is not None:
+            raise self._refused
+        self._starting = asyncio.create_task(self._begin(), name="hdsp-agent start")
+        await asyncio.wait([self._starting])
+        if not self._starting.cancelled():
+            self._starting.result()
+
+    async def _begin(self) -> None:
         # Not while Jupyter loads its extensions: importing the vocabulary takes longer than anybody should wait for a
         # server to listen. In a thread it costs other requests next to nothing. Until the handlers are there, a page
         # that is already open gets 404 and tries again, as with any server that is starting.
-        graph = await anyio.to_thread.run_sync(import_module, "hdsp_agent._graph")
+        #
+        # Nowhere a thread of anyio's: a server that is stopped meanwhile would wait for it for ever.
+        graph = await asyncio.to_thread(import_module, "hdsp_agent._graph")
         self.services = graph.build_services(self)
         await graph.start_services(self, self.services)
         self.log.info("HDSP Agent %s is ready; it keeps its files in %s", __version__, self.storage_dir)
 
     async def stop_extension(self) -> None:
         """Finish what is under way and let go of everything."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
         if self.services is not None:
             await self.services.stop()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -51,3 +55,36 @@ def test_starting_imports_no_provider_sdk_and_nothing_heavy(sdk: str) -> None:
 async def test_a_started_extension_answers_and_stops_cleanly(services: Services, jp_fetch) -> None:
     answer = await jp_fetch("hdsp-agent", "api", "health")
     assert json.loads(answer.body)["version"] == services.version
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_server_that_is_stopped_while_the_extension_starts_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "jupyter_server_config.json").write_text(
+        json.dumps({"ServerApp": {"jpserver_extensions": {"hdsp_agent": True}}}), encoding="utf-8"
+    )
+    environ = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HDSP_AGENT_HOME": str(tmp_path / "home"),
+        "JUPYTER_CONFIG_DIR": str(tmp_path),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+    }
+    command = [
+        sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser",
+        "--ServerApp.port=0", f"--ServerApp.root_dir={tmp_path}",
+    ]  # fmt: skip
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        server = subprocess.Popen(command, env=environ, stdout=file, stderr=file)
+    try:
+        deadline = time.monotonic() + 60
+        while "is running at" not in log.read_text(encoding="utf-8"):
+            assert server.poll() is None and time.monotonic() < deadline, log.read_text(encoding="utf-8")
+            time.sleep(0.01)
+        # It listens now, and the extension is being imported in a thread.
+        time.sleep(0.05)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=20) in (0, -signal.SIGTERM)
+    finally:
+        server.kill()
+        server.wait()

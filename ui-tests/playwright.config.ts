@@ -1,7 +1,10 @@
 import { execFileSync } from 'child_process';
+import { tmpdir } from 'os';
 import * as path from 'path';
 
 import { defineConfig } from '@playwright/test';
+
+import { BASE_PATH, command, environment } from './server';
 
 const ROOT = path.resolve(__dirname, '..');
 
@@ -13,24 +16,22 @@ const executablePath = execFileSync(
 ).trim();
 
 const PORT = Number(process.env.HDSP_UI_PORT ?? 18890);
-
-/**
- * Every story runs below a base_url, as behind a hub; `make lab` and the wheel's check use none.
- */
-const BASE_URL = `http://127.0.0.1:${PORT}/user/anna`;
+const URL = `http://127.0.0.1:${PORT}${BASE_PATH}`;
 
 export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
   timeout: 60_000,
+  expect: { timeout: 10_000 },
   workers: 1,
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   reporter: [['list']],
   use: {
-    baseURL: BASE_URL,
+    baseURL: URL,
+    actionTimeout: 10_000,
     viewport: { width: 1280, height: 800 },
-    trace: 'retain-on-failure',
+    trace: { mode: 'retain-on-failure', screenshots: false, sources: false },
     launchOptions: {
       executablePath,
       args: [
@@ -45,14 +46,12 @@ export default defineConfig({
     }
   },
   webServer: {
-    command: `${path.join(ROOT, '.venv/bin/jupyter')} lab --config ${path.join(__dirname, 'jupyter_server_test_config.py')} --ServerApp.port=${PORT} --ServerApp.base_url=/user/anna/`,
-    url: `${BASE_URL}/lab`,
+    command: command(PORT, ['--Application.log_level=ERROR'])
+      .map(part => `"${part}"`)
+      .join(' '),
+    url: `${URL}/lab`,
     timeout: 120_000,
-    env: {
-      // Keys go where a test can look at the file; a person's keyring takes no part.
-      HDSP_AGENT_PASSPHRASE: 'for the tests in the browser',
-      PYTHON_KEYRING_BACKEND: 'keyring.backends.fail.Keyring'
-    },
+    env: environment(path.join(tmpdir(), `hdsp-ui-${PORT}`)),
     reuseExistingServer: false,
     gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 }
   }

@@ -53,6 +53,18 @@ class PublishHandler(_ScriptedHandler):
         self.finish({"published": len(messages)})
 
 
+class AppendHandler(_ScriptedHandler):
+    """Stream a text to the end of a message."""
+
+    @web.authenticated
+    @authorized("write", resource="hdsp_agent")
+    async def post(self) -> None:
+        """Body: {ts, text}; the message is one that was published as partial."""
+        wanted = json.loads(self.request.body)
+        self.channel.delta(TASK_ID, int(wanted["ts"]), "text", str(wanted["text"]))
+        self.finish({"appended": len(wanted["text"])})
+
+
 class StreamHandler(_ScriptedHandler):
     """Stream text into many messages at once, each piece carrying the time it was published at."""
 
@@ -97,6 +109,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
         ".*$",
         [
             (url_path_join(base, "hdsp-agent-test/publish"), PublishHandler),
+            (url_path_join(base, "hdsp-agent-test/append"), AppendHandler),
             (url_path_join(base, "hdsp-agent-test/stream"), StreamHandler),
         ],
     )

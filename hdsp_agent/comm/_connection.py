@@ -84,6 +84,9 @@ class Connection:
         self._channel.leave(self._session)
 
     async def _take(self, frame: object) -> None:
+        if self._session.closed:
+            # It was closed by a frame before this one, or while that one waited.
+            return
         try:
             await self._act(parse_client_frame(frame))
         except HdspAgentError as error:

@@ -45,5 +45,5 @@ class ChannelLimits:
     """The same in bytes."""
     remembered_clients: int = 64
     """Clients per owner whose answers are remembered after they have gone."""
-    stop_seconds: float = 2.0
+    stop_seconds: float = 1.0
     """What handlers and tabs get to finish when the server stops."""

@@ -11,7 +11,7 @@ from ._owner import Owner
 if TYPE_CHECKING:
     from jupyter_server.base.handlers import JupyterHandler
 
-__all__ = ["Owner", "owner_of"]
+__all__ = ["Owner", "owner_of", "server_owner"]
 
 
 def owner_of(handler: JupyterHandler) -> Owner:
@@ -24,12 +24,13 @@ def owner_of(handler: JupyterHandler) -> Owner:
     from jupyter_server.auth.identity import IdentityProvider, PasswordIdentityProvider
 
     if type(handler.identity_provider) in (IdentityProvider, PasswordIdentityProvider):
-        return _server_owner()
+        return server_owner()
     return Owner(handler.current_user.username)
 
 
 @cache
-def _server_owner() -> Owner:
+def server_owner() -> Owner:
+    """Whoever runs the server."""
     try:
         return Owner(getpass.getuser())
     except (ImportError, KeyError, OSError):

@@ -32,8 +32,9 @@ class NoticeBoard:
         return [notice for notice in told.values() if notice.id not in self._put_away]
 
     def put_away(self, notice_id: str) -> None:
-        """Do not show this notice any more."""
-        self._put_away.add(notice_id)
+        """Do not show this notice any more; one that does not stand is nothing to remember."""
+        if any(notice.id == notice_id for notice in self.standing):
+            self._put_away.add(notice_id)
 
 
 def _told(notice: ConfigNotice) -> Notice:

@@ -5,11 +5,11 @@ The same things can be done over REST; both only pass on to the configuration, w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import NoReturn
 
 from pydantic import JsonValue
+from pydantic_core import from_json
 
 from ..config import ContextProxy
 from ..errors import InvalidInput, UnknownProfile
@@ -111,8 +111,8 @@ class SettingsRequests:
     async def import_settings(self, _: RequestContext, message: ImportSettingsRequest) -> JsonValue:
         """The report of what was taken and what was not."""
         try:
-            document: JsonValue = json.loads(message.text)
-        except (ValueError, RecursionError):
+            document: JsonValue = from_json(message.text, allow_inf_nan=False)
+        except ValueError:
             raise InvalidInput("The file is not JSON. Choose a settings file that was exported before.") from None
         report = await self._config.import_settings(document)
         return report.to_wire()

@@ -12,7 +12,17 @@ from ..errors import InvalidSetting
 from ._fields import is_nullable, wire_names
 from ._notices import Notice
 
-__all__ = ["check_setting", "readable_settings"]
+__all__ = ["as_text", "check_setting", "is_text", "readable_settings"]
+
+
+def is_text(value: str) -> bool:
+    """Whether it can be told to others: JSON may hold halves of characters, UTF-8 may not."""
+    return as_text(value) == value
+
+
+def as_text(value: str) -> str:
+    """The text with a question mark for each half of a character."""
+    return value.encode("utf-8", "replace").decode()
 
 
 def check_setting(model: type[BaseModel], key: str, value: JsonValue, *, field: str | None = None) -> JsonValue:

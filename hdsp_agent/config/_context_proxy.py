@@ -79,7 +79,7 @@ class ContextProxy:
         """
         await asyncio.to_thread(_build_validators)
         self._check_fixed()
-        await self._store.start(lambda document: prepare_profiles(document.profiles, self._operator))
+        await self._store.start(self._prepare)
         self._refresh()
         self._unsubscribe = self.secrets.subscribe(lambda: self._announce(ConfigChange(secrets=True)))
         self.secrets.start(self._settings.secret_storage, self._profiles.wanted_secrets)
@@ -91,8 +91,9 @@ class ContextProxy:
         if self._loading is not None:
             self._loading.cancel()
         await self._held.drain()
-        await self._store.stop()
+        # In this order: a change that moves keys ends by writing the file.
         await self.secrets.stop()
+        await self._store.stop()
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -177,7 +178,7 @@ class ContextProxy:
             document.settings.clear()
             document.settings.update(kept)
             document.profiles.clear()
-            prepare_profiles(document.profiles, self._operator)
+            self._prepare(document)
 
         self._noted = ()
         left_behind = None
@@ -245,7 +246,7 @@ class ContextProxy:
                 try:
                     await self.secrets.set(ids[name], key, SecretStr(value))
                 except HdspAgentError as error:
-                    plan.skipped(where, error.code, error.message)
+                    plan.refused(where, error)
                 else:
                     plan.taken(where, "key_saved", "The key was saved in the secret storage.")
         return ImportReport(items=tuple(plan.items), profiles=tuple(plan.profiles), current=self._profiles.current.name)
@@ -256,6 +257,9 @@ class ContextProxy:
         settings, providers = wire_names(GlobalSettings), wire_names(ProviderSettings)
         check_setting(ProviderSettings, "apiProvider", self._operator.default_provider)
         checked_name(self._operator.default_profile)
+        self._operator.check_names()
+        for mode in self._operator.allowed_modes or ():
+            check_setting(GlobalSettings, "mode", mode, field="allowed_modes")
         for key, value in self._operator.fixed_settings.items():
             if key in settings or key not in providers:
                 check_setting(GlobalSettings, key, value)
@@ -265,6 +269,9 @@ class ContextProxy:
                     raise InvalidSetting(
                         "A key is not a setting to fix; use provider_keys.", field=key, reason="secret"
                     )
+
+    def _prepare(self, document: ConfigDocument) -> bool:
+        return prepare_profiles(document.profiles, self._operator)
 
     async def _load_user_config(self, source: UserConfigSource) -> None:
         self._user_config = await source.load()
@@ -285,6 +292,10 @@ class ContextProxy:
         self._settings = self._in_force(self._own)
         defaults = {**self._operator.provider_defaults(), **self._user_config.provider}
         page = read_profiles(document.section("providerProfiles"), self._policy, defaults)
+        if not page.entries and self._profiles.page.entries:
+            # Someone emptied the file. There is always a profile: until a new one is written, those from before.
+            page = self._profiles.page
+            self._held.begin(self._store.modify(self._prepare))
         self._profiles.turn_to(page, self._policy)
         self._notices = (*self._store.notices, *bad, *page.notices, *self._user_config.notices, *self._noted)
         change = _difference(before, (self._settings, page, self._notices))

@@ -23,30 +23,32 @@ class Unresponsive(Exception):
 async def call_in_daemon(work: Callable[[], T], timeout: float) -> T:
     """Run ``work`` in a daemon thread and wait for it no longer than ``timeout`` seconds."""
     loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[T] = loop.create_future()
+    outcome: asyncio.Future[None] = loop.create_future()
+    # Not the future's own: in debug mode asyncio logs results and arguments of what is slow, and this may be a key.
+    values: list[T] = []
 
-    def deliver(value: T | None, error: Exception | None) -> None:
+    def deliver(error: Exception | None) -> None:
         if outcome.done():
             return
         if error is not None:
             outcome.set_exception(error)
         else:
-            outcome.set_result(value)  # type: ignore[arg-type]  # a value unless there is an error
+            outcome.set_result(None)
 
     def run() -> None:
-        value: T | None = None
         failure: Exception | None = None
         try:
-            value = work()
+            values.append(work())
         except Exception as error:  # noqa: BLE001 -- whatever it is belongs to the caller
             failure = error
         # The loop may be closed by the time a call that hung comes back.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(deliver, value, failure)
+            loop.call_soon_threadsafe(deliver, failure)
 
     threading.Thread(target=run, name="hdsp-agent secrets", daemon=True).start()
     done, _ = await asyncio.wait({outcome}, timeout=timeout)
     if not done:
         outcome.cancel()
         raise Unresponsive
-    return outcome.result()
+    outcome.result()
+    return values[0]

@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import TypeVar
+from time import monotonic
+from typing import Final, TypeVar
 
-__all__ = ["HeldTasks"]
+from ..errors import Unavailable
+
+__all__ = ["STOP_SECONDS", "HeldTasks"]
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+
+STOP_SECONDS: Final = 1.0
+"""What is under way gets to finish when the server stops; nobody waits long for a server to end."""
 
 
 class HeldTasks:
@@ -20,10 +26,15 @@ class HeldTasks:
         self._tasks: set[asyncio.Task[object]] = set()
 
     async def finish(self, work: Coroutine[object, object, T]) -> T:
-        """Do the work to its end even if whoever waits for it is cancelled."""
+        """Do the work to its end even if whoever waits for it is cancelled. Raises Unavailable if it was given up."""
         task = asyncio.ensure_future(work)
         self._hold(task)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise Unavailable("The server stopped before this was done. Try again when it is back.") from None
+            raise
 
     def begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Do the work in the background; what it raises is logged."""
@@ -32,10 +43,20 @@ class HeldTasks:
         self._hold(task)
         return task
 
-    async def drain(self) -> None:
-        """Wait until nothing is under way."""
+    async def drain(self, seconds: float | None = None) -> bool:
+        """Wait until nothing is under way, but no longer than ``seconds``; returns whether nothing is."""
+        deadline = None if seconds is None else monotonic() + seconds
         while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            left = None if deadline is None else deadline - monotonic()
+            if left is not None and left <= 0:
+                return False
+            await asyncio.wait(self._tasks, timeout=left)
+        return True
+
+    def cancel(self) -> None:
+        """Give up what is under way."""
+        for task in self._tasks:
+            task.cancel()
 
     def _hold(self, task: asyncio.Task[T]) -> None:
         self._tasks.add(task)

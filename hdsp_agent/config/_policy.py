@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue, SecretStr
 
-from ..errors import ForbiddenByOperator
+from ..errors import ForbiddenByOperator, InvalidSetting
+from ._providers import provider_info
 
 __all__ = ["OperatorPolicy"]
 
@@ -37,11 +38,25 @@ class OperatorPolicy:
     keyring_timeout_seconds: float = 1.8
     """How long the keyring may take to answer, so that its state is known within two seconds of the start."""
 
-    user_config_api_url: str = ""
-    """Where a person's defaults come from; ``{username}`` stands for the person's name."""
-    user_config_timeout_seconds: float = 5.0
     file_lock_timeout_seconds: float = 10.0
     """How long a change waits for another process that is changing the same file."""
+
+    def check_names(self) -> None:
+        """Raise InvalidSetting for a name that is no provider's: a slip there must not allow or forbid too much."""
+        for option, names in (
+            ("allowed_providers", self.allowed_providers or ()),
+            ("provider_keys", self.provider_keys),
+        ):
+            for name in names:
+                if provider_info(name) is None:
+                    raise InvalidSetting(f"{option} names {name}, which is no provider.", field=option)
+        if not self.allows_provider(self.default_provider):
+            raise InvalidSetting(
+                f"default_provider is {self.default_provider}, which allowed_providers leaves out.",
+                field="default_provider",
+            )
+        if "mode" in self.fixed_settings and not self.allows_mode(self.fixed_settings["mode"]):
+            raise InvalidSetting("fixed_settings fixes a mode that allowed_modes leaves out.", field="fixed_settings")
 
     def check_provider(self, provider: JsonValue) -> None:
         """Raise unless profiles may use the provider."""

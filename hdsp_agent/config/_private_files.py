@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from ..errors import StorageUnavailable
@@ -27,6 +29,9 @@ Identity = tuple[int, int, int]
 """Tells two versions of a file apart: inode, size and time of change."""
 
 _LOCK_POLL_SECONDS: Final = 0.01
+_LARGEST_FILE: Final = 64 * 1024 * 1024
+"""No file of ours comes near it, and one that does would take the server's memory."""
+_NON_BLOCKING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _ADVICE: Final = {
     errno.ENOSPC: "Free some space on that disk and try again.",
     errno.EDQUOT: "Your quota on that disk is used up; free some space and try again.",
@@ -70,17 +75,28 @@ def make_private_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, timeout: float) -> Iterator[None]:
-    """Keep other processes of this person from changing the file meanwhile."""
+def locked(path: Path, timeout: float, give_up: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Keep other processes of this person from changing the file meanwhile.
+
+    Waits for them until the time is over, or until ``give_up`` says so.
+    """
     import filelock  # 20 ms, and only writers need it
 
     lock_path = path.with_name(path.name + ".lock")
     lock = filelock.FileLock(str(lock_path), mode=0o600)
+    began = monotonic()
     try:
-        lock.acquire(timeout=timeout, poll_interval=_LOCK_POLL_SECONDS)
+        while True:
+            try:
+                lock.acquire(timeout=0)
+                break
+            except filelock.Timeout:
+                if give_up() or monotonic() - began >= timeout:
+                    raise
+                sleep(_LOCK_POLL_SECONDS)
     except filelock.Timeout as error:
         raise StorageUnavailable(
-            f"Could not change {path}: another process has held {lock_path} for {timeout:g} seconds. "
+            f"Could not change {path}: another process has held {lock_path} for {monotonic() - began:.1f} seconds. "
             "Nothing was changed. Try again, or end the other process.",
             path=str(path),
             action="change",
@@ -97,10 +113,17 @@ def locked(path: Path, timeout: float) -> Iterator[None]:
 def read_with_identity(path: Path) -> tuple[bytes, Identity] | None:
     """The file's bytes and which version of it they are; None if there is no file."""
     try:
-        with path.open("rb") as file:
+        # Not to wait for whoever may write into a pipe.
+        with os.fdopen(os.open(path, os.O_RDONLY | _NON_BLOCKING), "rb") as file:
             # Asked before reading: a change during the read then shows as another identity at the next look.
-            identity = _identity(os.fstat(file.fileno()))
-            return file.read(), identity
+            status = os.fstat(file.fileno())
+            if stat.S_ISDIR(status.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "It is not an ordinary file")
+            if status.st_size > _LARGEST_FILE:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+            return file.read(), _identity(status)
     except FileNotFoundError:
         return None
     except OSError as error:

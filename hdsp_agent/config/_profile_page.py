@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,7 +18,7 @@ from pydantic import JsonValue
 
 from ..errors import InvalidInput, UnknownProfile
 from ..wire import WireModel
-from ._checks import readable_settings
+from ._checks import as_text, is_text, readable_settings
 from ._fields import wire_names
 from ._notices import Notice
 from ._policy import OperatorPolicy
@@ -110,7 +111,7 @@ def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, J
     modes = {
         mode: id
         for mode, id in object_in(section.get("modeApiConfigs")).items()
-        if isinstance(id, str) and id in settings
+        if isinstance(id, str) and id in settings and is_text(mode)
     }
     return ProfilePage(tuple(entries), settings, own, modes, tuple(found.notices))
 
@@ -137,14 +138,20 @@ def new_profile_id() -> str:
 
 def checked_name(name: str) -> str:
     """The name as it is kept, or InvalidInput."""
-    trimmed = name.strip()
-    if not trimmed or len(trimmed) > _LONGEST_NAME or not trimmed.isprintable():
+    # The same letters can be written in two ways; two profiles that look alike help nobody.
+    trimmed = unicodedata.normalize("NFC", name).strip()
+    if not trimmed or len(trimmed) > _LONGEST_NAME or not all(map(_may_be_in_a_name, trimmed)):
         raise InvalidInput(
             f"A profile's name must have 1 to {_LONGEST_NAME} printable characters.",
             field="name",
             longest=_LONGEST_NAME,
         )
     return trimmed
+
+
+def _may_be_in_a_name(char: str) -> bool:
+    # Beyond what Python prints as it is: the spaces of other scripts, and the joiners in emoji and in Persian.
+    return char.isprintable() or unicodedata.category(char) == "Zs" or char in "\u200c\u200d"
 
 
 def profile_ids(section: Raw) -> dict[str, str]:
@@ -177,12 +184,13 @@ def _find(section: Raw) -> _Found:
     found = _Found({}, {})
     taken: set[str] = set()
     for name, raw in object_in(section.get("apiConfigs")).items():
-        if not isinstance(raw, dict):
+        if not isinstance(raw, dict) or not is_text(name):
+            shown = as_text(name[:_LONGEST_NAME])
             found.notices.append(
                 Notice(
                     code="profile_ignored",
-                    message=f"The profile {name} in config.json is not an object and is ignored.",
-                    params={"profile": name},
+                    message=f"The profile {shown} in config.json is not an object with a proper name and is ignored.",
+                    params={"profile": shown},
                 )
             )
             continue
@@ -223,11 +231,12 @@ def _readable_profile(name: str, raw: Raw) -> tuple[Raw, list[Notice]]:
 def _unknown_provider_notice(profile: str, provider: str) -> Notice:
     """Says that a profile's provider is not one of ours."""
     retired = provider in RETIRED_PROVIDERS
+    provider = as_text(provider[:100])
     why = "is no longer offered" if retired else "is not one this version knows"
     return Notice(
         code="provider_retired" if retired else "provider_unknown",
-        message=f"The provider {provider[:100]} of the profile {profile} {why}. Choose another one for it.",
-        params={"profile": profile, "provider": provider[:100]},
+        message=f"The provider {provider} of the profile {profile} {why}. Choose another one for it.",
+        params={"profile": profile, "provider": provider},
         field="apiProvider",
     )
 

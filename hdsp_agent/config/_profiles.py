@@ -88,7 +88,8 @@ class ProfileBook:
 
     def get(self, name: str) -> ProfileEntry:
         """The profile of this name or id; raises UnknownProfile."""
-        for match in ("name", "id"):
+        # Ids first: they are what our own code says, and a profile may be named like another's id.
+        for match in ("id", "name"):
             for entry in self._page.entries:
                 if getattr(entry, match) == name:
                     return entry
@@ -101,6 +102,10 @@ class ProfileBook:
     def for_mode(self, mode: str) -> ProfileEntry:
         """The profile a mode uses: its own, else the current one."""
         return self.get(self._page.modes[mode]) if mode in self._page.modes else self.current
+
+    def check(self, patch: Mapping[str, JsonValue]) -> None:
+        """Raise what ``update`` would refuse of these settings."""
+        self._checked(patch)
 
     # ---- changing
 

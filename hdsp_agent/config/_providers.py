@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Final, Literal, get_args
 
@@ -181,7 +182,11 @@ def providers() -> tuple[ProviderInfo, ...]:
     )
 
 
-@cache
 def provider_info(name: str) -> ProviderInfo | None:
     """The provider of this name, or None if we do not serve it."""
-    return next((provider for provider in providers() if provider.id == name), None)
+    return _by_name().get(name)
+
+
+@cache
+def _by_name() -> Mapping[str, ProviderInfo]:
+    return {provider.id: provider for provider in providers()}

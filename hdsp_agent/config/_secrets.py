@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable
 from ._daemon_calls import Unresponsive, call_in_daemon
 from ._fields import field_providers, secret_fields, wire_names
-from ._held import HeldTasks
+from ._held import STOP_SECONDS, HeldTasks
 from ._policy import OperatorPolicy
 from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_keys
 from ._providers import provider_info
@@ -74,8 +74,10 @@ class SecretStore:
         self._search = self._held.begin(self._find_place())
 
     async def stop(self) -> None:
-        """Finish what is under way. A call that hangs is given up after the time limit."""
-        await self._held.drain()
+        """Finish what is under way; what takes too long is given up, however long a keyring may take."""
+        while not await self._held.drain(STOP_SECONDS):
+            logger.warning("The place where keys are kept takes too long; what was asked of it last may not be done")
+            self._held.cancel()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call the listener when ``status`` has changed; returns how to end that."""
@@ -328,7 +330,10 @@ class SecretStore:
         for name in names:
             try:
                 await call_in_daemon(partial(backend.delete, account_name(*name)), self._policy.keyring_timeout_seconds)
-            except (BackendProblem, Unresponsive):
+            except Unresponsive:
+                logger.warning("Keys that are kept elsewhere now could not be deleted from: %s", backend.kind)
+                return  # each further call would hang as long
+            except BackendProblem:
                 logger.warning("A key that is kept elsewhere now could not be deleted from: %s", backend.kind)
 
     async def _forget(self, names: list[SecretName]) -> None:
@@ -360,8 +365,11 @@ class SecretStore:
         """One operation at a time, each to its end, so that the last one asked for is the one that holds."""
 
         async def turn() -> T:
-            async with self._order:
-                return await work
+            try:
+                async with self._order:
+                    return await work
+            finally:
+                work.close()  # cancelled before its turn, it was never begun
 
         return await self._held.finish(turn())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..errors import StorageUnavailable
-from ._held import HeldTasks
+from ._held import STOP_SECONDS, HeldTasks
 from ._migrations import CURRENT_VERSION, migrate
 from ._notices import Notice
 from ._private_files import (
@@ -114,6 +115,7 @@ class ConfigStore:
         self._files = asyncio.Lock()
         self._held = HeldTasks()
         self._watcher: asyncio.Task[None] | None = None
+        self._given_up = threading.Event()
 
     @property
     def document(self) -> ConfigDocument:
@@ -135,15 +137,17 @@ class ConfigStore:
         self._watcher = asyncio.create_task(self._watch(), name="hdsp-agent config watcher")
 
     async def stop(self) -> None:
-        """Finish what is being written and stop watching."""
+        """Finish what is being written and stop watching. What waits for another process's lock is given up."""
         if self._watcher is not None:
             self._watcher.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watcher
             self._watcher = None
-        await self._held.drain()
+        if not await self._held.drain(STOP_SECONDS):
+            self._given_up.set()
+            await self._held.drain()
 
-    async def modify(self, change: Callable[[ConfigDocument], None]) -> None:
+    async def modify(self, change: Callable[[ConfigDocument], object]) -> None:
         """Read the file again, apply the change and replace the file, as one step for all processes.
 
         ``change`` runs in a thread on a fresh document; if it raises, nothing is written.
@@ -179,7 +183,7 @@ class ConfigStore:
         document = ConfigDocument()
         try:
             make_private_folder(self.path.parent)
-            with locked(self.path, self._lock_timeout):
+            with locked(self.path, self._lock_timeout, self._given_up.is_set):
                 state, document = self._read_or_set_aside(state, ConfigDocument())
                 if prepare(document):
                     return self._replace(state, document)
@@ -195,9 +199,9 @@ class ConfigStore:
             notice = Notice(code=error.code, message=error.message, params=error.params)
             return replace(state, document=document, problem=notice)
 
-    def _write(self, state: _State, change: Callable[[ConfigDocument], None]) -> _State:
+    def _write(self, state: _State, change: Callable[[ConfigDocument], object]) -> _State:
         make_private_folder(self.path.parent)
-        with locked(self.path, self._lock_timeout):
+        with locked(self.path, self._lock_timeout, self._given_up.is_set):
             state, document = self._read_or_set_aside(state, state.document.copy())
             before = dump_json(document.content)
             change(document)
@@ -226,8 +230,12 @@ class ConfigStore:
     def _look(self, state: _State) -> _State:
         """The state as it is now; the very same object if nothing happened."""
         current = identity_of(self.path)
-        if current is None or current == state.identity:
-            # A file that is gone keeps its values: the next write brings it back.
+        if current is None:
+            # A file that is gone keeps its values: the next write brings it back. What was wrong with it is over.
+            return state if state.identity is None else replace(state, identity=None, problem=None)
+        # A file that could not be read may be readable now without looking any different.
+        unread = state.problem is not None and state.problem.code == StorageUnavailable.code
+        if current == state.identity and not unread:
             return state
         try:
             found = read_with_identity(self.path)
@@ -240,7 +248,7 @@ class ConfigStore:
             return replace(state, identity=current, problem=notice)
         except StorageUnavailable as error:
             notice = Notice(code=error.code, message=error.message, params=error.params)
-            return replace(state, identity=current, problem=notice)
+            return state if notice == state.problem else replace(state, identity=current, problem=notice)
         return replace(state, document=document, identity=identity, problem=None)
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from ..errors import HdspAgentError, InvalidInput
+from ..errors import HdspAgentError, InvalidInput, Param
 from ..wire import WireModel
 from ._checks import check_setting
 from ._fields import CREDENTIAL_NAME, wire_names
@@ -64,6 +64,8 @@ class ImportItem(WireModel):
     outcome: Literal["taken", "changed", "skipped"]
     code: str
     message: str
+    params: dict[str, Param] = Field(default_factory=dict)
+    """What a translation of the code is filled in with."""
 
 
 class ImportReport(WireModel):
@@ -108,6 +110,12 @@ class ImportPlan:
     def skipped(self, path: str, code: str, message: str) -> None:
         """Note that a value is not used."""
         self.items.append(ImportItem(path=path, outcome="skipped", code=code, message=message))
+
+    def refused(self, path: str, error: HdspAgentError) -> None:
+        """Note that a value cannot be used, and why."""
+        self.items.append(
+            ImportItem(path=path, outcome="skipped", code=error.code, message=error.message, params=error.params)
+        )
 
 
 def export_document(own_settings: Mapping[str, JsonValue], book: ProfileBook) -> Raw:
@@ -209,7 +217,7 @@ def _plan_profiles(plan: ImportPlan, part: Raw, policy: OperatorPolicy) -> None:
             if not (isinstance(provider, str) and provider_info(provider) is None):
                 policy.check_provider(provider)
         except HdspAgentError as error:
-            plan.skipped(path, error.code, error.message)
+            plan.refused(path, error)
             continue
         plan.profiles[name] = _plan_profile(plan, path, raw, policy)
         plan.taken(path)
@@ -240,7 +248,7 @@ def _take_provider_setting(plan: ImportPlan, profile: ProfileImport, where: str,
     try:
         checked = check_setting(ProviderSettings, key, value)
     except HdspAgentError as error:
-        plan.skipped(where, error.code, error.message)
+        plan.refused(where, error)
         return
     if checked is None:
         return
@@ -297,7 +305,7 @@ def _plan_settings(plan: ImportPlan, part: Raw, policy: OperatorPolicy, own: Map
             try:
                 checked = check_setting(GlobalSettings, key, value)
             except HdspAgentError as error:
-                plan.skipped(where, error.code, error.message)
+                plan.refused(where, error)
                 continue
             if checked is not None:
                 plan.settings[key] = checked
@@ -319,7 +327,7 @@ def _plan_modes(plan: ImportPlan, imported: JsonValue, own: JsonValue) -> None:
         try:
             check_setting(GlobalSettings, "customModes", [_known_groups(mode)])
         except HdspAgentError as error:
-            plan.skipped(where, error.code, error.message)
+            plan.refused(where, error)
         else:
             merged[str(slug)] = _known_groups(mode)
             plan.taken(where)

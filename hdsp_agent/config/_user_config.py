@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
 from pydantic import JsonValue
+from pydantic_core import from_json
 
 from ..errors import HdspAgentError
 from ._checks import readable_settings
@@ -58,10 +58,10 @@ class UserConfigSource:
         address = self.url.replace("{username}", quote(self.username, safe=""))
         try:
             body = await asyncio.wait_for(self.fetch(address, self.timeout), self.timeout)
-            content = json.loads(body)
+            content = from_json(body, allow_inf_nan=False)
         except asyncio.TimeoutError:
             return _failed(f"there was no answer within {self.timeout:g} seconds")
-        except (ValueError, RecursionError):
+        except ValueError:
             return _failed("the answer is not JSON")
         except (OSError, HdspAgentError) as error:
             return _failed(str(error) or type(error).__name__)

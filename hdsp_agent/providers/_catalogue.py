@@ -48,18 +48,20 @@ class ModelEntry(WireModel):
     deprecated: bool = False
 
 
-@cache
 def known_models(provider: str) -> tuple[ModelEntry, ...]:
     """The catalogue's models of one of our providers, those still offered first.
 
     The first call reads a large data module: make it in a thread.
     """
-    catalogue_id = _CATALOGUED.get(provider)
-    if catalogue_id is None:
-        return ()
+    # Only names of ours are remembered: what else is asked for must not pile up.
+    return _catalogued(provider) if provider in _CATALOGUED else ()
+
+
+@cache
+def _catalogued(provider: str) -> tuple[ModelEntry, ...]:
     from genai_prices.data import providers
 
-    source: Provider | None = next((entry for entry in providers if entry.id == catalogue_id), None)
+    source: Provider | None = next((entry for entry in providers if entry.id == _CATALOGUED[provider]), None)
     models = source.models if source else []
     entries = [_entry(provider, model) for model in models]
     return tuple(sorted(entries, key=lambda entry: (entry.deprecated, entry.id)))

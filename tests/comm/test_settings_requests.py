@@ -133,3 +133,16 @@ async def test_what_this_version_cannot_do_is_said(connect: Connect) -> None:
     async with connect() as panel:
         assert (await panel.ask("newTask", text="hello"))["error"]["code"] == "unsupported"
         assert (await panel.ask("cancelTask", taskId="nowhere"))["error"]["code"] == "unknown_task"
+
+
+async def test_an_import_with_half_a_character_gets_a_typed_error(connect: Connect) -> None:
+    async with connect() as panel:
+        ack = await panel.ask("importSettings", text='{"globalSettings": {"mode": "ask", "z\\ud800": 1}}')
+        assert ack["error"]["code"] == "invalid_input"
+
+
+async def test_putting_away_what_does_not_stand_is_not_remembered(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        for number in range(50):
+            assert (await panel.ask("dismissNotice", id=f"nothing-{number}"))["ok"]
+        assert services.notices._put_away == set()

@@ -279,3 +279,71 @@ async def test_fixed_provider_settings_hold_in_every_profile(open_config: OpenCo
         assert proxy.profiles.settings("default").open_ai_base_url == "http://gateway/v1"
         with pytest.raises(ForbiddenByOperator):
             await proxy.profiles.update("default", {"openAiBaseUrl": "http://elsewhere/v1"})
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        OperatorPolicy(allowed_providers=("anthropc",)),
+        OperatorPolicy(provider_keys={"opnai": SecretStr("x")}),
+        OperatorPolicy(allowed_modes=("no such mode",)),
+        OperatorPolicy(allowed_providers=("ollama",), default_provider="openai"),
+        OperatorPolicy(allowed_modes=("code",), fixed_settings={"mode": "ask"}),
+    ],
+)
+async def test_a_slip_of_the_operators_stops_the_start_and_is_named(
+    open_config: OpenConfig, slip: OperatorPolicy
+) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        async with open_config(slip):
+            pass
+    assert refused.value.field in (
+        "allowed_providers",
+        "provider_keys",
+        "allowed_modes",
+        "default_provider",
+        "fixed_settings",
+    )
+
+
+# ---- names and halves of characters
+
+
+async def test_names_of_all_scripts_and_emoji_are_taken_and_equal_looks_are_one_name(open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        for name in ("..", "%2F", "con", "\U0001f469\u200d\U0001f4bb", "仕事\u3000用", "업무", "می\u200cخواهم"):
+            assert (await proxy.profiles.create(name)).name == name
+        await proxy.profiles.create("cafe\u0301")
+        with pytest.raises(ProfileExists):
+            await proxy.profiles.create("caf\u00e9")
+        for name in ("\u202eright to left", "a\nb", "\x00", "\ud800"):
+            with pytest.raises(InvalidInput):
+                await proxy.profiles.create(name)
+
+
+async def test_a_profile_named_like_anothers_id_does_not_get_its_changes(open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        work = await proxy.profiles.create("work")
+        impostor = await proxy.profiles.create(work.id)
+        await proxy.profiles.update(work.id, {"apiProvider": "ollama"})
+        assert proxy.profiles.get("work").api_provider == "ollama"
+        assert proxy.profiles.get(impostor.id).api_provider is None
+
+
+async def test_halves_of_characters_in_the_file_cost_only_themselves(home: Path, open_config: OpenConfig) -> None:
+    half = "\ud800"
+    write(
+        home,
+        {
+            "apiConfigs": {half: {"id": "h1"}, "ok": {"id": "o1", "apiProvider": half}},
+            "modeApiConfigs": {half: "o1", "ask": "o1"},
+        },
+    )
+    async with open_config() as proxy:
+        assert names(proxy) == ["ok"]
+        assert dict(proxy.profiles.modes) == {"ask": "o1"}
+        assert {notice.code for notice in proxy.notices} == {"profile_ignored", "provider_unknown"}
+        for told in (*proxy.notices, *proxy.profiles.entries):
+            assert told.to_json()
+        json.dumps(await proxy.export_settings(), ensure_ascii=False).encode()
+    assert json.loads((home / "config.json").read_text(encoding="utf-8"))["providerProfiles"]["apiConfigs"][half]

@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretPresence, SecretStore
-from hdsp_agent.errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable
+from hdsp_agent.errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable, Unavailable
 from tests.config.conftest import OpenConfig
 
 KEY = "sk-ant-planted-0123456789"
@@ -505,3 +505,61 @@ async def test_a_keyring_in_use_that_begins_to_hang_is_given_up_and_can_be_tried
         moody.awake.set()
         keyring.set_keyring(before)
         await store.stop()
+
+
+async def test_stopping_waits_for_no_keyring_however_long_it_may_take(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "slow_keyring.py").write_text(
+        textwrap.dedent("""
+            import time
+            from keyring.backend import KeyringBackend
+
+            class SlowKeyring(KeyringBackend):
+                priority = 9
+                def get_password(self, service, username):
+                    return None
+                def set_password(self, service, username, password):
+                    time.sleep(20)
+                def delete_password(self, service, username):
+                    pass
+        """),
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import keyring
+    import slow_keyring  # type: ignore[import-not-found]  # written above
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(slow_keyring.SlowKeyring())
+    policy = OperatorPolicy(allowed_keyring_backends=("slow_keyring",), keyring_timeout_seconds=30)
+    store = SecretStore(home, policy, environ={})
+    try:
+        store.start("auto", [])
+        saving = [asyncio.create_task(store.set("p", "apiKey", SecretStr(KEY))) for _ in range(3)]
+        await asyncio.sleep(0.2)
+        began = time.monotonic()
+        await store.stop()
+        assert time.monotonic() - began < 4
+        answers = await asyncio.gather(*saving, return_exceptions=True)
+        assert {type(answer) for answer in answers} == {Unavailable}
+    finally:
+        keyring.set_keyring(before)
+
+
+async def test_a_key_is_not_logged_in_debug_mode_either(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from hdsp_agent.config._daemon_calls import call_in_daemon
+
+    loop = asyncio.get_running_loop()
+    # Asyncio then logs whatever runs longer, with results and arguments.
+    monitored, loop.slow_callback_duration = loop.slow_callback_duration, 0.0
+    loop.set_debug(True)
+    try:
+        with caplog.at_level(logging.DEBUG):
+            assert await call_in_daemon(lambda: KEY, 5) == KEY
+            await asyncio.sleep(0.01)
+    finally:
+        loop.set_debug(False)
+        loop.slow_callback_duration = monitored
+    assert "Executing" in caplog.text
+    assert KEY not in caplog.text

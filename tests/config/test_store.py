@@ -11,7 +11,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,23 @@ lock.acquire()
 print("held", flush=True)
 sys.stdin.read()
 """
+
+
+@contextmanager
+def lock_held_elsewhere(home: Path) -> Iterator[None]:
+    """Another process holds the lock of ``config.json``."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(home / "config.json.lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield
+    finally:
+        holder.communicate()
 
 
 def start_writer(home: Path, key: str, count: int) -> subprocess.Popen[str]:
@@ -319,6 +337,72 @@ async def test_a_file_that_disappears_comes_back_with_its_values(home: Path, ope
     assert content(home)["globalSettings"] == {"soundVolume": 0.2, "soundEnabled": True}
 
 
+async def test_when_a_corrupt_file_disappears_its_notice_goes_too(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        (home / "config.json").write_bytes(b"{")
+        await until(lambda: codes(proxy) == ["config_corrupt"])
+        (home / "config.json").unlink()
+        await until(lambda: codes(proxy) == [])
+
+
+async def test_a_file_emptied_by_hand_gets_a_profile_again(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        before = proxy.profiles.current
+        (home / "config.json").write_text('{"version": 1}', encoding="utf-8")
+        await until(lambda: proxy.profiles.current.id != before.id)
+        await proxy.profiles.update("default", {"apiProvider": "ollama"})
+    assert content(home)["providerProfiles"]["apiConfigs"]["default"]["apiProvider"] == "ollama"  # type: ignore[index,call-overload]
+
+
+# ---- what is no ordinary file
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _huge_file(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(5 * 2**30)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+@needs_posix
+@pytest.mark.parametrize("make", [_pipe, _device, _huge_file, _folder])
+async def test_what_is_no_ordinary_file_is_said_and_neither_waited_for_nor_read(
+    home: Path, open_config: OpenConfig, make: Callable[[Path], None]
+) -> None:
+    home.mkdir()
+    make(home / "config.json")
+    began = time.monotonic()
+    async with open_config() as proxy:
+        assert codes(proxy) == ["storage_unavailable"]
+        assert proxy.profiles.current.name == "default"
+        with pytest.raises(StorageUnavailable):
+            await proxy.update({"soundEnabled": True})
+    assert time.monotonic() - began < 5
+    assert os.path.lexists(home / "config.json")
+
+
+@needs_posix
+async def test_a_file_that_is_replaced_by_a_pipe_and_back_is_followed(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        good = home / "config.json"
+        good.rename(home / "kept")
+        _pipe(good)
+        await until(lambda: codes(proxy) == ["storage_unavailable"])
+        good.unlink()
+        (home / "kept").rename(good)
+        await until(lambda: codes(proxy) == [])
+
+
 # ---- what cannot be written
 
 
@@ -434,20 +518,7 @@ async def test_a_lock_held_by_another_process_is_an_error_and_blocks_nobody(
     from hdsp_agent.config import OperatorPolicy
 
     async with open_config(OperatorPolicy(file_lock_timeout_seconds=0.5)) as proxy:
-        holder = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                HOLDER,
-                str(home / "config.json.lock"),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert holder.stdout is not None
-            assert holder.stdout.readline() == "held\n"
+        with lock_held_elsewhere(home):
             ticks = 0
 
             async def tick() -> None:
@@ -461,8 +532,6 @@ async def test_a_lock_held_by_another_process_is_an_error_and_blocks_nobody(
                 await proxy.update({"soundEnabled": True})
             ticking.cancel()
             assert ticks > 20
-        finally:
-            holder.communicate()
         await proxy.update({"soundEnabled": True})
 
 
@@ -513,3 +582,17 @@ def test_killing_a_writer_never_leaves_a_broken_file(home: Path) -> None:
     start_writer(home, "maxGitStatusFiles", 1).communicate("go\n", timeout=30)
     assert not list(home.glob(".*.tmp"))
     assert not list(home.glob("*.corrupt-*"))
+
+
+async def test_stopping_waits_for_no_lock_another_process_holds(home: Path, open_config: OpenConfig) -> None:
+    from hdsp_agent.config import OperatorPolicy
+
+    async with open_config(OperatorPolicy(file_lock_timeout_seconds=60)) as proxy:
+        with lock_held_elsewhere(home):
+            changes = [asyncio.create_task(proxy.update({"soundVolume": number / 10})) for number in range(3)]
+            await asyncio.sleep(0.1)
+            began = time.monotonic()
+            await proxy.stop()
+            assert time.monotonic() - began < 4
+            answers = await asyncio.gather(*changes, return_exceptions=True)
+            assert {type(answer) for answer in answers} == {StorageUnavailable}

@@ -133,6 +133,8 @@ async def test_a_roo_code_export_is_taken_and_its_keys_go_to_the_secret_storage(
         assert said["providerProfiles.broken"] == "skipped invalid"
         assert said["providerProfiles.modeApiConfigs.debug"] == "skipped unknown_profile"
         assert said["globalSettings.soundVolume"] == "skipped invalid_setting"
+        volume = next(item for item in report.items if item.path == "globalSettings.soundVolume")
+        assert volume.params["reason"] in volume.message
         assert said["globalSettings.telemetrySetting"] == "skipped unknown"
         assert said["globalSettings.customModes.mine"] == "skipped project_mode"
         assert said["globalSettings.customModes.bad one"] == "skipped invalid_setting"

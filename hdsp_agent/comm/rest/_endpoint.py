@@ -108,9 +108,10 @@ class RestHandler(APIHandler):
     def log_exception(self, *args: object) -> None:
         """Our own errors are answers, not incidents: one line, no traceback."""
         error = args[1] if len(args) > 1 else None
+        # %r: what a request quotes must not forge lines of the log.
         if isinstance(error, HdspAgentError):
             self.log.info(
-                "HDSP Agent: %s %s answered %s: %s", self.request.method, self.request.path, error.code, error.message
+                "HDSP Agent: %s %s answered %s: %r", self.request.method, self.request.path, error.code, error.message
             )
             return
         super().log_exception(*args)  # type: ignore[arg-type]  # Tornado passes the three parts of exc_info

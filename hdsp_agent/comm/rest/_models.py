@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import anyio.to_thread
+import asyncio
 
 from ...providers import known_models
 from ._bodies import ModelList, ModelQuery
@@ -19,5 +19,5 @@ class ModelsHandler(RestHandler):
         """Without a provider, those of the current profile's."""
         provider = query.provider or self.services.config.profiles.current.api_provider or ""
         # The catalogue is a large module that is read at first use.
-        models = await anyio.to_thread.run_sync(known_models, provider)
+        models = await asyncio.to_thread(known_models, provider)
         return ModelList(models=list(models))

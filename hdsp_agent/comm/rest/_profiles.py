@@ -53,7 +53,9 @@ class ProfileHandler(_ProfilesBase):
         """What is absent stays as it is."""
         book = self.services.config.profiles
         profile = book.get(name)
-        # The name first: it is the part that can be refused for what others did.
+        # All or nothing: the settings are checked before the name, which may be refused for what others did, is changed.
+        if body.settings:
+            book.check(body.settings)
         if body.name is not None and body.name.strip() != profile.name:
             profile = await book.rename(profile.id, body.name)
         if body.settings:

@@ -90,6 +90,6 @@ def serve(jp_serverapp, jp_ws_fetch, http_server):  # type: ignore[no-untyped-de
 
 
 def _default_owner() -> Owner:
-    from hdsp_agent.comm.identity import _server_owner
+    from hdsp_agent.comm.identity import server_owner
 
-    return _server_owner()
+    return server_owner()

@@ -1,0 +1,57 @@
+"""What an operator sets holds, or the extension does not start: never a start without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jupyter_server.serverapp import ServerApp
+from traitlets import TraitError
+from traitlets.config import Config
+
+from hdsp_agent.app import HdspAgentApp
+from hdsp_agent.errors import InvalidSetting
+
+
+async def test_a_wrong_value_keeps_the_extension_from_starting(jp_serverapp: ServerApp) -> None:
+    jp_serverapp.update_config(Config({"HdspAgentApp": {"ring_frames": 1, "allow_auto_approval": False}}))
+    app = HdspAgentApp()
+    with pytest.raises(TraitError, match="ring_frames"):
+        app._link_jupyter_server_extension(jp_serverapp)
+    # Jupyter has logged it and goes on.
+    with pytest.raises(TraitError, match="ring_frames"):
+        await app._start_jupyter_server_extension(jp_serverapp)
+    assert app.services is None
+
+
+async def test_a_configuration_file_that_cannot_be_read_keeps_the_extension_from_starting(
+    jp_serverapp: ServerApp, jp_config_dir: Path
+) -> None:
+    (jp_config_dir / "jupyter_hdsp_agent_config.py").write_text("this is no Python\n", encoding="utf-8")
+    app = HdspAgentApp()
+    with pytest.raises(SyntaxError):
+        app._link_jupyter_server_extension(jp_serverapp)
+    with pytest.raises(SyntaxError):
+        await app._start_jupyter_server_extension(jp_serverapp)
+    assert app.services is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"storage_dir": ""},
+        {"storage_dir": "~nobody-of-this-name/x"},
+        {"storage_dir": "/tmp/half-\udcff"},
+        {"user_config_api_url": "config.example.org"},
+        {"user_config_api_url": "file:///etc/passwd"},
+    ],
+)
+async def test_a_value_that_makes_no_sense_is_named(
+    jp_serverapp: ServerApp, tmp_path: Path, wrong: dict[str, str]
+) -> None:
+    app = HdspAgentApp(**{"storage_dir": str(tmp_path / "home"), **wrong})
+    with pytest.raises(InvalidSetting) as refused:
+        await app._start_jupyter_server_extension(jp_serverapp)
+    assert refused.value.field == next(iter(wrong))
+    assert refused.value.field in refused.value.message
+    assert app.services is None

@@ -1,0 +1,127 @@
+import type { APIRequestContext } from '@playwright/test';
+import { expect } from '@playwright/test';
+
+import type { ExtensionMessage, ServerFrame } from '../src/generated/wire';
+
+/**
+ * The conversation the scripted agent speaks in; see `scripted_agent.py`.
+ */
+export const TASK_ID = '019a0000-0000-7000-8000-000000000001';
+
+/**
+ * The server's REST interface, and the scripted agent's, as a test calls them.
+ */
+export class AgentApi {
+  /**
+   * @param request - Sends the requests.
+   *
+   * @param url - Where the server is, without a slash at the end.
+   */
+  constructor(
+    private readonly _request: APIRequestContext,
+    readonly url: string
+  ) {}
+
+  /**
+   * What a GET answers, as it comes.
+   */
+  async text(path: string): Promise<string> {
+    const response = await this._request.get(this._of(path));
+    expect(response.status(), path).toBe(200);
+    return response.text();
+  }
+
+  /**
+   * What a GET answers.
+   */
+  async get<T>(path: string): Promise<T> {
+    return JSON.parse(await this.text(path)) as T;
+  }
+
+  /**
+   * The stored value of a setting; `undefined` when it has none.
+   */
+  async setting(name: string): Promise<unknown> {
+    const { settings } = await this.get<ISettingsAnswer>('settings');
+    return settings[name];
+  }
+
+  /**
+   * Change settings, as another program would.
+   */
+  async change(settings: Record<string, unknown>): Promise<void> {
+    const response = await this._request.patch(this._of('settings'), {
+      data: settings
+    });
+    expect(response.status()).toBe(200);
+  }
+
+  /**
+   * All settings, profiles and keys as they are on the first day.
+   */
+  async reset(): Promise<void> {
+    const response = await this._request.delete(this._of('settings'));
+    expect(response.status()).toBe(200);
+  }
+
+  /**
+   * The names of the profiles.
+   */
+  async profiles(): Promise<IProfilesAnswer> {
+    return this.get<IProfilesAnswer>('profiles');
+  }
+
+  /**
+   * Have the server publish messages to all tabs.
+   */
+  async publish(...messages: ExtensionMessage[]): Promise<void> {
+    await this._test('publish', messages);
+  }
+
+  /**
+   * Have the server stream a text to the end of a message.
+   */
+  async append(ts: number, text: string): Promise<void> {
+    await this._test('append', { ts, text });
+  }
+
+  private async _test(name: string, data: unknown): Promise<void> {
+    const response = await this._request.post(
+      `${this.url}/hdsp-agent-test/${name}`,
+      { data }
+    );
+    expect(response.status()).toBe(200);
+  }
+
+  private _of(path: string): string {
+    return `${this.url}/hdsp-agent/api/${path}`;
+  }
+}
+
+/**
+ * A message of the agent that is complete.
+ */
+export function said(ts: number, text: string): ExtensionMessage {
+  return {
+    type: 'messageCreated',
+    taskId: TASK_ID,
+    message: { ts, type: 'say', say: 'text', text, partial: false }
+  };
+}
+
+/**
+ * The frames of one WebSocket message.
+ */
+export function framesOf(text: string): ServerFrame[] {
+  const content = JSON.parse(text) as ServerFrame | ServerFrame[];
+  return Array.isArray(content) ? content : [content];
+}
+
+interface ISettingsAnswer {
+  settings: Record<string, unknown>;
+}
+
+interface IProfilesAnswer {
+  current: string;
+  profiles: { name: string; pinned?: boolean }[];
+}

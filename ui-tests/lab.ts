@@ -1,0 +1,296 @@
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect, galata, test as galataTest } from '@jupyterlab/galata';
+import type { Locator, Page, WebSocketRoute } from '@playwright/test';
+import * as path from 'path';
+
+import { AgentApi } from './agentapi';
+import { JupyterServer } from './server';
+
+export { expect } from '@jupyterlab/galata';
+
+const PANEL_ID = 'hdsp-agent-panel';
+const PICTURES = path.join(__dirname, 'test-results', 'screenshots');
+
+/**
+ * JupyterLab's themes.
+ */
+export const THEMES = {
+  light: 'JupyterLab Light',
+  dark: 'JupyterLab Dark',
+  contrast: 'JupyterLab Dark High Contrast'
+} as const;
+
+/**
+ * A page of JupyterLab with the agent in it, as a person sees it.
+ */
+export class Lab {
+  constructor(
+    readonly page: IJupyterLabPageFixture,
+    readonly api: AgentApi,
+    private readonly _path = '/lab'
+  ) {}
+
+  /**
+   * The agent's panel.
+   */
+  get panel(): Locator {
+    return this.page.getByRole('region', { name: 'HDSP Agent', exact: true });
+  }
+
+  /**
+   * What the panel says of the connection.
+   */
+  get banner(): Locator {
+    return this.panel.getByRole('region', { name: 'Connection' });
+  }
+
+  /**
+   * The tab with the agent's settings; its name is that in English.
+   */
+  get settings(): Locator {
+    return this.page.getByRole('tabpanel', { name: 'HDSP Agent Settings' });
+  }
+
+  /**
+   * Load the page from a server.
+   */
+  async visit(url: string = this.api.url): Promise<void> {
+    await this.page.goto(`${url}${this._path}`);
+    // It comes late, and takes the focus.
+    await expect(this.page.locator('.jp-Launcher')).toBeVisible();
+  }
+
+  /**
+   * Show the panel; there must be a connection.
+   */
+  async openPanel(): Promise<void> {
+    await this.showPanel();
+    await this.expectConnected();
+  }
+
+  /**
+   * Show the panel, whatever it says.
+   */
+  async showPanel(): Promise<void> {
+    await this.page.sidebar.openTab(PANEL_ID);
+  }
+
+  /**
+   * Show a section of the settings.
+   */
+  async openSettings(section: string): Promise<void> {
+    await this.execute('hdsp-agent:open-settings', { section });
+    await expect(
+      this.page.locator(`.jp-hdspSettings [data-section="${section}"]`)
+    ).toBeVisible();
+  }
+
+  /**
+   * Run a command.
+   */
+  async execute(
+    id: string,
+    args: Record<string, string | boolean> = {}
+  ): Promise<void> {
+    await this.page.evaluate(
+      async ([id, args]) => {
+        await window.galata.app.commands.execute(id, args);
+      },
+      [id, args] as const
+    );
+  }
+
+  /**
+   * Break the connections to the agent whenever the test wants it. To be called
+   * before the page is loaded.
+   */
+  async holdTheLine(): Promise<ILine> {
+    const sockets = new Set<WebSocketRoute>();
+    let isCut = false;
+    await this.page.routeWebSocket(/hdsp-agent\/comm/, socket => {
+      if (isCut) {
+        void socket.close();
+        return;
+      }
+      socket.connectToServer();
+      sockets.add(socket);
+    });
+    return {
+      cut: async () => {
+        isCut = true;
+        await Promise.all([...sockets].map(socket => socket.close()));
+        sockets.clear();
+      },
+      mend: () => {
+        isCut = false;
+      }
+    };
+  }
+
+  async expectConnected(): Promise<void> {
+    await expect(
+      this.panel.getByText('Connected', { exact: true })
+    ).toBeVisible();
+  }
+
+  /**
+   * The messages on screen, oldest first.
+   */
+  async messages(): Promise<string[]> {
+    return this.panel.locator('.jp-hdspAgent-message-text').allTextContents();
+  }
+
+  /**
+   * Take pictures of the page in light and dark, for people to look at.
+   */
+  async picture(name: string): Promise<void> {
+    await this.snap(`${name}-light`);
+    await this.wear('dark');
+    await this.snap(`${name}-dark`);
+    await this.wear('light');
+  }
+
+  /**
+   * Take a picture of the page as it is. A theme comes from the server, so this
+   * is all there is without one.
+   */
+  async snap(name: string): Promise<void> {
+    await this.page.screenshot({
+      path: path.join(PICTURES, `${name}.png`),
+      animations: 'disabled'
+    });
+  }
+
+  /**
+   * Put on a theme.
+   */
+  async wear(theme: keyof typeof THEMES): Promise<void> {
+    await this.page.theme.setTheme(THEMES[theme]);
+    await expect(this.page.locator('body')).toHaveAttribute(
+      'data-jp-theme-name',
+      THEMES[theme]
+    );
+  }
+}
+
+/**
+ * The connections of a page to the agent.
+ */
+export interface ILine {
+  readonly cut: () => Promise<void>;
+  readonly mend: () => void;
+}
+
+interface IFixtures {
+  /**
+   * The page of the test; the agent's settings are those of the first day.
+   */
+  lab: Lab;
+
+  /**
+   * Opens one more tab of the same browser, once the first has loaded.
+   */
+  newTab: () => Promise<Lab>;
+
+  /**
+   * Starts servers that last as long as the test.
+   */
+  startServer: (options?: JupyterServer.IOptions) => Promise<JupyterServer>;
+}
+
+/**
+ * A test in JupyterLab. It loads the page itself, with `lab.visit()`.
+ */
+export const test = galataTest.extend<IFixtures>({
+  autoGoto: false,
+
+  // Galata would ask for kernels in the page's place, and fail with the server.
+  kernels: null,
+  sessions: null,
+  terminals: null,
+
+  // Galata would make a folder on the server, at a path that knows no base_url.
+  tmpPath: '',
+
+  // Galata waits for the launcher, which a restored layout may not show.
+  // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
+  waitForApplication: async ({}, use) => {
+    await use(async page => {
+      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
+      await page.evaluate(() => window.galata.app.restored);
+    });
+  },
+
+  page: async ({ page }, use) => {
+    await leaveOurRequests(page);
+    await use(page);
+  },
+
+  lab: async ({ page, request, baseURL }, use) => {
+    const api = new AgentApi(request, baseURL ?? '');
+    await api.reset();
+    await use(new Lab(page, api));
+  },
+
+  newTab: async (
+    {
+      appPath,
+      context,
+      kernels,
+      lab,
+      mockConfig,
+      mockSettings,
+      mockState,
+      mockUser,
+      resetWorkspace,
+      sessions,
+      terminals,
+      waitForApplication
+    },
+    use
+  ) => {
+    await use(async () => {
+      const page = await galata.initTestPage(
+        appPath,
+        false,
+        lab.api.url,
+        mockConfig,
+        mockSettings,
+        mockState,
+        mockUser,
+        await context.newPage(),
+        sessions,
+        terminals,
+        '',
+        waitForApplication,
+        kernels,
+        resetWorkspace
+      );
+      await leaveOurRequests(page);
+      // JupyterLab moves a second tab of one workspace elsewhere while it loads,
+      // and two tabs that load at once.
+      const tab = new Lab(page, lab.api, '/lab/workspaces/other');
+      await tab.visit();
+      return tab;
+    });
+  },
+
+  // eslint-disable-next-line no-empty-pattern -- As above.
+  startServer: async ({}, use) => {
+    const servers: JupyterServer[] = [];
+    await use(async options => {
+      const server = await JupyterServer.start(options);
+      servers.push(server);
+      return server;
+    });
+    await Promise.all(servers.map(server => server.dispose()));
+  }
+});
+
+/**
+ * Galata answers whatever looks like Jupyter's settings from its own memory,
+ * and `hdsp-agent/api/settings` looks like it.
+ */
+async function leaveOurRequests(page: Page): Promise<void> {
+  await page.route(/\/hdsp-agent\/api\//, route => route.continue());
+}

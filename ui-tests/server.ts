@@ -1,0 +1,210 @@
+import type { ChildProcess } from 'child_process';
+import { spawn } from 'child_process';
+import { once } from 'events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'fs';
+import type { AddressInfo } from 'net';
+import { createServer } from 'net';
+import { tmpdir } from 'os';
+import * as path from 'path';
+import { setTimeout as sleep } from 'timers/promises';
+
+const ROOT = path.resolve(__dirname, '..');
+const JUPYTER = path.join(ROOT, '.venv/bin/jupyter');
+const CONFIG = path.join(__dirname, 'jupyter_server_test_config.py');
+const START_TIMEOUT = 40_000;
+const STOP_TIMEOUT = 10_000;
+
+/**
+ * Every server of the tests runs below it, as behind a hub.
+ */
+export const BASE_PATH = '/user/anna';
+
+/**
+ * What starts a server of the tests.
+ */
+export function command(port: number, args: readonly string[] = []): string[] {
+  return [
+    JUPYTER,
+    'lab',
+    `--config=${CONFIG}`,
+    `--ServerApp.port=${port}`,
+    `--ServerApp.base_url=${BASE_PATH}/`,
+    ...args
+  ];
+}
+
+/**
+ * The environment of a server of the tests: nothing in a person's own
+ * configuration or keyring takes part.
+ *
+ * @param folder - Where Jupyter keeps what it would keep in the home folder.
+ */
+export function environment(folder: string): Record<string, string> {
+  return {
+    HDSP_AGENT_PASSPHRASE: 'for the tests in the browser',
+    PYTHON_KEYRING_BACKEND: 'keyring.backends.fail.Keyring',
+    JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
+    JUPYTER_DATA_DIR: path.join(folder, 'data'),
+    JUPYTER_RUNTIME_DIR: path.join(folder, 'runtime')
+  };
+}
+
+/**
+ * A real server in a process of its own, which a test may stop and start again
+ * on the same port with the same files.
+ */
+export class JupyterServer {
+  private constructor(
+    readonly port: number,
+    private readonly _options: JupyterServer.IOptions
+  ) {
+    this.folder = mkdtempSync(path.join(tmpdir(), 'hdsp-ui-server-'));
+    for (const made of [this.home, this.root]) {
+      mkdirSync(made);
+    }
+  }
+
+  /**
+   * Start a server on a free port.
+   */
+  static async start(
+    options: JupyterServer.IOptions = {}
+  ): Promise<JupyterServer> {
+    const server = new JupyterServer(await freePort(), options);
+    options.prepare?.(server);
+    await server.start();
+    return server;
+  }
+
+  /**
+   * Holds everything the server writes.
+   */
+  readonly folder: string;
+
+  /**
+   * Where the page is, without a slash at the end.
+   */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}${BASE_PATH}`;
+  }
+
+  /**
+   * The agent's storage folder.
+   */
+  get home(): string {
+    return path.join(this.folder, 'agent-home');
+  }
+
+  /**
+   * The folder of notebooks.
+   */
+  get root(): string {
+    return path.join(this.folder, 'root');
+  }
+
+  /**
+   * What all runs of the server printed.
+   */
+  get log(): string {
+    return path.join(this.folder, 'server.log');
+  }
+
+  /**
+   * Start, and wait until the agent answers.
+   */
+  async start(): Promise<void> {
+    const [program, ...args] = command(this.port, this._options.args);
+    const log = openSync(this.log, 'a');
+    this._process = spawn(program, args, {
+      env: {
+        ...process.env,
+        ...environment(this.folder),
+        HDSP_UI_HOME: this.home,
+        JUPYTERLAB_GALATA_ROOT_DIR: this.root,
+        ...this._options.env
+      },
+      stdio: ['ignore', log, log]
+    });
+    closeSync(log);
+    const deadline = Date.now() + START_TIMEOUT;
+    while (!(await this._answers())) {
+      if (this._process.exitCode !== null || Date.now() > deadline) {
+        throw new Error(`The server did not start; see ${this.log}`);
+      }
+      await sleep(50);
+    }
+  }
+
+  /**
+   * Ask the server to end, and wait until it has.
+   */
+  async stop(): Promise<void> {
+    const process = this._process;
+    this._process = null;
+    if (!process || process.exitCode !== null) {
+      return;
+    }
+    const ended = once(process, 'exit');
+    process.kill('SIGTERM');
+    const killer = setTimeout(() => process.kill('SIGKILL'), STOP_TIMEOUT);
+    await ended;
+    clearTimeout(killer);
+  }
+
+  /**
+   * Stop, and remove what was written.
+   */
+  async dispose(): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async _answers(): Promise<boolean> {
+    try {
+      const { status } = await fetch(`${this.url}/hdsp-agent/api/health`);
+      // Whoever has to log in first is told so by the agent itself.
+      return status === 200 || status === 403;
+    } catch {
+      return false;
+    }
+  }
+
+  private _process: ChildProcess | null = null;
+}
+
+/**
+ * The namespace for `JupyterServer` statics.
+ */
+export namespace JupyterServer {
+  /**
+   * The options of a server.
+   */
+  export interface IOptions {
+    /**
+     * Further arguments of the command line.
+     */
+    args?: readonly string[];
+
+    /**
+     * Variables on top of the tests' own; an empty one is as good as none.
+     */
+    env?: Readonly<Record<string, string>>;
+
+    /**
+     * Called before the first start, when the folders are there.
+     */
+    prepare?: (server: JupyterServer) => void;
+  }
+}
+
+/**
+ * A port of the loopback interface that nothing listens on.
+ */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,110 @@
+import { expect, test } from '../lab';
+
+test('the panel opens before anything is set up, and leads to the settings', async ({
+  lab
+}) => {
+  await lab.visit();
+
+  await lab.page
+    .getByRole('tablist', { name: 'main sidebar' })
+    .getByRole('tab', { name: 'HDSP Agent' })
+    .click();
+
+  await lab.expectConnected();
+  const card = lab.panel.getByRole('region', { name: 'Model' });
+  await expect(card).toContainText('No model is set up yet');
+  await lab.picture('panel-empty');
+  await card.getByRole('button', { name: 'Set up a model' }).click();
+  await expect(
+    lab.settings.getByRole('heading', { name: 'Models and keys' })
+  ).toBeVisible();
+  await lab.picture('settings-models');
+});
+
+test('the panel opens from the palette, the launcher, the menu and by keys', async ({
+  lab
+}) => {
+  const { keyboard, menu, sidebar } = lab.page;
+  await lab.visit();
+
+  await test.step('the launcher', async () => {
+    await lab.page
+      .getByRole('tabpanel', { name: 'Launcher' })
+      .getByRole('button', { name: 'Agent' })
+      .click();
+    await expect(lab.panel).toBeVisible();
+  });
+
+  await test.step('the menu', async () => {
+    await sidebar.close('left');
+    await expect(lab.panel).toBeHidden();
+    await menu.clickMenuItem('View>Open HDSP Agent');
+    await expect(lab.panel).toBeVisible();
+  });
+
+  await test.step('the palette', async () => {
+    await sidebar.close('left');
+    await keyboard.press('Control+Shift+c');
+    await lab.page
+      .getByRole('region', { name: 'Command Palette Section' })
+      .getByRole('textbox')
+      .fill('Open HDSP Agent');
+    await keyboard.press('Enter');
+    await expect(lab.panel).toBeVisible();
+  });
+
+  await test.step('the shortcut, and Escape leads back to the document', async () => {
+    await sidebar.close('left');
+    await keyboard.press('Control+Alt+y');
+    const button = lab.panel.getByRole('button', { name: 'Set up a model' });
+    await expect(button).toBeFocused();
+    await keyboard.press('Escape');
+    await expect(button).not.toBeFocused();
+    await expect(
+      lab.page.getByRole('main').locator(':focus-within').first()
+    ).toBeVisible();
+  });
+});
+
+test('panel and settings are where they were after a reload', async ({
+  lab
+}) => {
+  await lab.visit();
+  await lab.openPanel();
+  await lab.openSettings('context');
+  const saved = lab.page.waitForResponse(
+    response =>
+      response.url().includes('/api/workspaces') &&
+      response.request().method() === 'PUT' &&
+      (response.request().postData() ?? '').includes('"section":"memory"')
+  );
+  await lab.settings.getByRole('button', { name: 'Memory' }).click();
+  await saved;
+
+  await lab.page.goto(`${lab.api.url}/lab`);
+
+  await expect(lab.panel).toBeVisible();
+  await lab.expectConnected();
+  await expect(
+    lab.settings.getByRole('heading', { name: 'Memory' })
+  ).toBeVisible();
+});
+
+test('the panel shows what the current profile uses', async ({
+  lab,
+  request
+}) => {
+  await request.patch(`${lab.api.url}/hdsp-agent/api/profiles/default`, {
+    data: { settings: { apiProvider: 'anthropic', apiModelId: 'some-model' } }
+  });
+  await lab.visit();
+  await lab.openPanel();
+
+  const card = lab.panel.getByRole('region', { name: 'Model' });
+  await expect(card).toContainText('some-model');
+  await expect(card).toContainText('The key for the model is missing');
+  await card.getByRole('button', { name: 'Add a key' }).click();
+  await expect(
+    lab.settings.getByRole('textbox', { name: 'Anthropic API key' })
+  ).toBeVisible();
+});
