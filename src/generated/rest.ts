@@ -114,6 +114,8 @@ export interface ImportItem {
   outcome: 'taken' | 'changed' | 'skipped';
   code: string;
   message: string;
+  /** What a translation of the code is filled in with. */
+  params?: Record<string, string | number | boolean | null>;
 }
 
 /** What an import did, value by value. */

@@ -45,7 +45,7 @@ export function SettingsPanel(props: SettingsPanel.IProps): JSX.Element {
           </div>
         )}
         {isReady ? (
-          <Sections section={props.section} onSection={props.onSection} />
+          <Sections {...props} />
         ) : (
           !failure && <p>{trans.__('Loading settings…')}</p>
         )}
@@ -74,6 +74,17 @@ export namespace SettingsPanel {
      */
     section: string;
     onSection: (section: string) => void;
+
+    /**
+     * Another number each time a section is asked for from outside, which ends
+     * a search.
+     */
+    visit?: number;
+
+    /**
+     * Called once there is something to search.
+     */
+    onReady?: () => void;
   }
 }
 
@@ -88,12 +99,11 @@ interface ISection {
   readonly render: () => JSX.Element;
 }
 
-function Sections(props: {
-  section: string;
-  onSection: (section: string) => void;
-}): JSX.Element {
+function Sections(props: SettingsPanel.IProps): JSX.Element {
   const { trans } = useSettings();
   const [query, setQuery] = React.useState('');
+  React.useEffect(() => setQuery(''), [props.visit]);
+  React.useEffect(() => props.onReady?.(), []);
   const searching = query.trim() !== '';
   const sections = useSections(query);
   const found = sections.filter(section => section.found > 0);

@@ -74,7 +74,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
         const { createSettings } = await import('./create');
         const widget = tracker.find(() => true) ?? add(createSettings);
         if (typeof args.section === 'string') {
-          widget.content.section = args.section;
+          widget.content.openSection(args.section);
         }
         if (!widget.isAttached) {
           app.shell.add(widget, 'main', { type: 'HDSP Agent Settings' });

@@ -45,6 +45,15 @@ export class SettingsWidget extends ReactWidget {
     this.update();
   }
 
+  /**
+   * Show a section, whatever is being searched for.
+   */
+  openSection(section: string): void {
+    this._visit++;
+    this.section = section;
+    this.update();
+  }
+
   override dispose(): void {
     if (this.isDisposed) {
       return;
@@ -55,8 +64,10 @@ export class SettingsWidget extends ReactWidget {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    if (!this.node.contains(document.activeElement)) {
-      this.node.querySelector<HTMLElement>('input[type="search"]')?.focus();
+    const { activeElement } = document;
+    // JupyterLab has put the focus on the node as a whole by now.
+    if (activeElement === this.node || !this.node.contains(activeElement)) {
+      this._focusSearch();
     }
   }
 
@@ -67,17 +78,29 @@ export class SettingsWidget extends ReactWidget {
         trans={this._trans}
         dialogs={this._dialogs}
         section={this._section}
+        visit={this._visit}
         onSection={section => {
           this.section = section;
         }}
+        onReady={() => {
+          // It was activated before there was anything to search.
+          if (document.activeElement === this.node) {
+            this._focusSearch();
+          }
+        }}
       />
     );
+  }
+
+  private _focusSearch(): void {
+    this.node.querySelector<HTMLElement>('input[type="search"]')?.focus();
   }
 
   private readonly _trans: TranslationBundle;
   private readonly _dialogs: IDialogs;
   private readonly _sectionChanged = new Signal<this, string>(this);
   private _section = 'models';
+  private _visit = 0;
 }
 
 /**

@@ -26,6 +26,7 @@ class Page {
   readonly asked: string[] = [];
   answer: string | null = 'yes';
   section = 'approvals';
+  visit = 0;
 
   async open(section = 'approvals'): Promise<void> {
     this.section = section;
@@ -58,6 +59,7 @@ class Page {
           trans={nullTranslator.load('hdsp_agent')}
           dialogs={dialogs}
           section={this.section}
+          visit={this.visit}
           onSection={section => {
             this.section = section;
             void this.draw();
@@ -215,6 +217,15 @@ describe('SettingsPanel', () => {
     expect(page.get('.jp-hdspSettings-content').textContent).toContain(
       'No setting contains all of these words.'
     );
+  });
+
+  it('ends a search when a section is asked for from outside', async () => {
+    await page.open('approvals');
+    await page.type('input[type="search"]', 'zzz', false);
+    page.visit++;
+    await page.draw();
+    expect(page.get<HTMLInputElement>('input[type="search"]').value).toBe('');
+    expect(page.all('h2').map(one => one.textContent)).toEqual(['Approvals']);
   });
 
   it('takes over a change made elsewhere without touching what is typed', async () => {
