@@ -7,7 +7,7 @@ import sys
 
 from .results import Result, keep
 
-CLAIMS = ("start", "channel")
+CLAIMS = ("start", "channel", "store", "history")
 
 
 def main(names: list[str]) -> int:

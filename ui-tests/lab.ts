@@ -141,13 +141,16 @@ export class Lab {
   }
 
   /**
-   * Take pictures of the page in light and dark, for people to look at.
+   * Take a picture of the page for people to look at; in dark too, when
+   * `HDSP_UI_PICTURES` is `all`.
    */
   async picture(name: string): Promise<void> {
     await this.snap(`${name}-light`);
-    await this.wear('dark');
-    await this.snap(`${name}-dark`);
-    await this.wear('light');
+    if (process.env.HDSP_UI_PICTURES === 'all') {
+      await this.wear('dark');
+      await this.snap(`${name}-dark`);
+      await this.wear('light');
+    }
   }
 
   /**

@@ -1,7 +1,14 @@
 import type { ChildProcess } from 'child_process';
 import { spawn } from 'child_process';
 import { once } from 'events';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync
+} from 'fs';
 import type { AddressInfo } from 'net';
 import { createServer } from 'net';
 import { tmpdir } from 'os';
@@ -71,8 +78,13 @@ export class JupyterServer {
     options: JupyterServer.IOptions = {}
   ): Promise<JupyterServer> {
     const server = new JupyterServer(await freePort(), options);
-    options.prepare?.(server);
-    await server.start();
+    try {
+      options.prepare?.(server);
+      await server.start();
+    } catch (error) {
+      await server.dispose();
+      throw error;
+    }
     return server;
   }
 
@@ -115,7 +127,7 @@ export class JupyterServer {
   async start(): Promise<void> {
     const [program, ...args] = command(this.port, this._options.args);
     const log = openSync(this.log, 'a');
-    this._process = spawn(program, args, {
+    const child = spawn(program, args, {
       env: {
         ...process.env,
         ...environment(this.folder),
@@ -126,10 +138,16 @@ export class JupyterServer {
       stdio: ['ignore', log, log]
     });
     closeSync(log);
+    this._process = child;
+    // A test that is cut short must not leave a server behind.
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     const deadline = Date.now() + START_TIMEOUT;
     while (!(await this._answers())) {
-      if (this._process.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`The server did not start; see ${this.log}`);
+      if (child.exitCode !== null || Date.now() > deadline) {
+        const said = readFileSync(this.log, 'utf8').slice(-4000);
+        throw new Error(`The server did not start. It said:\n${said}`);
       }
       await sleep(50);
     }
@@ -139,14 +157,14 @@ export class JupyterServer {
    * Ask the server to end, and wait until it has.
    */
   async stop(): Promise<void> {
-    const process = this._process;
+    const child = this._process;
     this._process = null;
-    if (!process || process.exitCode !== null) {
+    if (!child || child.exitCode !== null) {
       return;
     }
-    const ended = once(process, 'exit');
-    process.kill('SIGTERM');
-    const killer = setTimeout(() => process.kill('SIGKILL'), STOP_TIMEOUT);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
     await ended;
     clearTimeout(killer);
   }

@@ -11,6 +11,7 @@ test('a panel outlives its server', async ({ lab, request, startServer }) => {
   const server = await startServer();
   const api = new AgentApi(request, server.url);
   await api.change({ autoCondenseContextPercent: 42 });
+  await lab.page.clock.install();
   await lab.visit(server.url);
   await lab.openPanel();
   await lab.openSettings('context');
@@ -24,6 +25,8 @@ test('a panel outlives its server', async ({ lab, request, startServer }) => {
   await lab.snap('server-stopped-light');
 
   await server.start();
+  // The pause before the next try has grown meanwhile.
+  await lab.page.clock.fastForward('00:30');
   await lab.expectConnected();
   await expect(lab.banner).toBeHidden();
   await expect(lab.panel.getByRole('region', { name: 'Model' })).toBeVisible();
@@ -44,7 +47,11 @@ test('whoever is logged out is told so, and goes on after logging in', async ({
   const password = 'a password of the tests';
   const digest = createHash('sha256').update(`${password}salt`).digest('hex');
   const server = await startServer({
-    args: [`--PasswordIdentityProvider.hashed_password=sha256:salt:${digest}`]
+    args: [
+      `--PasswordIdentityProvider.hashed_password=sha256:salt:${digest}`,
+      // Galata's configuration switches off what cookies need to be safe.
+      '--ServerApp.disable_check_xsrf=False'
+    ]
   });
   const line = await CuttableLine.to(server.port);
   const url = `http://127.0.0.1:${line.port}${BASE_PATH}`;
@@ -60,6 +67,13 @@ test('whoever is logged out is told so, and goes on after logging in', async ({
     await logIn(first);
     await lab.visit(url);
     await lab.openPanel();
+    await lab.openSettings('approvals');
+    await lab.settings
+      .getByRole('switch', { name: 'Reading', exact: true })
+      .check();
+    await expect(
+      lab.settings.getByText('Saved', { exact: true })
+    ).toBeVisible();
 
     await context.clearCookies();
     line.drop();

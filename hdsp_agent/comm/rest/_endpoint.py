@@ -17,6 +17,7 @@ from jupyter_server.base.handlers import APIHandler
 from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 from tornado import web
+from tornado.iostream import StreamClosedError
 
 from ...errors import FrameTooLarge, HdspAgentError, InvalidInput
 from ...messages import ErrorBody, error_body
@@ -113,6 +114,9 @@ class RestHandler(APIHandler):
             self.log.info(
                 "HDSP Agent: %s %s answered %s: %r", self.request.method, self.request.path, error.code, error.message
             )
+            return
+        if isinstance(error, StreamClosedError):
+            self.log.debug("HDSP Agent: %s %s: whoever asked did not wait", self.request.method, self.request.path)
             return
         super().log_exception(*args)  # type: ignore[arg-type]  # Tornado passes the three parts of exc_info
 

@@ -1,0 +1,291 @@
+"""What every store of tasks does, whatever it keeps them in. ``tests/persistence/store_contract.py`` says it as tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
+
+from pydantic import JsonValue
+from typing_extensions import TypedDict, Unpack
+
+from ..errors import StorageUnavailable
+from ..messages import ClineMessage, HistoryItem, NotebookRef, TaskId
+from ._corrupt_lines import Damage
+from ._history_log import HistoryLog
+from ._marks import AnyMark
+from ._records import (
+    ApiDraft,
+    ApiRecord,
+    Stream,
+    SummaryDraft,
+    SummaryRecord,
+    TaskKey,
+    TaskMetadata,
+    TaskState,
+    TaskStatus,
+    ToolDraft,
+    ToolRecord,
+)
+
+__all__ = [
+    "DamageNotice",
+    "HistoryLog",
+    "NewTask",
+    "Outcome",
+    "Place",
+    "Records",
+    "Recovery",
+    "StateChange",
+    "TaskLog",
+    "TaskReader",
+    "TaskStore",
+]
+
+R_co = TypeVar("R_co", covariant=True)
+
+Place = Literal["running", "completed"]
+Outcome = Literal["completed", "failed", "timeout"]
+
+
+@dataclass(frozen=True)
+class NewTask:
+    """What is known of a task before it begins. ``task_id`` is given only by who brings a task from elsewhere."""
+
+    task_key: TaskKey = field(default_factory=TaskKey)
+    config: Mapping[str, JsonValue] = field(default_factory=dict)
+    user: str | None = None
+    parent_task_id: TaskId | None = None
+    root_task_id: TaskId | None = None
+    forked_from: TaskId | None = None
+    workspace: str | None = None
+    notebook: NotebookRef | None = None
+    mode: str | None = None
+    task_id: TaskId | None = None
+
+
+@dataclass(frozen=True)
+class DamageNotice:
+    """A line of a task's log that could not be read; its bytes are kept, and everything else was read."""
+
+    task_id: TaskId
+    stream: Stream
+    damage: Damage
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was done for a task whose process died, or whose move was interrupted."""
+
+    task_id: TaskId
+    status: TaskStatus
+    reason: str
+
+
+class StateChange(TypedDict, total=False):
+    """The fields of a task's state that may be changed."""
+
+    status: TaskStatus
+    started_at: str | None
+    llm_call_count: int
+    tool_call_count: int
+    total_tokens_used: int
+    current_context_tokens: int
+    compression_count: int
+    last_activity: str | None
+    error: str | None
+    resumable: bool
+    pinned: bool
+    history_item: HistoryItem | None
+
+
+class Records(Protocol[R_co]):
+    """One stream of a task, oldest first. Keys are ``ts`` in the UI stream, the line's number in all others."""
+
+    async def newest(self, limit: int = 20) -> Sequence[R_co]:
+        """The last records."""
+        ...
+
+    async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> Sequence[R_co]:
+        """The records next to a key, which is itself left out; the newest if no key is given."""
+        ...
+
+    async def between(self, first: int, last: int, *, limit: int, newest: bool) -> Sequence[R_co]:
+        """At most ``limit`` records of this span, ends included: the newest of them, or the oldest."""
+        ...
+
+    async def get(self, key: int) -> R_co | None:
+        """The record with this key."""
+        ...
+
+    async def count(self) -> int:
+        """How many records there are."""
+        ...
+
+    def iterate(self, *, after: int = 0) -> AsyncIterator[R_co]:
+        """All records with greater keys, read as they are asked for."""
+        ...
+
+
+class TaskReader(Protocol):
+    """A task to look at, whoever works on it."""
+
+    @property
+    def task_id(self) -> TaskId:
+        """Its id, and the trace id of everything that is logged about it."""
+        ...
+
+    @property
+    def metadata(self) -> TaskMetadata:
+        """What does not change about it."""
+        ...
+
+    @property
+    def ui(self) -> Records[ClineMessage]:
+        """What the person sees."""
+        ...
+
+    @property
+    def api(self) -> Records[ApiRecord]:
+        """What the model was sent and said."""
+        ...
+
+    @property
+    def summaries(self) -> Records[SummaryRecord]:
+        """What stands for older messages."""
+        ...
+
+    @property
+    def tools(self) -> Records[ToolRecord]:
+        """Which tools ran."""
+        ...
+
+    @property
+    def marks(self) -> Records[AnyMark]:
+        """What was condensed, truncated, rewound and undone."""
+        ...
+
+    async def read_state(self) -> TaskState:
+        """How it is getting on."""
+        ...
+
+    async def read_artifact(self, name: str) -> bytes:
+        """A long output or image."""
+        ...
+
+
+class TaskLog(TaskReader, HistoryLog, Protocol):
+    """A task that this process works on.
+
+    What an append returned from is in the OS; with ``durable`` it is on the disk. ``StorageUnavailable`` means that it
+    is not recorded and may be tried again; ``paused`` holds that error until an append succeeds. ``Conflict`` means
+    that another process took the task.
+    """
+
+    @property
+    def state(self) -> TaskState:
+        """How it is getting on, as last changed here."""
+        ...
+
+    @property
+    def paused(self) -> StorageUnavailable | None:
+        """Why nothing can be recorded just now."""
+        ...
+
+    @property
+    def system_prompt(self) -> ApiRecord | None:
+        """The newest system message."""
+        ...
+
+    @property
+    def newest_summary(self) -> SummaryRecord | None:
+        """The newest summary."""
+        ...
+
+    def next_ts(self) -> int:
+        """A time for a new message: greater than all others of this task."""
+        ...
+
+    async def put_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
+        """Record a message, or its newest form. While it streams (``partial``) not every form is kept."""
+        ...
+
+    async def append_api(self, draft: ApiDraft, *, durable: bool = False) -> ApiRecord:
+        """Record and number a message of the API history."""
+        ...
+
+    async def append_summary(self, draft: SummaryDraft) -> SummaryRecord:
+        """Record and number a summary; it is on the disk then."""
+        ...
+
+    async def append_tool(self, draft: ToolDraft) -> ToolRecord:
+        """Record and number a tool's run."""
+        ...
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or image, and return its name."""
+        ...
+
+    async def sync(self) -> None:
+        """Return when the disk has everything recorded so far, as at the end of a turn."""
+        ...
+
+    def update_state(self, **changes: Unpack[StateChange]) -> None:
+        """Change the state; it is written soon, many changes at once."""
+        ...
+
+    async def save_state(self) -> None:
+        """Write the state now."""
+        ...
+
+    async def finish(
+        self, outcome: Outcome = "completed", *, error: str | None = None, resumable: bool = False
+    ) -> None:
+        """End the work on the task and move it to the completed ones."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the task as it is; it can be resumed."""
+        ...
+
+
+class TaskStore(Protocol):
+    """All tasks of one home folder or database."""
+
+    async def start(self) -> None:
+        """Get ready, and finish what a crash interrupted."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of all tasks, with everything written."""
+        ...
+
+    async def create(self, new: NewTask) -> TaskLog:
+        """Begin a task."""
+        ...
+
+    async def resume(self, task_id: TaskId) -> TaskLog:
+        """Work on a task again. ``Conflict`` says who works on it already."""
+        ...
+
+    async def view(self, task_id: TaskId) -> TaskReader:
+        """A task to look at."""
+        ...
+
+    async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
+        """The ids of all tasks, or of those in one place."""
+        ...
+
+    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+        """Change the state of a task nobody works on, such as its title."""
+        ...
+
+    async def delete(self, task_id: TaskId) -> None:
+        """Delete a task nobody works on."""
+        ...
+
+    async def recover(self) -> Sequence[Recovery]:
+        """Finish interrupted moves and mark the tasks of dead processes as failed."""
+        ...

@@ -1,0 +1,125 @@
+"""A task that is kept in files, to look at: running or completed, gzipped or not, whoever works on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from ..messages import ClineMessage, TaskId
+from ._artifacts import Artifacts
+from ._corrupt_lines import CorruptLine, keep_aside
+from ._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
+from ._jsonl import JsonlLog, LineForm
+from ._marks import AnyMark
+from ._protocol import DamageNotice
+from ._records import STREAM_FILES, ApiRecord, Stream, SummaryRecord, TaskMetadata, TaskState, ToolRecord
+from ._task_folders import TaskFolders, read_state
+from ._trace import task_logger
+
+__all__ = ["FileTaskReader"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class FileTaskReader:
+    """See ``TaskReader`` for what it does. Whoever holds the task's lock (``owner``) also keeps damaged lines aside."""
+
+    def __init__(
+        self,
+        folders: TaskFolders,
+        metadata: TaskMetadata,
+        *,
+        on_damage: Callable[[DamageNotice], None],
+        owner: bool = False,
+        remembered: int = 0,
+    ) -> None:
+        self._folders = folders
+        self._metadata = metadata
+        self._owner = owner
+        self._on_damage = on_damage
+        self._logger = task_logger(logger, metadata.uuid)
+        self._artifacts = Artifacts(self._folder)
+        self._ui = self._records("ui", UI_FORM, remembered)
+        self._api = self._records("api", API_FORM, remembered)
+        self._summaries = self._records("summaries", SUMMARIES_FORM, remembered)
+        self._tools = self._records("tools", TOOLS_FORM, remembered)
+        self._marks = self._records("marks", MARKS_FORM, remembered)
+
+    @property
+    def task_id(self) -> TaskId:
+        """Its id, and the trace id of everything that is logged about it."""
+        return self._metadata.uuid
+
+    @property
+    def metadata(self) -> TaskMetadata:
+        """What does not change about it."""
+        return self._metadata
+
+    @property
+    def ui(self) -> FileRecords[ClineMessage]:
+        """What the person sees."""
+        return self._ui
+
+    @property
+    def api(self) -> FileRecords[ApiRecord]:
+        """What the model was sent and said."""
+        return self._api
+
+    @property
+    def summaries(self) -> FileRecords[SummaryRecord]:
+        """What stands for older messages."""
+        return self._summaries
+
+    @property
+    def tools(self) -> FileRecords[ToolRecord]:
+        """Which tools ran."""
+        return self._tools
+
+    @property
+    def marks(self) -> FileRecords[AnyMark]:
+        """What was condensed, truncated, rewound and undone."""
+        return self._marks
+
+    async def read_state(self) -> TaskState:
+        """How it is getting on."""
+        return await asyncio.to_thread(lambda: read_state(self._folder(), repair=False))
+
+    async def read_artifact(self, name: str) -> bytes:
+        """A long output or image."""
+        return await asyncio.to_thread(self._artifacts.read, name)
+
+    def _folder(self) -> Path:
+        return self._folders.find(self.task_id)[1]
+
+    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
+        name = STREAM_FILES[stream]
+
+        def paths() -> Sequence[Path]:
+            return [self._folders.at(place, self.task_id) / name for place in ("running", "completed")]
+
+        return FileRecords(JsonlLog(paths, form, partial(self._damaged, stream)), remembered)
+
+    def _damaged(self, stream: Stream, path: Path, line: CorruptLine) -> None:
+        notice = DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data))
+        kept = ""
+        if self._owner and line.damage == "corrupt":
+            try:
+                keep_aside(path, [line])
+                kept = f"; its bytes are kept in {path.name}.corrupt"
+            except OSError as error:
+                kept = f"; its bytes stay where they are ({error})"
+        self._logger.warning(
+            "Line at byte %s of %s cannot be read (%s, %s bytes)%s",
+            line.offset,
+            path,
+            line.damage,
+            len(line.data),
+            kept,
+        )
+        self._on_damage(notice)

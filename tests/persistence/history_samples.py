@@ -1,0 +1,56 @@
+"""Tasks for the history's tests, and an index in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hdsp_agent.messages import HistoryItem, NotebookRef
+from hdsp_agent.persistence._history_index import HistoryChange, HistoryIndex, HistoryRecord
+from hdsp_agent.persistence._history_query import HistoryQuery
+from hdsp_agent.persistence._state_database import StateDatabase
+
+
+def task(id_: str, **fields: object) -> HistoryItem:
+    """A task with these fields; the rest is plain."""
+    plain: dict[str, object] = {
+        "id": id_, "number": 1, "ts": 1_000, "task": f"task {id_}", "tokens_in": 10, "tokens_out": 1, "total_cost": 0.0,
+    }  # fmt: skip
+    return HistoryItem.model_validate({**plain, **fields})
+
+
+def notebook(path: str) -> NotebookRef:
+    """A reference to a notebook."""
+    return NotebookRef(path=path)
+
+
+@asynccontextmanager
+async def history(
+    home: Path,
+    *,
+    source: Callable[[], Iterable[HistoryRecord]] | None = None,
+    on_change: Callable[[HistoryChange], None] | None = None,
+    poll_seconds: float = 0.05,
+) -> AsyncIterator[HistoryIndex]:
+    """A started index on the home's ``state.db``."""
+    database = StateDatabase(home / "state.db", poll_seconds=poll_seconds)
+    index = HistoryIndex(database, source=source, on_change=on_change)
+    async with database, index:
+        yield index
+
+
+async def found(index: HistoryIndex, text: str = "", **query: object) -> list[str]:
+    """The ids of the tasks a query finds."""
+    page = await index.search(HistoryQuery(text, **query))  # type: ignore[arg-type]  # fields of HistoryQuery
+    return [hit.item.id for hit in page.hits]
+
+
+async def eventually(condition: Callable[[], Awaitable[object]], seconds: float = 20.0) -> None:
+    """Wait until the condition holds; fail if it does not in time."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not await condition():
+        assert loop.time() < deadline, "it did not come about in time"
+        await asyncio.sleep(0.01)

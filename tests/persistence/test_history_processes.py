@@ -1,0 +1,110 @@
+"""Two servers on one home: nothing is lost, and each soon sees what the other did."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hdsp_agent.persistence._history_index import HistoryChange
+from hdsp_agent.persistence._history_query import HistoryQuery
+
+from .history_samples import eventually, found, history, task
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@asynccontextmanager
+async def neighbour(home: Path, name: str, count: int) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.persistence.history_neighbour", str(home), name, str(count),
+        cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert await line(process) == b"ready\n"
+        yield process
+    finally:
+        if process.returncode is None:
+            await tell(process)
+        assert await process.wait() == 0
+
+
+async def line(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None
+    return await asyncio.wait_for(process.stdout.readline(), 60)
+
+
+async def tell(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
+    await process.stdin.drain()
+
+
+async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
+    async with neighbour(tmp_path, "one", 100) as one, neighbour(tmp_path, "two", 100) as two:
+        await asyncio.gather(tell(one), tell(two))
+        assert await asyncio.gather(line(one), line(two)) == [b"done\n", b"done\n"]
+    async with history(tmp_path) as index:
+        expected = {f"{name}{n}" for name in ("one", "two") for n in range(100) if n % 10 != 9}
+        assert set(await found(index, limit=500)) == expected | {"shared"}
+        shared = await index.get("shared")
+        assert shared is not None
+        assert (shared.item.mode, shared.item.workspace) == ("one", "two"), "fields of one must survive the other"
+        assert (await index.search(HistoryQuery("one이 쓴"))).total == 90
+        assert await index.problems() == []
+
+
+async def test_what_another_process_does_is_reported_within_a_second(tmp_path: Path) -> None:
+    changes: list[HistoryChange] = []
+    async with history(tmp_path, on_change=changes.append, poll_seconds=0.5) as index:
+        await index.upsert(task("mine"))
+        async with neighbour(tmp_path, "one", 10) as one:
+            await asyncio.sleep(0.6)
+            changes.clear()  # making its own connection may count as a change
+            await tell(one)
+            assert await line(one) == b"done\n"
+            await asyncio.sleep(1.0)
+            changed = {item.id for change in changes for item in change.changed}
+            assert changed == {f"one{n}" for n in range(9)} | {"shared"}
+            assert {name for change in changes for name in change.removed} == {"one9"}
+            assert not any(change.everything for change in changes)
+            changes.clear()
+            await index.upsert(task("mine", ts=2))
+            await index.delete("one0")
+            await asyncio.sleep(1.0)
+            assert changes == [], "what this process did itself is no news"
+
+
+async def test_a_process_that_is_killed_while_writing_leaves_a_history_that_works(tmp_path: Path) -> None:
+    async with history(tmp_path) as index:
+        for delay in (0.05, 0.1, 0.2):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tests.persistence.history_neighbour", str(tmp_path), "one", "100000",
+                cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            assert await line(process) == b"ready\n"
+            before = (await index.search(HistoryQuery())).total
+            await tell(process)
+            await asyncio.sleep(delay)
+            process.kill()
+            await process.communicate()
+            await index.upsert(task(f"after{delay}"))
+            assert (await index.search(HistoryQuery())).total > before
+        assert await index.problems() == []
+
+
+async def test_when_one_process_makes_a_damaged_file_anew_the_other_follows(tmp_path: Path) -> None:
+    changes: list[HistoryChange] = []
+    async with history(tmp_path, on_change=changes.append) as here, history(tmp_path) as there:
+        await here.upsert(task("before"))
+        (tmp_path / "state.db").rename(tmp_path / "elsewhere.db")
+        await there.upsert(task("there"))
+        await here.upsert(task("here"))
+        assert sorted(await found(here)) == sorted(await found(there)) == ["here", "there"]
+        await eventually(lambda: _said_everything(changes))
+
+
+async def _said_everything(changes: list[HistoryChange]) -> bool:
+    return any(change.everything for change in changes)
