@@ -79,6 +79,8 @@ class StreamHandler(_ScriptedHandler):
         for ts in numbers:
             self.channel.publish(MessageCreated(task_id=TASK_ID, message=_row(ts, "", partial=True)))
         pieces = await self._stream(numbers, rate, seconds)
+        # What ends a message replaces its text: the last pieces must have been seen before.
+        await asyncio.sleep(1)
         for ts in numbers:
             self.channel.publish(MessageUpdated(task_id=TASK_ID, cline_message=_row(ts, "done", partial=False)))
         self.finish({"pieces": pieces, "first": first})
@@ -89,7 +91,10 @@ class StreamHandler(_ScriptedHandler):
         while (now := time.monotonic() - started) < seconds:
             due = int(now * rate)
             for piece in range(pieces, due):
-                self.channel.delta(TASK_ID, numbers[piece % len(numbers)], "text", f"{time.time() * 1000:.1f};")
+                # Lines of a usual length, as a model writes them.
+                end = "\n" if piece // len(numbers) % 5 == 4 else " "
+                text = f"{time.time() * 1000:.1f};{end}"
+                self.channel.delta(TASK_ID, numbers[piece % len(numbers)], "text", text)
             pieces = max(pieces, due)
             await asyncio.sleep(0.002)
         return pieces
