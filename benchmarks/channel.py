@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from .results import Result, percentile, result
@@ -57,36 +57,57 @@ class Probe:
 
 
 def measure() -> list[Result]:
-    """Idle first, then under load, with the same tabs open."""
-    chromium = subprocess.run(
-        [sys.executable, str(ROOT / "scripts/find_chromium.py")], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    node = shutil.which("node") or "node"
+    """Idle first, then under load: with three tabs of a browser, then with three readers that leave the machine alone."""
     with jupyter_server(extensions=("hdsp_agent", "scripted_agent")) as server:
-        tabs = subprocess.Popen(
-            [node, str(ROOT / "benchmarks/tabs.mjs"), server.url, TOKEN, chromium, str(TABS)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
-        )  # fmt: skip
-        assert tabs.stdin is not None and tabs.stdout is not None
-        try:
-            if tabs.stdout.readline().strip() != "ready":
-                raise RuntimeError("The browser's tabs did not come up.")
+        with _tabs(server) as tabs:
             _stream(server, seconds=5)  # warm up: code paths, caches, the rows' first rendering
             idle, loaded = Probe(server), Probe(server)
             with idle.running():
                 time.sleep(SECONDS)
-            tabs.stdin.write("mark\n")
-            tabs.stdin.flush()
-            tabs.stdout.readline()
+            _ask(tabs, "mark")
             with loaded.running():
                 pieces = _stream(server, seconds=SECONDS)
-            tabs.stdin.write("report\n")
-            tabs.stdin.flush()
-            report = json.loads(tabs.stdout.readline())
-        finally:
-            tabs.stdin.close()
-            tabs.wait(timeout=60)
-    return _judge(pieces, report, idle, loaded)
+            report = json.loads(_ask(tabs, "report"))
+        with _readers(server):
+            beside_readers = Probe(server), Probe(server)
+            with beside_readers[0].running():
+                time.sleep(SECONDS)
+            with beside_readers[1].running():
+                _stream(server, seconds=SECONDS)
+    return _judge(pieces, report, idle, loaded) + _judge_readers(*beside_readers)
+
+
+def _tabs(server: Server) -> AbstractContextManager[subprocess.Popen[str]]:
+    chromium = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/find_chromium.py")], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    node = shutil.which("node") or "node"
+    return _child([node, str(ROOT / "benchmarks/tabs.mjs"), server.url, TOKEN, chromium, str(TABS)])
+
+
+def _readers(server: Server) -> AbstractContextManager[subprocess.Popen[str]]:
+    return _child([sys.executable, "-m", "benchmarks.readers", server.url, TOKEN, str(TABS)])
+
+
+@contextmanager
+def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process that says "ready" when it is, answers lines with lines, and ends with its standard input."""
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        if child.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"This did not come up: {command}")
+        yield child
+    finally:
+        child.stdin.close()
+        child.wait(timeout=60)
+
+
+def _ask(child: subprocess.Popen[str], line: str) -> str:
+    assert child.stdin is not None and child.stdout is not None
+    child.stdin.write(f"{line}\n")
+    child.stdin.flush()
+    return child.stdout.readline()
 
 
 def _stream(server: Server, *, seconds: int) -> int:
@@ -126,5 +147,16 @@ def _judge(pieces: int, report: dict[str, list[float]], idle: Probe, loaded: Pro
         result(
             "channel.page_memory", "growth of a page's JS heap over the run, after garbage collection", browser_growth, "MB",
             goal="<= 10 MB", met=browser_growth <= 10, runs=TABS,
+        ),
+    ]  # fmt: skip
+
+
+def _judge_readers(idle: Probe, loaded: Probe) -> list[Result]:
+    p99_idle, p99_loaded = percentile(idle.milliseconds, 0.99), percentile(loaded.milliseconds, 0.99)
+    return [
+        result(
+            "channel.neighbour_server", "the same beside three tabs that only read, so that no browser takes the cores",
+            p99_loaded, "ms", baseline=p99_idle, goal="<= 1.5x idle", met=p99_loaded <= 1.5 * p99_idle,
+            runs=len(loaded.milliseconds),
         ),
     ]  # fmt: skip

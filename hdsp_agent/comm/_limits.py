@@ -21,7 +21,7 @@ class ChannelLimits:
     """The same in bytes."""
     batch_bytes: int = 256 * 1024
     """What one WebSocket message to a tab carries at most (a single larger frame goes alone)."""
-    pace_seconds: float = 0.008
+    pace_seconds: float = 0.016
     """Least time between two writes to a tab: under load frames travel together, after a pause one goes at once."""
     outbox_frames: int = 256
     """Frames for one tab alone that may wait; when it is full, reading from that tab stops."""

@@ -36,9 +36,26 @@ export function chunked(
     if (lineBreak === -1 || lineBreak === text.length - 1) {
       break;
     }
-    chunks.push(text.slice(start, lineBreak + 1));
+    chunks.push(Private.copy(text.slice(start, lineBreak + 1)));
     start = lineBreak + 1;
   }
   chunks.push(text.slice(start));
   return { text, chunks };
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The same string in memory of its own.
+   *
+   * #### Notes
+   * Engines keep a slice as a view of the whole text. Each chunk that is done
+   * would hold on to the text as it was when that chunk ended, and a long
+   * answer would cost the square of its length.
+   */
+  export function copy(slice: string): string {
+    return JSON.parse(JSON.stringify(slice));
+  }
 }

@@ -115,6 +115,13 @@ function Sections(props: SettingsPanel.IProps): JSX.Element {
     setQuery('');
     props.onSection(id);
   };
+  const content = React.useRef<HTMLDivElement>(null);
+  React.useLayoutEffect(() => {
+    // What is shown now has nothing to do with how far one has read before.
+    if (content.current) {
+      content.current.scrollTop = 0;
+    }
+  }, [open.id, searching]);
   return (
     <>
       <div className="jp-hdspSettings-search">
@@ -135,7 +142,11 @@ function Sections(props: SettingsPanel.IProps): JSX.Element {
         open={searching ? null : open.id}
         onChoose={choose}
       />
-      <div className="jp-hdspSettings-content" data-section={open.id}>
+      <div
+        ref={content}
+        className="jp-hdspSettings-content"
+        data-section={open.id}
+      >
         {shown.map(section => (
           <section
             key={section.id}

@@ -34,11 +34,15 @@ test.describe('the settings', () => {
       'No setting contains all of these words.'
     );
 
+    await search.fill('e');
+    await lab.settings
+      .getByRole('heading', { name: 'Import, export, reset' })
+      .scrollIntoViewIfNeeded();
     await lab.openSettings('models');
     await expect(search).toHaveValue('');
     await expect(
       lab.settings.getByRole('heading', { name: 'Models and keys' })
-    ).toBeVisible();
+    ).toBeInViewport();
   });
 
   test('that are wrong say so at the field, and the old value stays', async ({
