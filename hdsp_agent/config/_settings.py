@@ -26,8 +26,7 @@ SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("modes", "Modes and prompts"),
     ("services", "Services"),
     ("ui", "Appearance and sound"),
-    ("profiles", "Profiles"),
-    ("privacy", "Privacy and keys"),
+    ("privacy", "Privacy"),
     ("storage", "Storage"),
 )
 """The groups of the settings panel, in its order."""
@@ -634,7 +633,7 @@ class GlobalSettings(WireModel):
     enhancement_api_config_id: Annotated[
         ProfileId | None,
         shown(
-            "profiles",
+            "modes",
             "Profile that improves prompts",
             "The profile used to improve a prompt. Empty uses the current one.",
             advanced=True,
@@ -644,14 +643,14 @@ class GlobalSettings(WireModel):
         dict[ProfileId, Annotated[int, Field(ge=-1, le=100)]],
         Field(max_length=500),
         shown(
-            "profiles",
+            "context",
             "Condense threshold by profile (%)",
             "How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.",
             advanced=True,
         ),
     ] = Field(default_factory=dict)
 
-    # ---- privacy and keys
+    # ---- privacy
     secret_storage: Annotated[
         StorageChoice, shown("privacy", "Where keys are kept", "Changing it moves the keys you saved.")
     ] = "auto"  # noqa: S105 -- names a place, holds no password

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field, JsonValue, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 
 from ._base import ClientId, CommId, Count, Message, RequestId
 from ._errors import ErrorBody, Params
@@ -35,7 +35,12 @@ _CommId = Annotated[CommId, Field(min_length=1, max_length=128)]
 
 
 class ClientHello(Message):
-    """Who opens the channel, and what it has heard already."""
+    """Who opens the channel, and what it has heard already.
+
+    Fields we do not know are let be: a page of another version must get as far as being told so.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     target: Annotated[str, Field(max_length=128)]
     client_id: Annotated[ClientId, Field(min_length=1, max_length=128)]
@@ -46,7 +51,9 @@ class ClientHello(Message):
 
 
 class ClientOpen(Message):
-    """The page opens the channel."""
+    """The page opens the channel; of whatever version it is, see :class:`ClientHello`."""
+
+    model_config = ConfigDict(extra="ignore")
 
     op: Literal["open"] = "open"
     comm_id: _CommId

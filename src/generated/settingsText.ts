@@ -25,8 +25,7 @@ export function settingsText(
     'group:modes': { title: trans.__('Modes and prompts'), description: '' },
     'group:services': { title: trans.__('Services'), description: '' },
     'group:ui': { title: trans.__('Appearance and sound'), description: '' },
-    'group:profiles': { title: trans.__('Profiles'), description: '' },
-    'group:privacy': { title: trans.__('Privacy and keys'), description: '' },
+    'group:privacy': { title: trans.__('Privacy'), description: '' },
     'group:storage': { title: trans.__('Storage'), description: '' },
     autoApprovalEnabled: {
       title: trans.__('Approve actions automatically'),

@@ -626,7 +626,7 @@ export interface ClientClosing {
   reason?: string;
 }
 
-/** Who opens the channel, and what it has heard already. */
+/** Who opens the channel, and what it has heard already. Fields we do not know are let be: a page of another version must get as far as being told so. */
 export interface ClientHello {
   target: string;
   clientId: string;
@@ -643,7 +643,7 @@ export interface ClientMsg {
   data: WebviewMessage;
 }
 
-/** The page opens the channel. */
+/** The page opens the channel; of whatever version it is, see :class:`ClientHello`. */
 export interface ClientOpen {
   op: 'open';
   commId: string;
