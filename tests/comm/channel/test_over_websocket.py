@@ -178,7 +178,9 @@ async def test_a_tab_that_closes_the_channel_is_forgotten(serve) -> None:  # typ
         assert server.channel.clients == []
 
 
-@pytest.mark.parametrize("changes", [{"version": "0.0.9"}, {"version": "what?"}, {"protocol": 99}, {"protocol": 2, "capabilities": ["x"]}])
+@pytest.mark.parametrize(
+    "changes", [{"version": "0.0.9"}, {"version": "what?"}, {"protocol": 99}, {"protocol": 2, "capabilities": ["x"]}]
+)
 async def test_a_page_of_another_version_hears_it_once_and_is_closed(serve, changes) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect(attach=False) as panel:
         hello = {"target": "hdsp_agent.webview", "clientId": "tab", "version": "0.1.0", "protocol": 1, **changes}
