@@ -56,6 +56,6 @@ namespace Private {
    * answer would cost the square of its length.
    */
   export function copy(slice: string): string {
-    return JSON.parse(JSON.stringify(slice));
+    return JSON.parse(JSON.stringify(slice)) as string;
   }
 }
