@@ -1,0 +1,126 @@
+"""What can go wrong with a model's answer, in classes that each have one remedy."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Literal, get_args
+
+from ..errors import HdspAgentError
+
+__all__ = ["ERROR_CLASSES", "PUBLIC_CLASSES", "REMEDIES", "ErrorClass", "ModelError"]
+
+ErrorClass = Literal[
+    "overflow",
+    "overflow_output_budget",
+    "output_cap",
+    "payload_too_large",
+    "tpm_request_too_large",
+    "rate_limit",
+    "quota",
+    "empty_content",
+    "tool_pairing",
+    "authentication",
+    "permission",
+    "model_not_found",
+    "content_filter",
+    "overloaded",
+    "network",
+    "timeout",
+    "broken_stream",
+    "other",
+]
+ERROR_CLASSES: Final[tuple[ErrorClass, ...]] = get_args(ErrorClass)
+
+PUBLIC_CLASSES: Final = frozenset(
+    {
+        "overflow",
+        "overflow_output_budget",
+        "output_cap",
+        "payload_too_large",
+        "tpm_request_too_large",
+        "rate_limit",
+        "quota",
+        "empty_content",
+        "tool_pairing",
+        "other",
+    }
+)
+"""The classes programs outside are told; all that is finer is ``other`` to them."""
+
+_RETRYABLE: Final = frozenset({"rate_limit", "overloaded", "network", "timeout", "broken_stream"})
+
+REMEDIES: Final[dict[ErrorClass, str]] = {
+    "overflow": "The conversation no longer fits the model's window. The agent condenses it and tries again.",
+    "overflow_output_budget": "The conversation fits, but not together with the answer asked for. "
+    "The agent asks for a shorter answer and tries again.",
+    "output_cap": "The model cannot write answers that long. The agent asks for a shorter answer and tries again.",
+    "payload_too_large": "The request has too many bytes. The agent leaves out images and long outputs and tries again.",
+    "tpm_request_too_large": "This one request is larger than what the account may send in a minute. "
+    "The agent shortens it; a larger limit or another model also helps.",
+    "rate_limit": "Too many requests for now. The agent waits as long as the provider says and tries again.",
+    "quota": "The account has no credit or quota left. Add some at the provider, or choose another profile.",
+    "empty_content": "The conversation holds an empty message, which this provider refuses. "
+    "The agent repairs it and tries again.",
+    "tool_pairing": "A tool call and its result do not stand together as this provider wants it. "
+    "The agent repairs the conversation and tries again.",
+    "authentication": "The provider does not accept the key. Check the key of this profile in the settings.",
+    "permission": "The key is not allowed to do this. Check at the provider what it may use, or choose another model.",
+    "model_not_found": "The provider does not have this model. Choose another one in the profile.",
+    "content_filter": "The provider's filter refused this. Say it in another way, or choose another model.",
+    "overloaded": "The provider is overloaded or down for the moment. The agent tries again after a pause.",
+    "network": "The provider could not be reached. Check the connection and the address; the agent tries again.",
+    "timeout": "The provider took too long. The agent tries again.",
+    "broken_stream": "The answer broke off before its end; what it asked for was not run. The agent tries again.",
+    "other": "The provider refused this request. Its own words say why.",
+}
+"""For a person: what it means, and what is done about it."""
+
+
+class ModelError(HdspAgentError):
+    """A model gave no usable answer.
+
+    ``current`` is what was asked for, without the answer's own budget ``output``; ``limit`` what there is room for, all
+    in tokens. ``index`` is the message at fault. ``raw`` are the provider's own words, for the error's details.
+    """
+
+    code: ClassVar[str] = "model_error"
+    status: ClassVar[int] = 502
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ErrorClass = "other",
+        provider: str | None = None,
+        http_status: int | None = None,
+        retry_after: float | None = None,
+        current: int | None = None,
+        limit: int | None = None,
+        output: int | None = None,
+        index: int | None = None,
+        raw: str = "",
+    ) -> None:
+        super().__init__(message, kind=kind, provider=provider, status=http_status)
+        self.kind: ErrorClass = kind
+        self.provider = provider
+        self.http_status = http_status
+        self.retry_after = retry_after
+        self.current = current
+        self.limit = limit
+        self.output = output
+        self.index = index
+        self.raw = raw
+
+    @property
+    def public_class(self) -> str:
+        """The class as programs outside know it."""
+        return self.kind if self.kind in PUBLIC_CLASSES else "other"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return self.kind in _RETRYABLE
+
+    @property
+    def remedy(self) -> str:
+        """One or two sentences for a person: what it means, and what is done about it."""
+        return REMEDIES[self.kind]
