@@ -1,0 +1,7 @@
+"""Whether what the agent wants to do is done at once, asked about, or refused."""
+
+from __future__ import annotations
+
+from ._commands import CommandDecision, CommandPart, Verdict, decide_command
+
+__all__ = ["CommandDecision", "CommandPart", "Verdict", "decide_command"]

@@ -1,0 +1,82 @@
+"""Which commands run without asking."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdsp_agent.agent.approval import decide_command
+
+from .commands import APPROVED, APPROVED_BY_WIDE_RULES, ASKED, ASKED_THOUGH_ALLOWED, DENIED, READING, WIDE
+
+
+@pytest.mark.parametrize("command", APPROVED)
+def test_what_only_does_what_the_rules_allow_runs(command: str) -> None:
+    decision = decide_command(command, allow=READING)
+    assert decision.verdict == "approve", decision
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_whatever_else_is_asked_about(command: str) -> None:
+    decision = decide_command(command, allow=READING)
+    assert decision.verdict == "ask", decision
+    assert decision.reason
+
+
+@pytest.mark.parametrize("command", DENIED)
+def test_what_is_denied_is_denied_however_it_is_wrapped(command: str) -> None:
+    decision = decide_command(command, allow=READING, deny=("rm", "git push"))
+    assert decision.verdict == "deny", decision
+
+
+@pytest.mark.parametrize("command", ASKED_THOUGH_ALLOWED)
+def test_rules_do_not_reach_beyond_the_workspace_packages_and_what_is_wrapped(command: str) -> None:
+    decision = decide_command(command, allow=WIDE, workspace="/home/anna/project")
+    assert decision.verdict == "ask", decision
+
+
+@pytest.mark.parametrize("command", APPROVED_BY_WIDE_RULES)
+def test_wide_rules_allow_what_they_name(command: str) -> None:
+    decision = decide_command(command, allow=WIDE, workspace="/home/anna/project")
+    assert decision.verdict == "approve", decision
+
+
+def test_the_longer_rule_decides_and_a_tie_is_a_denial() -> None:
+    assert decide_command("git push origin", allow=["git push origin"], deny=["git push"]).verdict == "approve"
+    assert decide_command("git push origin", allow=["git push"], deny=["git push origin"]).verdict == "deny"
+    assert decide_command("git push", allow=["git push"], deny=["git push"]).verdict == "deny"
+
+
+def test_a_star_allows_every_program_and_no_doubt() -> None:
+    assert decide_command("anything --at all", allow=["*"]).verdict == "approve"
+    assert decide_command("anything > file", allow=["*"]).verdict == "ask"
+    assert decide_command("npm run build", allow=["npm run *"]).verdict == "approve"
+    assert decide_command("npm running", allow=["npm run *"]).verdict == "ask"
+
+
+def test_the_parts_say_what_was_decided_about_each() -> None:
+    decision = decide_command("git log | head -3; rm x", allow=["git log", "head"])
+    assert [(part.command, part.verdict, part.rule) for part in decision.parts] == [
+        ("git log", "approve", "git log"), ("head -3", "approve", "head"), ("rm x", "ask", None),
+    ]  # fmt: skip
+
+
+def test_installing_may_be_allowed() -> None:
+    assert decide_command("pip install x", allow=["pip"], allow_installs=True).verdict == "approve"
+    assert decide_command("pip install x", allow=[], allow_installs=True).verdict == "ask"
+    assert decide_command("pip install x", allow=["pip"]).installs
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet="ls rm$(){}[]<>|&;'\"`\\\n=*~!#-ax", max_size=40))
+def test_no_mixture_of_signs_gets_an_unknown_program_through(text: str) -> None:
+    decision = decide_command(text, allow=["ls"])
+    if decision.verdict == "approve":
+        assert all(part.words[0] == "ls" for part in decision.parts)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_gets_a_decision(text: str) -> None:
+    assert decide_command(text, allow=["*"]).verdict in ("approve", "ask", "deny")
