@@ -1,0 +1,50 @@
+"""All modes of a person in a workspace: built in, their own, and the workspace's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...config import GlobalSettings, ModeConfig, OperatorPolicy
+from ...messages import ModeName
+from ._builtin import BUILT_IN
+from ._project_modes import project_modes
+
+__all__ = ["ModeBook"]
+
+
+class ModeBook:
+    """Looks modes up. A workspace's mode comes before the person's own, that before a built-in of the same name."""
+
+    def __init__(self, settings: Callable[[], GlobalSettings], policy: Callable[[], OperatorPolicy]) -> None:
+        self._settings = settings
+        self._policy = policy
+
+    async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
+        """The mode of this name, if there is one and the operator allows it."""
+        return (await self._all(workspace)).get(slug)
+
+    async def names(self, workspace: str | None) -> Sequence[ModeName]:
+        """All modes that may be used."""
+        return [ModeName(slug=mode.slug, name=mode.name) for mode in (await self._all(workspace)).values()]
+
+    async def modes(self, workspace: str | None) -> Sequence[ModeConfig]:
+        """All modes that may be used, whole."""
+        return list((await self._all(workspace)).values())
+
+    async def _all(self, workspace: str | None) -> dict[str, ModeConfig]:
+        settings, policy = self._settings(), self._policy()
+        local = await asyncio.to_thread(project_modes, Path(workspace)) if workspace else ()
+        modes = {mode.slug: mode for mode in (*BUILT_IN, *settings.custom_modes, *local)}
+        changed = {slug: _with_prompt(mode, settings) for slug, mode in modes.items()}
+        return {slug: mode for slug, mode in changed.items() if policy.allows_mode(slug)}
+
+
+def _with_prompt(mode: ModeConfig, settings: GlobalSettings) -> ModeConfig:
+    """The mode with what the person changed about its prompt."""
+    prompt = settings.custom_mode_prompts.get(mode.slug)
+    if prompt is None:
+        return mode
+    changes = {name: value for name, value in prompt if value is not None}
+    return mode.model_copy(update=changes)

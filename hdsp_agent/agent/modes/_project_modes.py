@@ -1,0 +1,90 @@
+"""Modes that a workspace brings along, in the file Roo Code uses for them too."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from ...config import ModeConfig
+
+__all__ = ["MODE_FILES", "project_modes"]
+
+MODE_FILES: Final = (".hdspmodes", ".roomodes")
+
+_LARGEST: Final = 1024 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
+    """The valid modes of the first file there is; what is wrong with the others is logged. Blocks."""
+    for name in MODE_FILES:
+        path = workspace / name
+        try:
+            if not path.is_file():
+                continue
+            if path.stat().st_size > _LARGEST:
+                logger.warning("%s is too large to be a list of modes; it is left out", path)
+                return ()
+            return tuple(_modes(path, path.read_text(encoding="utf-8-sig")))
+        except (OSError, UnicodeDecodeError) as error:
+            logger.warning("The modes in %s cannot be read: %s", path, error)
+            return ()
+    return ()
+
+
+def _modes(path: Path, text: str) -> Iterator[ModeConfig]:
+    listed = _parsed(path, text)
+    seen: set[str] = set()
+    for entry in listed:
+        try:
+            mode = ModeConfig.model_validate(_known_fields(entry)).model_copy(update={"source": "project"})
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            logger.warning("A mode in %s is left out: %s %s", path, where, problem["msg"])
+            continue
+        if mode.slug in seen:
+            logger.warning("%s has the mode %s twice; the first one counts", path, mode.slug)
+            continue
+        seen.add(mode.slug)
+        yield mode
+
+
+def _parsed(path: Path, text: str) -> list[object]:
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            logger.warning("The modes in %s are neither YAML nor JSON: %s", path, error)
+            return []
+    listed = value.get("customModes") if isinstance(value, dict) else None
+    if not isinstance(listed, list):
+        logger.warning("%s has no list customModes; no mode is taken from it", path)
+        return []
+    return listed
+
+
+def _known_fields(entry: object) -> object:
+    """Without what we do not know, and without tool groups that exist no more."""
+    if not isinstance(entry, dict):
+        return entry
+    known = {field.alias or name for name, field in ModeConfig.model_fields.items()}
+    kept = {key: value for key, value in entry.items() if key in known}
+    groups = kept.get("groups")
+    if isinstance(groups, list):
+        kept["groups"] = [
+            group
+            for group in groups
+            if group != "browser" and (not isinstance(group, list) or group[:1] != ["browser"])
+        ]
+    return kept

@@ -1,0 +1,40 @@
+"""What a mode lets the agent do."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from ...config import GroupOptions, ModeConfig, ToolGroup
+
+__all__ = ["allows_group", "file_refusal"]
+
+_LONGEST: Final = 4096
+
+
+def allows_group(mode: ModeConfig, group: ToolGroup | None) -> bool:
+    """Whether the mode has the tools of this group; tools without a group are always there."""
+    return group is None or group == "modes" or any(_name(entry) == group for entry in mode.groups)
+
+
+def file_refusal(mode: ModeConfig, path: str) -> str | None:
+    """Why the mode does not let this file be changed, in a sentence for the model; None if it does."""
+    options = next((entry[1] for entry in mode.groups if not isinstance(entry, str) and entry[0] == "edit"), None)
+    if options is None or options.file_regex is None:
+        return None
+    if len(path) <= _LONGEST and _compiled(options.file_regex).search(path):
+        return None
+    what = options.description or f"files that match {options.file_regex}"
+    return (
+        f"The mode {mode.name} may only change {what}; {path} is none of them. Switch the mode, or change another file."
+    )
+
+
+def _name(entry: ToolGroup | tuple[ToolGroup, GroupOptions]) -> ToolGroup:
+    return entry if isinstance(entry, str) else entry[0]
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

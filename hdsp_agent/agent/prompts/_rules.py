@@ -1,0 +1,118 @@
+"""Instructions that lie in files: of the person, of the workspace, for all modes or for one.
+
+They are read anew for each task. Files of the person come first, those of the workspace after them, so that the nearer
+ones have the last word. What other agents left for the same purpose is read too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["RuleText", "agent_rules", "mode_rules", "shared_rules"]
+
+_LARGEST: Final = 200_000
+_MOST_FILES: Final = 200
+_FOLDERS: Final = (".hdsp", ".roo")
+_LEGACY: Final = (".hdsprules", ".roorules", ".clinerules")
+_AGENTS: Final = ("AGENTS.md", "AGENT.md")
+_AGENTS_LOCAL: Final = "AGENTS.local.md"
+_SKIPPED: Final = (".DS_Store", "Thumbs.db", ".swp", ".bak", ".tmp", ".log", ".cache", ".old", "~")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """The text of one file, and where it lies."""
+
+    source: str
+    text: str
+
+
+def mode_rules(mode: str, workspace: Path | None, person: Path) -> list[RuleText]:
+    """The rules for one mode. Blocks."""
+    found = [rule for base in _bases(workspace, person) for rule in _first_folder(base, f"rules-{mode}")]
+    if not found and workspace is not None:
+        found = _first_file(workspace, [f"{name}-{mode}" for name in _LEGACY])
+    return found
+
+
+def shared_rules(workspace: Path | None, person: Path) -> list[RuleText]:
+    """The rules for all modes. Blocks."""
+    found = [rule for base in _bases(workspace, person) for rule in _first_folder(base, "rules")]
+    if workspace is not None and not any(rule.source.startswith(str(workspace)) for rule in found):
+        found += _first_file(workspace, _LEGACY)
+    return found
+
+
+def agent_rules(workspace: Path | None) -> list[RuleText]:
+    """``AGENTS.md`` and what a person adds to it for themselves. Blocks."""
+    if workspace is None:
+        return []
+    return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
+
+
+def _bases(workspace: Path | None, person: Path) -> list[Path]:
+    return [person] if workspace is None or workspace == person else [person, workspace]
+
+
+def _first_folder(base: Path, name: str) -> list[RuleText]:
+    for parent in _FOLDERS:
+        rules = list(_folder(base / parent / name))
+        if rules:
+            return rules
+    return []
+
+
+def _folder(folder: Path) -> Iterator[RuleText]:
+    if not folder.is_dir():
+        return
+    count = 0
+    for path in sorted(_files(folder), key=lambda path: str(path.relative_to(folder)).casefold()):
+        rule = _read(path)
+        if rule is not None:
+            count += 1
+            if count > _MOST_FILES:
+                logger.warning("%s has more than %s files of rules; the others are left out", folder, _MOST_FILES)
+                return
+            yield rule
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    # os.walk does not follow links to folders, so it cannot run in circles.
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (Path(parent, name) for name in names if not name.endswith(_SKIPPED))
+
+
+def _first_file(folder: Path, names: tuple[str, ...] | list[str]) -> list[RuleText]:
+    for name in names:
+        path = folder / name
+        if path.is_dir():
+            return list(_folder(path))
+        rule = _read(path)
+        if rule is not None:
+            return [rule]
+    return []
+
+
+def _read(path: Path) -> RuleText | None:
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            raw = stream.read(_LARGEST + 1)
+    except OSError as error:
+        logger.warning("The rules in %s cannot be read: %s", path, error)
+        return None
+    if b"\0" in raw:
+        return None
+    text = raw[:_LARGEST].decode("utf-8", "replace").strip()
+    if len(raw) > _LARGEST:
+        text += f"\n\n[The rest of this file is left out: it is larger than {_LARGEST:,} bytes.]"
+    return RuleText(str(path), text) if text else None

@@ -1,0 +1,96 @@
+"""Which modes there are, and what they allow."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.agent.modes import BUILT_IN, ModeBook, allows_group, file_refusal, project_modes
+from hdsp_agent.config import GlobalSettings, ModeConfig, ModePrompt, OperatorPolicy
+
+WRITER = {
+    "slug": "writer",
+    "name": "Writer",
+    "roleDefinition": "You write.",
+    "groups": ["read", ["edit", {"fileRegex": "\\.md$"}]],
+}
+
+
+def book(settings: GlobalSettings | None = None, policy: OperatorPolicy | None = None) -> ModeBook:
+    return ModeBook(lambda: settings or GlobalSettings(), lambda: policy or OperatorPolicy())
+
+
+async def test_five_modes_are_always_there() -> None:
+    assert [mode.slug for mode in await book().names(None)] == ["code", "architect", "ask", "debug", "orchestrator"]
+
+
+async def test_the_workspace_comes_before_the_person_and_both_before_what_is_built_in(tmp_path: Path) -> None:
+    mine = ModeConfig(slug="code", name="Mine", role_definition="x")
+    settings = GlobalSettings(custom_modes=(mine,))
+    found = await book(settings).get("code", None)
+    assert found is not None
+    assert found.name == "Mine"
+    (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": [{**WRITER, "slug": "code"}]}), encoding="utf-8")
+    found = await book(settings).get("code", str(tmp_path))
+    assert found is not None
+    assert (found.name, found.source) == ("Writer", "project")
+
+
+async def test_changed_prompts_count_and_the_rest_stays() -> None:
+    settings = GlobalSettings(custom_mode_prompts={"ask": ModePrompt(role_definition="You are brief.")})
+    found = await book(settings).get("ask", None)
+    assert found is not None
+    assert found.role_definition == "You are brief."
+    assert found.custom_instructions == next(mode for mode in BUILT_IN if mode.slug == "ask").custom_instructions
+
+
+async def test_what_the_operator_leaves_out_is_not_there() -> None:
+    assert await book(policy=OperatorPolicy(allowed_modes=("ask",))).get("code", None) is None
+
+
+def test_a_mode_file_may_be_yaml_and_from_another_agent(tmp_path: Path) -> None:
+    (tmp_path / ".roomodes").write_text(
+        "customModes:\n  - slug: docs\n    name: Docs\n    roleDefinition: You document.\n    groups: [read, browser]\n    future: 1\n",
+        encoding="utf-8",
+    )
+    (mode,) = project_modes(tmp_path)
+    assert (mode.slug, mode.groups) == ("docs", ("read",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "customModes: 3",
+        "{",
+        "- a",
+        '{"customModes": [1, {"slug": "no name"}]}',
+        '{"customModes": [{"slug": "a b", "name": "x", "roleDefinition": "y"}]}',
+        "a: &a [*a]",
+        "\x00",
+    ],
+)
+def test_a_mode_file_that_is_wrong_costs_nothing_but_itself(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".hdspmodes").write_text(text, encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        assert project_modes(tmp_path) == ()
+    assert caplog.records
+
+
+def test_one_wrong_mode_does_not_cost_the_others(tmp_path: Path) -> None:
+    (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": [{"slug": "x"}, WRITER, WRITER]}), encoding="utf-8")
+    assert [mode.slug for mode in project_modes(tmp_path)] == ["writer"]
+
+
+def test_groups_and_file_patterns_hold() -> None:
+    architect = next(mode for mode in BUILT_IN if mode.slug == "architect")
+    assert allows_group(architect, "edit")
+    assert not allows_group(architect, "command")
+    assert allows_group(architect, None)
+    assert file_refusal(architect, "docs/plan.md") is None
+    assert "Markdown" in str(file_refusal(architect, "src/a.py"))

@@ -1,0 +1,73 @@
+"""What the model is told at the beginning."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hdsp_agent.agent.modes import BUILT_IN
+from hdsp_agent.agent.prompts import Surroundings, agent_rules, mode_rules, shared_rules, system_prompt
+from hdsp_agent.config import GlobalSettings
+
+CODE = BUILT_IN[0]
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+async def test_the_prompt_is_the_same_until_something_it_tells_changes(tmp_path: Path) -> None:
+    where = Surroundings(workspace=tmp_path, person=tmp_path / "home")
+    first = await system_prompt(CODE, GlobalSettings(), where, other_modes=BUILT_IN)
+    assert first == await system_prompt(CODE, GlobalSettings(), where, other_modes=BUILT_IN)
+    assert CODE.role_definition in first
+    assert "Orchestrator (orchestrator)" in first
+    assert str(tmp_path) in first
+
+
+async def test_instructions_come_in_order_and_the_nearest_last(tmp_path: Path) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    write(home / ".hdsp/rules/all.md", "person, all modes")
+    write(work / ".hdsp/rules/all.md", "workspace, all modes")
+    write(work / ".hdsp/rules-code/a.md", "workspace, this mode")
+    write(work / "AGENTS.md", "agents file")
+    settings = GlobalSettings(custom_instructions="global wish", language="ko")
+    mode = CODE.model_copy(update={"custom_instructions": "mode wish"})
+    text = await system_prompt(mode, settings, Surroundings(workspace=work, person=home), ignored="*.secret")
+    places = [text.index(part) for part in ("Korean", "global wish", "mode wish", "*.secret", "workspace, this mode", "agents file", "person, all modes", "workspace, all modes")]  # fmt: skip
+    assert places == sorted(places)
+
+
+async def test_the_language_of_the_page_counts_where_no_setting_does(tmp_path: Path) -> None:
+    where = Surroundings(workspace=None, person=tmp_path, language="ja_JP")
+    assert "Japanese" in await system_prompt(CODE, GlobalSettings(), where)
+    assert "Japanese" not in await system_prompt(CODE, GlobalSettings(language="en"), where)
+
+
+def test_rules_of_other_agents_are_read_where_there_are_none_of_ours(tmp_path: Path) -> None:
+    write(tmp_path / ".clinerules", "old rule")
+    write(tmp_path / ".roorules-code", "old mode rule")
+    assert [rule.text for rule in shared_rules(tmp_path, tmp_path / "home")] == ["old rule"]
+    assert [rule.text for rule in mode_rules("code", tmp_path, tmp_path / "home")] == ["old mode rule"]
+    write(tmp_path / ".hdsp/rules/a.md", "new rule")
+    assert [rule.text for rule in shared_rules(tmp_path, tmp_path / "home")] == ["new rule"]
+
+
+def test_folders_of_rules_are_read_in_order_without_circles_or_rubbish(tmp_path: Path) -> None:
+    rules = tmp_path / ".hdsp/rules"
+    write(rules / "b.md", "second")
+    write(rules / "A.md", "first")
+    write(rules / "sub/c.md", "third")
+    write(rules / "x.md~", "backup")
+    (rules / "binary").write_bytes(b"\0\1")
+    os.symlink(tmp_path, rules / "loop")
+    os.mkfifo(rules / "pipe")
+    assert [rule.text for rule in shared_rules(tmp_path, tmp_path / "home")] == ["first", "second", "third"]
+
+
+def test_a_huge_file_of_rules_is_cut_and_says_so(tmp_path: Path) -> None:
+    write(tmp_path / "AGENTS.md", "x" * 300_000)
+    (rule,) = agent_rules(tmp_path)
+    assert len(rule.text) < 201_000
+    assert "left out" in rule.text
