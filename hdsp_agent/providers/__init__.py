@@ -1,19 +1,70 @@
-"""Talking to models: adapters by wire protocol, what is known of models, and what their refusals mean."""
+"""Talking to models: one adapter a wire protocol, what is known of the models, and what their refusals mean.
+
+Importing this package imports no SDK.
+"""
 
 from __future__ import annotations
 
-from ._catalogue import ModelEntry, known_models
+from ._answer import Answer
+from ._catalogue import ModelEntry, find_model, known_models
 from ._classify import classify, is_silently_truncated
+from ._listing import list_models
+from ._model import (
+    ModelClient,
+    ModelEvent,
+    ModelInfo,
+    ModelRequest,
+    Stop,
+    StopReason,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ToolCallDelta,
+    ToolCallDone,
+    ToolCallStart,
+    ToolSpec,
+    UsageReport,
+    cost_of,
+)
 from ._model_error import ERROR_CLASSES, PUBLIC_CLASSES, REMEDIES, ErrorClass, ModelError
+from ._model_info import model_info
+from ._open import open_client
+from ._scripted import SCRIPTED_INFO, ScriptedModel, call_tool, say
+from ._transport import Timeouts
 
 __all__ = [
     "ERROR_CLASSES",
     "PUBLIC_CLASSES",
     "REMEDIES",
+    "SCRIPTED_INFO",
+    "Answer",
     "ErrorClass",
+    "ModelClient",
     "ModelEntry",
     "ModelError",
+    "ModelEvent",
+    "ModelInfo",
+    "ModelRequest",
+    "ScriptedModel",
+    "Stop",
+    "StopReason",
+    "TextDelta",
+    "ThinkingDelta",
+    "ThinkingDone",
+    "Timeouts",
+    "ToolCallDelta",
+    "ToolCallDone",
+    "ToolCallStart",
+    "ToolSpec",
+    "UsageReport",
+    "call_tool",
     "classify",
+    "cost_of",
+    "find_model",
     "is_silently_truncated",
     "known_models",
+    "list_models",
+    "model_info",
+    "open_client",
+    "say",
 ]

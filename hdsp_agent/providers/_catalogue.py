@@ -6,6 +6,7 @@ explicit numbers of their profile.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
 
-__all__ = ["ModelEntry", "known_models"]
+__all__ = ["ModelEntry", "find_model", "known_models"]
 
 # Our provider id → the catalogue's.
 _CATALOGUED = {
@@ -32,6 +33,13 @@ _CATALOGUED = {
     "vertex": "google",
     "xai": "x-ai",
 }
+
+
+# Where to look next: the clouds offer the models of these makers.
+_MAKERS = {"bedrock": ("anthropic",), "vertex": ("anthropic",)}
+# What the clouds put before or behind a maker's own id.
+_CLOUD_PREFIX = re.compile(r"^(?:.*/)?(?:(?:global|us|eu|apac|ap|jp|au|us-gov)\.)?anthropic\.")
+_CLOUD_SUFFIX = re.compile(r"(?:-v\d+(?::\d+)?|@.*)$")
 
 
 class ModelEntry(WireModel):
@@ -55,6 +63,30 @@ def known_models(provider: str) -> tuple[ModelEntry, ...]:
     """
     # Only names of ours are remembered: what else is asked for must not pile up.
     return _catalogued(provider) if provider in _CATALOGUED else ()
+
+
+def find_model(provider: str, model: str) -> ModelEntry | None:
+    """The catalogue's entry for a model's id in any of its forms: dated, an alias, or as a cloud names it.
+
+    The first call reads a large data module: make it in a thread.
+    """
+    if (found := _matched(provider, model)) is not None:
+        return found
+    own = _CLOUD_SUFFIX.sub("", _CLOUD_PREFIX.sub("", model))
+    for maker in _MAKERS.get(provider, ()):
+        if (found := _matched(maker, own)) is not None:
+            return found
+    return None
+
+
+def _matched(provider: str, model: str) -> ModelEntry | None:
+    if provider not in _CATALOGUED:
+        return None
+    from genai_prices.data import providers
+
+    source = next((entry for entry in providers if entry.id == _CATALOGUED[provider]), None)
+    found = source.find_model(model, all_providers=providers) if source else None
+    return _entry(provider, found) if found else None
 
 
 @cache

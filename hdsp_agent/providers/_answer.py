@@ -1,0 +1,108 @@
+"""An answer put together from its events, in the form in which it is kept and sent back."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import JsonValue
+
+from ..messages import ApiMessage, JsonObject
+from ._model import (
+    ModelEvent,
+    Stop,
+    StopReason,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ToolCallDelta,
+    ToolCallDone,
+    ToolCallStart,
+    UsageReport,
+)
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """Collects the events of one answer."""
+
+    def __init__(self) -> None:
+        self.content: list[JsonObject] = []
+        self.reasoning_details: list[JsonValue] = []
+        self.calls: list[ToolCallDone] = []
+        self.usage: UsageReport | None = None
+        self.stop: StopReason | None = None
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+
+    def add(self, event: ModelEvent) -> None:
+        """Take in the next event."""
+        match event:
+            case TextDelta(text=text):
+                self._end_thinking(None)
+                self._text.append(text)
+            case ThinkingDelta(text=text):
+                self._end_text()
+                self._thinking.append(text)
+            case ThinkingDone(signature=signature, encrypted=encrypted):
+                self._end_text()
+                self._end_thinking(signature)
+                if encrypted is not None and encrypted.get("type") == "redacted_thinking":
+                    self.content.append(encrypted)
+                elif encrypted is not None:
+                    self.reasoning_details.append(encrypted)
+            case ToolCallStart():
+                self._end_text()
+                self._end_thinking(None)
+            case ToolCallDelta():
+                pass
+            case ToolCallDone():
+                self.calls.append(event)
+                self.content.append(
+                    {"type": "tool_use", "id": event.id, "name": event.name, "input": arguments_of(event)}
+                )
+            case UsageReport():
+                self.usage = event
+            case Stop(reason=reason):
+                self._end_text()
+                self._end_thinking(None)
+                self.stop = reason
+
+    @property
+    def text(self) -> str:
+        """What the model said, without its thoughts."""
+        blocks = [str(block["text"]) for block in self.content if block["type"] == "text"]
+        return "".join([*blocks, *self._text])
+
+    def message(self, ts: int | None = None) -> ApiMessage:
+        """The answer as a message of the conversation."""
+        self._end_text()
+        self._end_thinking(None)
+        return ApiMessage(
+            role="assistant",
+            content=list(self.content),
+            ts=ts,
+            reasoning_details=list(self.reasoning_details) or None,
+        )
+
+    def _end_text(self) -> None:
+        if self._text:
+            self.content.append({"type": "text", "text": "".join(self._text)})
+            self._text.clear()
+
+    def _end_thinking(self, signature: str | None) -> None:
+        if self._thinking or signature is not None:
+            block: JsonObject = {"type": "thinking", "thinking": "".join(self._thinking)}
+            if signature is not None:
+                block["signature"] = signature
+            self.content.append(block)
+            self._thinking.clear()
+
+
+def arguments_of(call: ToolCallDone) -> JsonValue:
+    """A call's arguments as an object; what is no object is kept, so that the model sees what it wrote."""
+    try:
+        value: JsonValue = json.loads(call.arguments or "{}")
+    except ValueError:
+        value = call.arguments
+    return value if isinstance(value, dict) else {"invalid_arguments": value}

@@ -1,0 +1,224 @@
+"""Models that speak OpenAI's protocols, through the OpenAI SDK."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..config import ProviderSettings
+from ..messages import JsonObject
+from ._chat_request import ChatOptions, chat_body
+from ._chat_stream import ChatStream
+from ._connection import Connection
+from ._learnt import adapted
+from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
+from ._model_error import ModelError
+from ._model_info import reasons
+from ._quirks import quirks_of
+from ._responses_request import ResponsesOptions, responses_body
+from ._responses_stream import ResponsesStream
+from ._sdk_client import Decoder, Post, SdkClient
+from ._transport import EventStream, Timeouts, http_timeout
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["open_chat", "open_responses", "openai_sdk"]
+
+logger = logging.getLogger(__name__)
+
+# The header of a server that wants no key must not carry anybody's.
+_NO_KEY = "none"
+_AZURE_VERSION = "2024-10-21"
+
+
+class AdaptingClient(SdkClient):
+    """A client that leaves out what its server turns out not to know."""
+
+    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, path: str, timeouts: Timeouts) -> None:
+        super().__init__(info, "openai", _post(sdk, path), sdk.close, timeouts)
+        self._refused: dict[str, str | None] = {}
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Ask the model. A refused parameter is left out from then on, at one request more for each."""
+        while True:
+            try:
+                async with aclosing(super().stream(request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                change = adapted(self._body(request), error)
+                if change is None or change[0] in self._refused:
+                    raise
+                logger.info("%s does not take %s; going on without it", self._info.provider, change[0])
+                self._refused[change[0]] = change[1]
+
+    def _body(self, request: ModelRequest) -> JsonObject:
+        body = self._whole_body(request)
+        for name, instead in self._refused.items():
+            value = body.pop(name, None)
+            if instead is not None and value is not None:
+                body[instead] = value
+        return body
+
+    @abstractmethod
+    def _whole_body(self, request: ModelRequest) -> JsonObject: ...
+
+
+class ResponsesClient(AdaptingClient):
+    """A model behind OpenAI's Responses protocol."""
+
+    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
+        super().__init__(info, sdk, "/responses", timeouts)
+        self._options = options
+
+    def _whole_body(self, request: ModelRequest) -> JsonObject:
+        return responses_body(request, self._options)
+
+    def _decoder(self) -> Decoder:
+        return ResponsesStream(self._info.provider)
+
+
+class ChatClient(AdaptingClient):
+    """A model behind the Chat Completions protocol."""
+
+    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ChatOptions, timeouts: Timeouts) -> None:
+        super().__init__(info, sdk, "/chat/completions", timeouts)
+        self._options = options
+
+    def _headers(self, request: ModelRequest) -> Mapping[str, str]:
+        if self._options.quirks.cache_key == "x-grok-conv-id" and request.cache_key:
+            return {"x-grok-conv-id": request.cache_key}
+        return {}
+
+    def _whole_body(self, request: ModelRequest) -> JsonObject:
+        return chat_body(request, self._options)
+
+    def _decoder(self) -> Decoder:
+        return ChatStream(self._options.quirks, self._info.provider)
+
+
+def open_responses(
+    connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts
+) -> ModelClient:
+    """The model's client. Imports the SDK and reads certificates: call it in a thread."""
+    options = ResponsesOptions(
+        model=connection.model,
+        images=info.supports_images,
+        max_output=_limit(settings),
+        reasons=reasons(connection.model) or bool(settings.enable_reasoning_effort),
+        effort=_effort(settings),
+        verbosity=settings.verbosity,
+        temperature=settings.model_temperature,
+        service_tier=settings.open_ai_native_service_tier,
+    )
+    return ResponsesClient(info, openai_sdk(connection, settings, timeouts), options, timeouts)
+
+
+def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts) -> ModelClient:
+    """The model's client. Imports the SDK and reads certificates: call it in a thread."""
+    quirks = quirks_of(connection.server, connection.model, settings)
+    options = ChatOptions(
+        model=connection.model,
+        quirks=quirks,
+        images=info.supports_images,
+        max_output=_limit(settings),
+        effort=_effort(settings),
+        temperature=settings.model_temperature,
+        verbosity=settings.verbosity,
+        upstream=settings.open_router_specific_provider if connection.server == "openrouter" else None,
+        cache=settings.model_supports_prompt_cache is not False,
+        draft_model=_draft_model(settings) if connection.server == "lmstudio" else None,
+        streaming=settings.open_ai_streaming_enabled is not False,
+    )
+    return ChatClient(info, openai_sdk(connection, settings, timeouts), options, timeouts)
+
+
+def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncOpenAI:
+    """The SDK's client for the profile's address."""
+    from openai import AsyncAzureOpenAI, AsyncOpenAI
+
+    key = connection.key_text or _NO_KEY
+    timeout = http_timeout(timeouts)
+    address = urlsplit(connection.base_url or "")
+    if connection.server == "azure" and not address.path.rstrip("/").endswith("/openai/v1"):
+        version = settings.azure_api_version or _AZURE_VERSION
+        headers = connection.headers
+        if "/deployments/" in address.path:
+            sdk: AsyncOpenAI = AsyncAzureOpenAI(
+                base_url=connection.base_url or "",
+                api_key=key,
+                api_version=version,
+                timeout=timeout,
+                max_retries=0,
+                default_headers=headers,
+            )
+        else:
+            sdk = AsyncAzureOpenAI(
+                azure_endpoint=f"{address.scheme}://{address.netloc}",
+                api_key=key,
+                api_version=version,
+                timeout=timeout,
+                max_retries=0,
+                default_headers=headers,
+            )
+    else:
+        headers = dict(connection.headers)
+        if connection.server == "azure" and connection.key is not None:
+            headers["api-key"] = key
+        sdk = AsyncOpenAI(
+            api_key=key, base_url=connection.base_url, timeout=timeout, max_retries=0, default_headers=headers
+        )
+    if connection.info.id != "openai-native":
+        # The SDK reads them from the environment; they are OpenAI's business only.
+        sdk.organization = None
+        sdk.project = None
+    return sdk
+
+
+class _OneAnswer:
+    """An answer that came whole, as a stream of one event."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[object]:
+        yield self._answer
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _post(sdk: AsyncOpenAI, path: str) -> Post:
+    # Not create(): it walks the whole conversation through its types on every request, on the event loop.
+    from openai import AsyncStream
+
+    async def post(body: JsonObject, headers: Mapping[str, str]) -> EventStream:
+        if body.get("stream") is False:
+            return _OneAnswer(await sdk.post(path, cast_to=object, body=body, options={"headers": headers}))
+        return await sdk.post(
+            path, cast_to=object, body=body, options={"headers": headers}, stream=True, stream_cls=AsyncStream[object]
+        )
+
+    return post
+
+
+def _effort(settings: ProviderSettings) -> str | None:
+    if settings.enable_reasoning_effort is False:
+        return None
+    if settings.reasoning_effort is not None:
+        return settings.reasoning_effort
+    return "medium" if settings.enable_reasoning_effort else None
+
+
+def _draft_model(settings: ProviderSettings) -> str | None:
+    return settings.lm_studio_draft_model_id if settings.lm_studio_speculative_decoding_enabled else None
+
+
+def _limit(settings: ProviderSettings) -> int | None:
+    return None if settings.include_max_tokens is False else settings.model_max_tokens

@@ -1,0 +1,189 @@
+"""What all adapters share of a connection: time-outs, and whatever an SDK raises as one kind of error.
+
+The SDKs do not agree on what a dropped connection is: the Anthropic SDK lets httpx2's own errors through, the OpenAI
+SDK wraps some of them, and an answer that merely ends early raises nothing at all.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+import anyio
+
+from ..config import provider_info
+from ._classify import classify
+from ._model_error import ErrorClass, ModelError
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["Timeouts", "broken_stream", "events_of", "http_timeout", "in_time", "model_error"]
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# Telling a server goodbye may not keep anybody waiting.
+_CLOSE_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long to wait, in seconds."""
+
+    connect: float = 15.0
+    first: float = 600.0
+    """Until the first event: a model on a laptop may read a long conversation for minutes."""
+    idle: float = 180.0
+    """Between two events."""
+
+
+def http_timeout(timeouts: Timeouts) -> httpx2.Timeout:
+    """The part of the time-outs that the HTTP client keeps itself."""
+    import httpx2
+
+    longest = max(timeouts.first, timeouts.idle)
+    return httpx2.Timeout(longest, connect=timeouts.connect)
+
+
+class EventStream(Protocol):
+    """What is needed of either SDK's stream."""
+
+    def __aiter__(self) -> AsyncIterator[object]:
+        """The events, each the parsed JSON of one server-sent event."""
+
+    async def close(self) -> None:
+        """Close the connection."""
+
+
+async def in_time(work: Awaitable[T], seconds: float, provider: str, waited_for: str) -> T:
+    """The result, or ModelError ``timeout``."""
+    try:
+        with anyio.fail_after(seconds):
+            return await work
+    except TimeoutError:
+        raise ModelError(
+            f"{_name(provider)} sent no {waited_for} for {seconds:g} seconds.", kind="timeout", provider=provider
+        ) from None
+
+
+async def events_of(
+    open_stream: Callable[[], Awaitable[EventStream]],
+    timeouts: Timeouts,
+    provider: str,
+    lingering: Callable[[], float | None] = lambda: None,
+) -> AsyncGenerator[Mapping[str, object], None]:
+    """The events of a stream to be opened, closed in any case. Raises ModelError.
+
+    ``lingering`` says how long to wait for more once the answer is whole; from then on nothing is raised.
+    """
+    begun = False
+    stream: EventStream | None = None
+    try:
+        stream = await in_time(open_stream(), timeouts.first, provider, "answer")
+        iterator = aiter(stream)
+        while True:
+            seconds = timeouts.idle if begun else timeouts.first
+            if (linger := lingering()) is not None:
+                seconds = min(seconds, linger)
+            try:
+                event = await in_time(anext(iterator), seconds, provider, "further event" if begun else "event")
+            except StopAsyncIteration:
+                return
+            begun = True
+            if not isinstance(event, Mapping):
+                raise broken_stream(provider, f"sent an event that is no object: {str(event)[:200]}")
+            yield event
+    except Exception as error:
+        if lingering() is not None:
+            logger.debug("%s: the connection broke after the answer's end: %s", provider, error)
+            return
+        raise model_error(error, provider, begun=begun) from error
+    finally:
+        if stream is not None:
+            await _close(stream)
+
+
+async def _close(stream: EventStream) -> None:
+    import httpx2
+
+    # Shielded: the connection must go even if whoever reads was cancelled twice.
+    with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+        try:
+            await stream.close()
+        except (OSError, RuntimeError, httpx2.HTTPError) as error:
+            logger.debug("A model's connection did not close cleanly: %s", error)
+
+
+def broken_stream(provider: str, what: str) -> ModelError:
+    """The error for an answer that is not whole."""
+    return ModelError(f"{_name(provider)} {what}", kind="broken_stream", provider=provider, raw=what)
+
+
+def model_error(error: Exception, provider: str, *, begun: bool = False) -> ModelError:
+    """What an SDK raised, as our error. ``begun`` says whether the answer had begun."""
+    if isinstance(error, ModelError):
+        return error
+    body = _body(error)
+    status = getattr(error, "status_code", None)
+    if body is not None or status is not None:
+        response = getattr(error, "response", None)
+        return classify(
+            provider=provider,
+            # An error within a stream comes with the stream's own status.
+            status=status if isinstance(status, int) and status >= 400 else None,
+            body=body if body is not None else str(error),
+            code=_text(error, "code"),
+            type=_text(error, "type"),
+            headers=dict(response.headers) if response is not None else None,
+            exception=error,
+        )
+    kind = _kind(error, begun)
+    cause = error.__cause__ if error.__cause__ is not None else error
+    words = f"{type(cause).__name__}: {cause}".rstrip(": ")
+    return ModelError(_SENTENCES[kind].format(provider=_name(provider)), kind=kind, provider=provider, raw=words)
+
+
+_SENTENCES: Final[dict[ErrorClass, str]] = {
+    "timeout": "{provider} took too long to answer.",
+    "network": "{provider} could not be reached.",
+    "broken_stream": "The answer of {provider} broke off before its end.",
+    "authentication": "There is no usable key for {provider}.",
+    "other": "The request to {provider} could not be made.",
+}
+
+
+def _kind(error: Exception, begun: bool) -> ErrorClass:
+    import httpx2
+
+    errors: list[BaseException] = [error]
+    while (cause := errors[-1].__cause__) is not None and len(errors) < 8:
+        errors.append(cause)
+    names = {type(each).__name__ for each in errors}
+    if any(isinstance(each, httpx2.TimeoutException) for each in errors) or "APITimeoutError" in names:
+        return "timeout"
+    if begun or isinstance(error, ValueError):
+        # JSON or UTF-8 that cannot be read included.
+        return "broken_stream"
+    if any(isinstance(each, httpx2.TransportError | OSError) for each in errors) or "APIConnectionError" in names:
+        return "network"
+    if names & {"CredentialsError", "DefaultCredentialsError", "NoCredentialsError", "RefreshError"}:
+        return "authentication"
+    return "other"
+
+
+def _name(provider: str) -> str:
+    info = provider_info(provider)
+    return info.name if info else provider
+
+
+def _body(error: Exception) -> str | Mapping[str, object] | None:
+    body = getattr(error, "body", None)
+    return body if isinstance(body, str | Mapping) and body else None
+
+
+def _text(error: Exception, name: str) -> str | None:
+    value = getattr(error, name, None)
+    return value if isinstance(value, str) else None
