@@ -6,14 +6,14 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
 from ..errors import InvalidInput
 from ..messages import ClineMessage
 from ..wire import WireModel
-from ._jsonl import REPLACES, JsonlLog, LineForm
+from ._jsonl import REPLACES, Entry, LineForm
 from ._marks import AnyMark, parse_mark
 from ._records import ApiRecord, SummaryRecord, ToolRecord
 
@@ -24,6 +24,7 @@ __all__ = [
     "TOOLS_FORM",
     "UI_FORM",
     "FileRecords",
+    "RecordSource",
     "numbered_line",
     "ui_line",
 ]
@@ -41,10 +42,34 @@ _PAGE: Final = 200
 _FIRST: Final = 5
 
 
+class RecordSource(Protocol[T]):
+    """Where a stream is read from. Everything here blocks."""
+
+    def newest(self, limit: int) -> list[Entry[T]]:
+        """The last records, oldest first."""
+        ...
+
+    def first(self, limit: int) -> list[T]:
+        """The very first records."""
+        ...
+
+    def between(self, first: int, last: int, limit: int, *, newest: bool) -> list[Entry[T]]:
+        """At most ``limit`` records whose keys are in this span, ends included: the newest of them, or the oldest."""
+        ...
+
+    def get(self, key: int) -> T | None:
+        """The record with this key."""
+        ...
+
+    def count(self) -> int:
+        """How many records there are."""
+        ...
+
+
 class FileRecords(Generic[T]):
     """One stream of a task; see ``Records`` for what its methods do."""
 
-    def __init__(self, log: JsonlLog[T], remembered: int = 0) -> None:
+    def __init__(self, log: RecordSource[T], remembered: int = 0) -> None:
         self._log = log
         self._remembered = remembered
         self._recent: OrderedDict[int, T] = OrderedDict()

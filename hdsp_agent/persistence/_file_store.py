@@ -59,6 +59,11 @@ class FileStore:
         self._reported: set[DamageNotice] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    @property
+    def folders(self) -> TaskFolders:
+        """Where the tasks are."""
+        return self._folders
+
     async def start(self) -> None:
         """Get ready, and finish what a crash interrupted."""
         self._loop = asyncio.get_running_loop()

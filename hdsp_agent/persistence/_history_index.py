@@ -8,7 +8,7 @@ import itertools
 import logging
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, NamedTuple
@@ -156,6 +156,16 @@ class HistoryIndex:
     async def delete(self, task_id: str) -> list[str]:
         """Take a task and all its subtasks out of the history; the ids whose folders are to go."""
         return await self._database.write(lambda connection: remove_family(connection, task_id, writer=self._writer))
+
+    async def forget(self, task_ids: Sequence[str]) -> None:
+        """Take these tasks out of the history and nothing else: their folders are gone, those of their subtasks may not be."""
+        await self._database.write(lambda connection: remove_entries(connection, task_ids, writer=self._writer))
+
+    async def ids(self) -> list[str]:
+        """The ids of all tasks in the history."""
+        return await self._database.read(
+            lambda connection: [row[0] for row in connection.execute("SELECT id FROM history_tasks")]
+        )
 
     async def costs(self, task_id: str) -> SubtaskCosts:
         """What a task cost together with its subtasks at any depth."""

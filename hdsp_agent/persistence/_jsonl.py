@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final, Generic, TypeVar, cast
+from typing import IO, Final, Generic, TypeVar
 
 from ..config._private_files import storage_error
 from ..errors import StorageUnavailable
 from ._corrupt_lines import CorruptLine
+from ._packing import PACKED, open_packed
 from ._tail import is_record
 
 __all__ = ["REPLACES", "Entry", "JsonlLog", "LineForm"]
@@ -170,7 +171,7 @@ class JsonlLog(Generic[T]):
     def _find(self) -> _Source | None:
         # Twice, because it may be moved or compressed between two looks.
         for path in (*self._paths(), *self._paths()):
-            for candidate, packed in ((path, False), (path.with_name(path.name + ".gz"), True)):
+            for candidate, packed in ((path, False), (path.with_name(path.name + PACKED), True)):
                 try:
                     raw = open(candidate, "rb", buffering=0)  # noqa: SIM115 -- closed by _opened
                 except FileNotFoundError:
@@ -181,7 +182,11 @@ class JsonlLog(Generic[T]):
                 identity = (status.st_dev, status.st_ino, packed)
                 if not packed:
                     return _Source(candidate, raw, status.st_size, identity)
-                return _Source(candidate, cast("IO[bytes]", _Unpacked(raw)), None, identity)
+                try:
+                    return _Source(candidate, *open_packed(raw), identity)
+                except OSError as error:
+                    raw.close()
+                    raise storage_error(candidate, "read", error) from error
         return None
 
     def _from_tail(self, source: _Source, limit: int) -> list[Entry[T]] | None:
@@ -277,18 +282,6 @@ class JsonlLog(Generic[T]):
             self._on_damage(source.path, CorruptLine(offset, line, "unknown" if is_record(line) else "corrupt"))
 
 
-class _Unpacked(gzip.GzipFile):
-    """A gzipped log, closed together with the file under it."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        super().__init__(fileobj=raw, mode="rb")
-        self._raw_log = raw
-
-    def close(self) -> None:
-        super().close()
-        self._raw_log.close()
-
-
 @dataclass
 class _Source:
     path: Path
@@ -297,7 +290,7 @@ class _Source:
     identity: tuple[int, int, bool]
 
     def end(self) -> int:
-        """The size of what can be read; of a gzipped log it is known only by reading it."""
+        """The size of what can be read; of a log that another program packed it is known only by reading it."""
         if self.size is None:
             self.size = self.file.seek(0, os.SEEK_END)
         return self.size

@@ -26,7 +26,7 @@ from ._private_open import open_private
 from ._processes import is_gone, process_started
 from ._records import LockRecord, iso_time, parse_iso_time
 
-__all__ = ["LOCK_NAME", "STALE_SECONDS", "LockWatch", "TaskLock", "read_lock"]
+__all__ = ["LOCK_NAME", "STALE_SECONDS", "LockWatch", "TaskLock", "is_held", "read_lock"]
 
 LOCK_NAME: Final = ".lock"
 _CLAIM_NAME: Final = ".lock.claim"
@@ -230,6 +230,21 @@ class TaskLock:
                 os.close(descriptor)
             _remove(temporary)
         return cls(folder, descriptor, own)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether somebody who lives holds the task's lock; asking leaves it as it is."""
+    try:
+        descriptor = open_private(folder / LOCK_NAME, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        os_lock = _lock_descriptor(descriptor)
+        if os_lock is False:
+            return True
+        return not _is_dead(folder, _read_record(descriptor), LockWatch(), os_lock_was_free=os_lock is True)
+    finally:
+        os.close(descriptor)
 
 
 def read_lock(folder: Path) -> LockRecord | None:

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..messages import ApiMessage
-from ._histories import marker_record, unrewound_api
+from ._histories import marker_record
 from ._marks import AnyMark, CondenseMark, FoldMark, TruncateMark
-from ._records import ApiRecord
+from ._records import ApiRecord, ApiRole
 from ._replay import HistoryView, Marker, replay, tells_of
 from ._spans import Spans
 
-__all__ = ["roo_messages"]
+__all__ = ["RooHead", "RooLine", "roo_lines", "roo_message", "roo_messages"]
+
+
+class RooHead(NamedTuple):
+    """What the layout asks of a message."""
+
+    seq: int
+    role: ApiRole
+    is_summary: bool
+
+    @classmethod
+    def of(cls, record: ApiRecord) -> RooHead:
+        """The head of a record."""
+        return cls(record.seq, record.role, bool(record.is_summary))
 
 
 @dataclass(slots=True)
-class _Line:
-    """A message on its way; a marker's comes with its mark."""
+class RooLine:
+    """A message in its place; a marker, which is in no log, comes with its mark."""
 
-    record: ApiRecord
+    head: RooHead
     truncation: TruncateMark | None = None
     condense_parent: str | None = None
     truncation_parent: str | None = None
@@ -30,16 +44,36 @@ def roo_messages(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[Api
 
     Roo Code reads from the last summary on, so what a summary covers stands before it and what it spares after it.
     """
-    view = replay(marks)
+    records = {record.seq: record for record in api}
+    return [roo_message(line, records.get(line.head.seq)) for line in roo_lines(map(RooHead.of, api), replay(marks))]
+
+
+def roo_lines(heads: Iterable[RooHead], view: HistoryView) -> list[RooLine]:
+    """The same without the messages themselves, so that a long task can be written piece by piece."""
     condenses = {mark.summary_seq for mark in view.condenses}
-    records = {record.seq: record for record in unrewound_api(api, view) if record.role != "system"}
-    lines = [_Line(record) for seq, record in records.items() if seq not in condenses]
+    present = view.api.membership()
+    kept = {
+        head.seq: head
+        for head in heads
+        if head.role != "system" and present(head.seq) and (not head.is_summary or head.seq in condenses)
+    }
+    lines = [RooLine(head) for seq, head in kept.items() if seq not in condenses]
     for mark in _folds(view):
         if isinstance(mark, TruncateMark):
             lines = _truncated(lines, mark)
-        elif mark.summary_seq in records:
-            lines = _condensed(lines, mark, records[mark.summary_seq])
-    return [_message(line) for line in lines]
+        elif mark.summary_seq in kept:
+            lines = _condensed(lines, mark, kept[mark.summary_seq])
+    return lines
+
+
+def roo_message(line: RooLine, record: ApiRecord | None) -> ApiMessage:
+    """The message of a line; a marker's is made, any other's is the record."""
+    if line.truncation is not None:
+        mark = line.truncation
+        record = marker_record(Marker(mark.truncation_id, mark.count, mark.marker_ts))
+    assert record is not None
+    parents = {"condense_parent": line.condense_parent, "truncation_parent": line.truncation_parent}
+    return record.message().model_copy(update=parents)
 
 
 def _folds(view: HistoryView) -> list[FoldMark]:
@@ -57,29 +91,23 @@ def _folds(view: HistoryView) -> list[FoldMark]:
     return folds
 
 
-def _truncated(lines: list[_Line], mark: TruncateMark) -> list[_Line]:
+def _truncated(lines: list[RooLine], mark: TruncateMark) -> list[RooLine]:
     hides = Spans.of(mark.hides)
     for line in lines:
-        if line.record.seq in hides and line.truncation_parent is None:
+        if line.head.seq in hides and line.truncation_parent is None:
             line.truncation_parent = mark.truncation_id
-    marker = marker_record(Marker(mark.truncation_id, mark.count, mark.marker_ts))
-    kept = (index for index, line in enumerate(lines) if line.record.seq >= mark.before and not line.record.is_summary)
+    kept = (index for index, line in enumerate(lines) if line.head.seq >= mark.before and not line.head.is_summary)
     place = next(kept, len(lines))
-    return [*lines[:place], _Line(marker, mark), *lines[place:]]
+    return [*lines[:place], RooLine(RooHead(0, "user", False), mark), *lines[place:]]
 
 
-def _condensed(lines: list[_Line], mark: CondenseMark, summary: ApiRecord) -> list[_Line]:
+def _condensed(lines: list[RooLine], mark: CondenseMark, summary: RooHead) -> list[RooLine]:
     covers = Spans.of(mark.covers)
-    hidden: list[_Line] = []
-    spared: list[_Line] = []
+    hidden: list[RooLine] = []
+    spared: list[RooLine] = []
     for line in lines:
-        told = line.record.seq in covers if line.truncation is None else tells_of(mark, line.truncation)
-        (hidden if told or line.record.is_summary else spared).append(line)
+        told = line.head.seq in covers if line.truncation is None else tells_of(mark, line.truncation)
+        (hidden if told or line.head.is_summary else spared).append(line)
     for line in hidden:
         line.condense_parent = line.condense_parent or mark.condense_id
-    return [*hidden, _Line(summary), *spared]
-
-
-def _message(line: _Line) -> ApiMessage:
-    parents = {"condense_parent": line.condense_parent, "truncation_parent": line.truncation_parent}
-    return line.record.message().model_copy(update=parents)
+    return [*hidden, RooLine(summary), *spared]

@@ -21,6 +21,7 @@ from ..config._private_files import make_private_folder, read_with_identity, rep
 from ..errors import Conflict, InvalidInput, UnknownTask
 from ..messages import TaskId
 from ._locks import LOCK_NAME
+from ._packing import PACKED
 from ._private_open import open_private
 from ._records import STREAM_FILES, TaskMetadata, TaskState, iso_time
 
@@ -177,7 +178,7 @@ def read_metadata(folder: Path) -> TaskMetadata:
 def unpack_streams(folder: Path) -> None:
     """Turn gzipped logs back into ones that can be appended to. A crash in between leaves the packed one."""
     for name in STREAM_FILES.values():
-        packed, plain = folder / f"{name}.gz", folder / name
+        packed, plain = folder / f"{name}{PACKED}", folder / name
         if not packed.exists():
             continue
         temporary = folder / f".{name}.unpacked"

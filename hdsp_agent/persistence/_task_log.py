@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
-from typing_extensions import Unpack
-
-from ..config._held import HeldTasks
-from ..errors import Conflict, StorageUnavailable
-from ..messages import ClineMessage, TaskId
+from ..messages import TaskId
 from ._endings import end_task
-from ._file_records import numbered_line, ui_line
 from ._locks import TaskLock
-from ._marks import Mark
-from ._protocol import DamageNotice, Outcome, StateChange
-from ._records import (
-    STREAM_FILES,
-    ApiDraft,
-    ApiRecord,
-    Stream,
-    SummaryDraft,
-    SummaryRecord,
-    TaskMetadata,
-    TaskState,
-    ToolDraft,
-    ToolRecord,
-    estimated_tokens,
-    iso_time,
-)
-from ._streaming import Streaming
-from ._task_folders import TaskFolders
+from ._protocol import DamageNotice, Outcome
+from ._recording_log import REMEMBERED, RecordingLog
+from ._records import STREAM_FILES, TaskMetadata, TaskState
+from ._task_folders import STATE, TaskFolders, write_record
 from ._task_reader import FileTaskReader
 from ._task_state import HEARTBEAT_SECONDS, StateKeeper
-from ._timestamps import TimestampAllocator
 from ._writer import LogFile, LogWriter
 
 __all__ = ["REMEMBERED", "FileTaskLog"]
 
-REMEMBERED: Final = 20
-"""Seed 003 §4.1: how many messages of a stream stay in memory."""
 
-
-class FileTaskLog(FileTaskReader):
+class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
     """See ``TaskLog`` for what it does."""
 
     def __init__(
@@ -62,282 +38,27 @@ class FileTaskLog(FileTaskReader):
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
         super().__init__(folders, metadata, on_damage=on_damage, owner=True, remembered=remembered)
-        self._writer = writer
         self._place = folder
         self._lock = lock
-        self._on_end = on_end
-        self._times = TimestampAllocator()
-        self._files: dict[Stream, LogFile] = {stream: LogFile(folder / name) for stream, name in STREAM_FILES.items()}
-        self._first_number: dict[Stream, int] = {}
-        self._system_prompt: ApiRecord | None = None
-        self._newest_ui = 0
-        self._ui_on_the_way: dict[int, int] = {}
-        self._keeper = StateKeeper(lambda: self._place, state, lock, self._logger, heartbeat_seconds=heartbeat_seconds)
-        self._streaming = Streaming(self._write_ui)
-        self._held = HeldTasks()
-        self._ending = asyncio.Lock()
-        self._flushing = False
-        self._ended = False
-
-    def load(self) -> None:
-        """Read what is remembered of the task, from the ends of its logs. Blocks."""
-        for records in (self._ui, self._api, self._summaries, self._tools, self._marks):
-            records.load_recent()
-        self._first_number = {
-            "api": self._api.newest_key + 1,
-            "summaries": self._summaries.newest_key + 1,
-            "tools": self._tools.newest_key + 1,
-            "marks": self._marks.newest_key + 1,
-        }
-        self._newest_ui = self._ui.newest_key
-        self._times.saw(self._newest_ui)
-        for ts in (*(record.ts for record in self._api.recent), *(mark.ts for mark in self._marks.recent)):
-            self._times.saw(ts or 0)
-        prompts = [record for record in (*self._api.first(), *self._api.recent) if record.role == "system"]
-        self._system_prompt = prompts[-1] if prompts else None
-
-    def begin(self) -> None:
-        """Begin to beat."""
-        self._keeper.start()
-
-    @property
-    def state(self) -> TaskState:
-        """How it is getting on, as last changed here."""
-        return self._keeper.state
-
-    @property
-    def paused(self) -> StorageUnavailable | None:
-        """Why nothing can be recorded just now."""
-        reasons = (file.paused for file in self._files.values())
-        return next((reason for reason in reasons if reason is not None), self._keeper.trouble)
-
-    @property
-    def system_prompt(self) -> ApiRecord | None:
-        """The newest system message."""
-        return self._system_prompt
-
-    @property
-    def newest_summary(self) -> SummaryRecord | None:
-        """The newest summary."""
-        return self._summaries.newest_record
-
-    @property
-    def last_ui_ts(self) -> int:
-        """The newest ``ts`` given to a UI message, 0 if there is none."""
-        return max(self._newest_ui, *self._ui_on_the_way, 0)
-
-    @property
-    def last_api_seq(self) -> int:
-        """The newest ``seq`` of the API log, 0 if there is none."""
-        return self._first_number["api"] + self._files["api"].accepted - 1
-
-    async def ui_between(self, first_ts: int, last_ts: int, *, limit: int, newest: bool) -> Sequence[ClineMessage]:
-        """At most ``limit`` messages of this span: the newest of them, or the oldest."""
-        return await self._ui.between(first_ts, last_ts, limit=limit, newest=newest)
-
-    async def api_between(self, first_seq: int, last_seq: int, *, limit: int, newest: bool) -> Sequence[ApiRecord]:
-        """At most ``limit`` records of this span: the newest of them, or the oldest."""
-        return await self._api.between(first_seq, last_seq, limit=limit, newest=newest)
-
-    def next_ts(self) -> int:
-        """A time for a new message: greater than all others of this task."""
-        return self._times.next()
-
-    async def put_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
-        """Record a message, or its newest form. While it streams (``partial``) at most one form a second is kept."""
-        known = message.ts in self._ui_on_the_way or self._ui.is_recent(message.ts)
-        if not known and message.ts <= self._newest_ui and await self._ui.get(message.ts) is None:
-            raise Conflict(
-                f"The message {message.ts} would come before the newest one, {self._newest_ui}. Ask next_ts for its time.",
-                task=self.task_id,
-                ts=message.ts,
-            )
-        if message.partial and known and not durable:
-            await self._streaming.put(message)
-            return
-        self._streaming.forget(message.ts, streams=bool(message.partial))
-        await self._write_ui(message, durable=durable)
-
-    async def append_api(self, draft: ApiDraft, *, durable: bool = False) -> ApiRecord:
-        """Record and number a message of the API history."""
-        await self._room()
-        draft = _as_draft(draft)
-        seq, timestamp, tokens = self._next_number("api"), iso_time(), estimated_tokens(draft.content)
-        record = ApiRecord.model_validate({**draft.__dict__, "seq": seq, "timestamp": timestamp, "token_count": tokens})
-        line = numbered_line("seq", seq, b'"timestamp":"%s","token_count":%d,' % (timestamp.encode(), tokens), draft)
-        if draft.ts is not None:
-            self._times.saw(draft.ts)
-
-        def remember() -> None:
-            self._api.remember(seq, record)
-            if record.role == "system":
-                self._system_prompt = record
-
-        await self._writer.append(self._files["api"], line, durable=durable, on_success=remember)
-        return record
-
-    async def append_summary(self, draft: SummaryDraft) -> SummaryRecord:
-        """Record and number a summary; it is on the disk then."""
-        await self._room()
-        number, created = self._next_number("summaries"), iso_time()
-        ratio = round(draft.summary_tokens / draft.original_tokens, 3) if draft.original_tokens else 1.0
-        fields = {name: getattr(draft, name) for name in SummaryDraft.model_fields}
-        record = SummaryRecord(**fields, summary_id=number, created_at=created, compression_ratio=ratio)
-        line = numbered_line("summary_id", number, b"", record.model_copy(update={"summary_id": None}))
-
-        def remember() -> None:
-            self._summaries.remember(number, record)
-            self._keeper.change(compression_count=self.state.compression_count + 1)
-
-        await self._writer.append(self._files["summaries"], line, durable=True, on_success=remember)
-        return record
-
-    async def append_tool(self, draft: ToolDraft) -> ToolRecord:
-        """Record and number a tool's run."""
-        await self._room()
-        number, timestamp = self._next_number("tools"), iso_time()
-        fields = {name: getattr(draft, name) for name in ToolDraft.model_fields}
-        record = ToolRecord(**fields, seq=number, timestamp=timestamp)
-        line = numbered_line("seq", number, b"", record.model_copy(update={"seq": None}))
-
-        def remember() -> None:
-            self._tools.remember(number, record)
-            self._keeper.change(tool_call_count=self.state.tool_call_count + 1)
-
-        await self._writer.append(self._files["tools"], line, durable=False, on_success=remember)
-        return record
-
-    async def append_mark(self, mark: Mark) -> None:
-        """Record a mark; it is on the disk then, and so is everything it speaks of."""
-        await self._room()
-        for stream in ("ui", "api", "summaries"):
-            await self._writer.append(self._files[stream], b"", durable=True)
-        self._check_ours()
-        number = self._next_number("marks")
-        self._times.saw(mark.ts)
-        await self._writer.append(
-            self._files["marks"],
-            numbered_line("seq", number, b"", mark),
-            durable=True,
-            on_success=lambda: self._marks.remember(number, mark),
-        )
+        files = {stream: LogFile(folder / name) for stream, name in STREAM_FILES.items()}
+        keeper = StateKeeper(self._write_state, state, self._logger, heartbeat_seconds=heartbeat_seconds)
+        self._record_with(writer, files, keeper, on_end)
 
     async def put_artifact(self, data: bytes) -> str:
         """Keep a long output or image, and return its name."""
         self._check_ours()
         return await asyncio.to_thread(self._artifacts.put, data)
 
-    async def sync(self) -> None:
-        """Return when the disk has everything recorded so far, as at the end of a turn."""
-        self._check_ours()
-        await self._streaming.flush()
-        written = [self._writer.append(file, b"", durable=True) for file in self._files.values() if file.acknowledged]
-        await asyncio.gather(*written)
+    def _write_state(self, state: TaskState) -> None:
+        self._lock.beat()
+        write_record(self._place / STATE, state)
 
-    def update_state(self, **changes: Unpack[StateChange]) -> None:
-        """Change the state; it is written soon, many changes at once."""
-        self._keeper.change(**changes)
-
-    async def save_state(self) -> None:
-        """Write the state now."""
-        self._check_ours()
-        await self._keeper.save()
-
-    async def finish(
-        self, outcome: Outcome = "completed", *, error: str | None = None, resumable: bool = False
-    ) -> None:
-        """End the work on the task and move it to the completed ones. If the disk refuses, it may be tried again."""
-        await self._held.finish(self._finish(outcome, error, resumable))
-
-    async def close(self) -> None:
-        """Let go of the task as it is; it can be resumed."""
-        await self._held.finish(self._close())
-
-    async def _finish(self, outcome: Outcome, error: str | None, resumable: bool) -> None:
-        async with self._ending:
-            self._check_open()
-            await self._let_go_of_files()
-            try:
-                state = self.state.model_copy(update={"error": error, "resumable": resumable})
-                await asyncio.to_thread(end_task, self._folders, self._place, self._lock, state, outcome)
-            except BaseException:
-                self._place = await asyncio.to_thread(self._folder)
-                self._keeper.start()
-                raise
-            self._end()
-
-    async def _close(self) -> None:
-        async with self._ending:
-            if self._ended:
-                return
-            await self._let_go_of_files()
-            try:
-                if self._keeper.lost is None:
-                    await self._keeper.save()
-            except (StorageUnavailable, Conflict) as error:
-                self._logger.warning("The task's last state was not written: %s", error)
-            await asyncio.to_thread(self._lock.release)
-            self._end()
-
-    async def _let_go_of_files(self) -> None:
-        self._flushing = True
+    async def _end_task(self, state: TaskState, outcome: Outcome) -> None:
         try:
-            await self._streaming.flush()
-        except (StorageUnavailable, Conflict) as error:
-            self._logger.warning("The end of a message that was streaming was not recorded: %s", error)
-        finally:
-            self._flushing = False
-        await self._keeper.stop()
-        for file in self._files.values():
-            await self._writer.close_file(file)
-
-    def _end(self) -> None:
-        self._ended = True
-        self._on_end(self.task_id)
-
-    async def _write_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
-        await self._room()
-        file, ts = self._files["ui"], message.ts
-        first = ts > self._newest_ui and self._ui_on_the_way.get(ts) != file.attempt
-        if first:
-            self._ui_on_the_way[ts] = file.attempt
-        self._times.saw(ts)
-
-        def remember() -> None:
-            self._newest_ui = max(self._newest_ui, ts)
-            self._ui_on_the_way.pop(ts, None)
-            self._ui.remember(ts, message)
-
-        line = ui_line(message, replaces=not first)
-        attempt = file.attempt
-        try:
-            await self._writer.append(file, line, durable=durable, on_success=remember)
-        except StorageUnavailable:
-            if self._ui_on_the_way.get(ts) == attempt:
-                del self._ui_on_the_way[ts]
+            await asyncio.to_thread(end_task, self._folders, self._place, self._lock, state, outcome)
+        except BaseException:
+            self._place = await asyncio.to_thread(self._folder)
             raise
 
-    async def _room(self) -> None:
-        self._check_ours()
-        if self._writer.crowded:
-            await self._writer.room()
-            self._check_ours()
-
-    def _check_ours(self) -> None:
-        self._check_open(ending=self._ending.locked() and not self._flushing)
-
-    def _check_open(self, *, ending: bool = False) -> None:
-        if self._keeper.lost is not None:
-            raise self._keeper.lost
-        if self._ended or ending:
-            raise Conflict(f"The work on task {self.task_id} has ended. Resume it first.", task=self.task_id)
-
-    def _next_number(self, stream: Stream) -> int:
-        return self._first_number[stream] + self._files[stream].accepted
-
-
-def _as_draft(draft: ApiDraft) -> ApiDraft:
-    """The message alone, if what is given was recorded before, in another task."""
-    if not isinstance(draft, ApiRecord):
-        return draft
-    return ApiDraft.model_construct(**{name: getattr(draft, name) for name in ApiDraft.model_fields})
+    async def _release(self) -> None:
+        await asyncio.to_thread(self._lock.release)

@@ -18,7 +18,7 @@ from ._marks import AnyMark
 from ._protocol import DamageNotice
 from ._records import STREAM_FILES, ApiRecord, Stream, SummaryRecord, TaskMetadata, TaskState, ToolRecord
 from ._task_folders import TaskFolders, read_state
-from ._trace import task_logger
+from ._trace import TaskLogger, task_logger
 
 __all__ = ["FileTaskReader"]
 
@@ -41,10 +41,10 @@ class FileTaskReader:
     ) -> None:
         self._folders = folders
         self._metadata = metadata
-        self._owner = owner
-        self._on_damage = on_damage
         self._logger = task_logger(logger, metadata.uuid)
-        self._artifacts = Artifacts(self._folder)
+        # What the reader is made of does not refer to it: of thousands looked at, each goes when it is let go of.
+        self._damages = _Damages(metadata.uuid, self._logger, on_damage, owner=owner)
+        self._artifacts = Artifacts(partial(_folder_of, folders, metadata.uuid))
         self._ui = self._records("ui", UI_FORM, remembered)
         self._api = self._records("api", API_FORM, remembered)
         self._summaries = self._records("summaries", SUMMARIES_FORM, remembered)
@@ -95,18 +95,30 @@ class FileTaskReader:
         return await asyncio.to_thread(self._artifacts.read, name)
 
     def _folder(self) -> Path:
-        return self._folders.find(self.task_id)[1]
+        return _folder_of(self._folders, self.task_id)
 
     def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
-        name = STREAM_FILES[stream]
+        name, folders, task_id = STREAM_FILES[stream], self._folders, self.task_id
 
         def paths() -> Sequence[Path]:
-            return [self._folders.at(place, self.task_id) / name for place in ("running", "completed")]
+            return [folders.at(place, task_id) / name for place in ("running", "completed")]
 
-        return FileRecords(JsonlLog(paths, form, partial(self._damaged, stream)), remembered)
+        return FileRecords(JsonlLog(paths, form, partial(self._damages.tell, stream)), remembered)
 
-    def _damaged(self, stream: Stream, path: Path, line: CorruptLine) -> None:
-        notice = DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data))
+
+class _Damages:
+    """Tells of lines that cannot be read, and keeps their bytes for whoever holds the task's lock."""
+
+    def __init__(
+        self, task_id: TaskId, log: TaskLogger, on_damage: Callable[[DamageNotice], None], *, owner: bool
+    ) -> None:
+        self._task_id = task_id
+        self._log = log
+        self._on_damage = on_damage
+        self._owner = owner
+
+    def tell(self, stream: Stream, path: Path, line: CorruptLine) -> None:
+        notice = DamageNotice(self._task_id, stream, line.damage, line.offset, len(line.data))
         kept = ""
         if self._owner and line.damage == "corrupt":
             try:
@@ -114,7 +126,7 @@ class FileTaskReader:
                 kept = f"; its bytes are kept in {path.name}.corrupt"
             except OSError as error:
                 kept = f"; its bytes stay where they are ({error})"
-        self._logger.warning(
+        self._log.warning(
             "Line at byte %s of %s cannot be read (%s, %s bytes)%s",
             line.offset,
             path,
@@ -123,3 +135,7 @@ class FileTaskReader:
             kept,
         )
         self._on_damage(notice)
+
+
+def _folder_of(folders: TaskFolders, task_id: TaskId) -> Path:
+    return folders.find(task_id)[1]

@@ -1,20 +1,17 @@
-"""``state.json`` of a task that is worked on: changed in memory, written soon, and at least every 30 s as a heartbeat."""
+"""The state of a task that is worked on: changed in memory, written soon, and at least every 30 s as a heartbeat."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from typing_extensions import Unpack
 
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
-from ._locks import TaskLock
 from ._protocol import StateChange
 from ._records import TaskState, iso_time
-from ._task_folders import STATE, write_record
 
 __all__ = ["HEARTBEAT_SECONDS", "StateKeeper"]
 
@@ -23,20 +20,21 @@ _SOON: Final = 0.5
 
 
 class StateKeeper:
-    """The state of one task, and the beating of its lock. ``lost`` says that another process took the task."""
+    """The state of one task, and the beating of its lock: ``write`` does both, and blocks.
+
+    ``lost`` says that another process took the task.
+    """
 
     def __init__(
         self,
-        folder: Callable[[], Path],
+        write: Callable[[TaskState], None],
         state: TaskState,
-        lock: TaskLock,
         log: logging.LoggerAdapter[logging.Logger],
         *,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
-        self._folder = folder
+        self._write = write
         self._state = state
-        self._lock = lock
         self._log = log
         self._heartbeat_seconds = heartbeat_seconds
         self._changed = asyncio.Event()
@@ -80,10 +78,6 @@ class StateKeeper:
             await beating
         async with self._writing:
             pass
-
-    def _write(self, state: TaskState) -> None:
-        self._lock.beat()
-        write_record(self._folder() / STATE, state)
 
     async def _beat(self) -> None:
         while not self._stopping.is_set():

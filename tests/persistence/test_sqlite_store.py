@@ -1,0 +1,424 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from hdsp_agent.errors import Conflict, StorageUnavailable
+from hdsp_agent.messages import ClineMessage
+from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore, _locks
+from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
+from hdsp_agent.persistence._sqlite_schema import APPLICATION_ID, MIGRATIONS
+from hdsp_agent.persistence._sqlite_store import SqliteStore
+
+from .store_contract import StoreContract, asked, said
+
+ROOT = Path(__file__).parents[2]
+unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenes fork")
+
+
+@contextmanager
+def database(home: Path) -> Iterator[sqlite3.Connection]:
+    """The database as somebody else's program has it."""
+    with closing(sqlite3.connect(home / DATABASE_NAME, isolation_level=None)) as connection:
+        yield connection
+
+
+def scene(name: str, *arguments: object) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.persistence.sqlite_scenes", name, *map(str, arguments)],
+        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    report: dict[str, object] = json.loads(done.stdout)
+    return report
+
+
+class TestSqliteStore(StoreContract):
+    def make_store(self, home: Path) -> TaskStore:
+        return SqliteStore(home / DATABASE_NAME)
+
+    async def test_only_the_owner_can_read_the_database_whatever_the_umask(self, tmp_path: Path) -> None:
+        home = tmp_path / "home"
+        before = os.umask(0)
+        try:
+            async with self.store(home) as store:
+                log = await store.create(NewTask())
+                await log.append_api(asked("hi"), durable=True)
+                modes = {path.name: path.stat().st_mode & 0o777 for path in home.iterdir()}
+                assert {f"{DATABASE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")} <= set(modes)
+                if sys.platform != "win32":
+                    assert set(modes.values()) == {0o600}
+                    assert home.stat().st_mode & 0o777 == 0o700
+        finally:
+            os.umask(before)
+
+    async def test_the_file_says_whose_and_of_which_version_it_is(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await log.append_api(ApiDraft(role="user", content="hi"))
+            with database(tmp_path) as connection:
+                assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+                assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+                assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+                fields = connection.execute("SELECT task_id, seq, role, content, token_count FROM message_fields")
+                assert fields.fetchall() == [(log.task_id, 1, "user", "hi", 1)]
+
+    @pytest.mark.parametrize("pragma", ["user_version = 99", "application_id = 1"])
+    async def test_a_database_of_a_newer_version_or_another_program_is_left_alone(
+        self, tmp_path: Path, pragma: str
+    ) -> None:
+        async with self.store(tmp_path):
+            pass
+        with database(tmp_path) as connection:
+            connection.execute(f"PRAGMA {pragma}")
+        before = (tmp_path / DATABASE_NAME).read_bytes()
+        with pytest.raises(StorageUnavailable, match="Nothing was changed"):
+            await self.make_store(tmp_path).start()
+        assert (tmp_path / DATABASE_NAME).read_bytes() == before
+
+    async def test_logs_are_append_only_for_everybody(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await log.append_api(asked("hi"))
+            await log.put_ui(said(log, "hi"))
+            await log.put_artifact(b"x")
+            with database(tmp_path) as connection:
+                for statement in (
+                    "UPDATE messages SET record = '{}'",
+                    "UPDATE ui_messages SET ts = 1",
+                    "DELETE FROM messages",
+                    "DELETE FROM artifacts",
+                    "INSERT OR REPLACE INTO messages (id, task, seq, record) SELECT id, task, seq, '{}' FROM messages",
+                ):
+                    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                        connection.execute(statement)
+            await log.finish()
+            await store.delete(log.task_id)
+            with database(tmp_path) as connection:
+                for table in ("tasks", "locks", "messages", "ui_messages", "artifacts"):
+                    assert connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
+
+    async def test_the_space_of_a_deleted_task_is_given_back(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await log.put_artifact(os.urandom(3_000_000))
+            await asyncio.gather(*(log.append_api(asked("x" * 10_000)) for _ in range(100)))
+            await log.finish()
+        path = tmp_path / DATABASE_NAME
+        assert path.stat().st_size > 4_000_000
+        async with self.store(tmp_path) as store:
+            await store.delete(log.task_id)
+        assert path.stat().st_size < 400_000
+
+    async def test_only_what_must_be_durable_is_synced(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path / DATABASE_NAME)
+        await store.start()
+        log = await store.create(NewTask())
+
+        def synchronous(connection: sqlite3.Connection) -> int:
+            return int(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+        async def level(*, durable: bool) -> int:
+            recorded = log.append_api(asked("hi"), durable=durable)
+            _, found = await asyncio.gather(recorded, store._writer.run(synchronous, durable=durable))
+            return found
+
+        assert [await level(durable=durable) for durable in (False, True, False)] == [1, 2, 1]
+        await store.stop()
+
+    async def test_the_heartbeat_shows_in_the_lock_and_the_state(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
+        await store.start()
+        log = await store.create(NewTask())
+
+        def look() -> tuple[object, ...]:
+            with database(tmp_path) as connection:
+                asked_for = (
+                    "process_id, hostname, acquired_at, beats, heartbeat_at, json_extract(state, '$.updated_at')"
+                )
+                row: tuple[object, ...] = connection.execute(
+                    f"SELECT {asked_for} FROM locks JOIN tasks ON number = task"
+                ).fetchone()
+                return row
+
+        first = look()
+        assert first[:2] == (os.getpid(), socket.gethostname())
+        await asyncio.sleep(1.5)
+        later = look()
+        assert later[:3] == first[:3]
+        assert all(now > then for now, then in zip(later[3:], first[3:], strict=True))
+        await log.close()
+        await store.stop()
+
+    async def test_the_event_loop_is_never_blocked(self, tmp_path: Path) -> None:
+        with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
+            async with self.store(tmp_path / "home") as store:
+                log = await store.create(NewTask())
+                for number in range(30):
+                    await log.append_api(asked(str(number)), durable=number % 3 == 0)
+                    await log.put_ui(said(log, "x"))
+                await log.api.page(before=5)
+                await log.put_artifact(b"x")
+                await log.sync()
+                await log.finish()
+                log = await store.resume(log.task_id)
+                await store.recover()
+                await (await store.view(log.task_id)).read_state()
+
+    async def test_memory_does_not_grow_with_the_number_of_messages(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask())
+
+            async def call_model(times: int) -> None:
+                for number in range(times):
+                    await log.append_api(asked(f"{number} " * 300))
+                    await log.put_ui(said(log, f"{number} " * 300))
+
+            await call_model(200)
+            tracemalloc.start()
+            try:
+                await call_model(50)
+                before, _ = tracemalloc.get_traced_memory()
+                await call_model(700)
+                after, _ = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+            assert after - before < 100_000
+
+    async def test_a_damaged_row_costs_nothing_else_and_is_told(self, tmp_path: Path) -> None:
+        told: list[DamageNotice] = []
+        store = SqliteStore(tmp_path / DATABASE_NAME, on_damage=told.append)
+        await store.start()
+        log = await store.create(NewTask())
+        for number in range(1, 101):
+            await log.append_api(asked(f"message {number}"))
+            await log.put_ui(ClineMessage(ts=number, type="say", say="text", text="early"))
+            await log.put_ui(ClineMessage(ts=number, type="say", say="text", text=f"message {number}"))
+        await log.finish()
+        with database(tmp_path) as connection:
+            connection.execute("DROP TRIGGER messages_stays")
+            connection.execute("DROP TRIGGER ui_messages_stays")
+            connection.execute("UPDATE messages SET record = 'XXXX' || substr(record, 5) WHERE seq IN (40, 98)")
+            connection.execute("UPDATE messages SET record = CAST(x'7bff00' AS TEXT) WHERE seq = 99")
+            connection.execute("UPDATE ui_messages SET record = 'X' WHERE ts = 95 AND record LIKE '%message%'")
+        log = await store.resume(log.task_id)
+        readable = [number for number in range(1, 101) if number not in (40, 98, 99)]
+        assert [r.seq for r in await log.api.newest(30)] == readable[-30:]
+        assert [r.seq async for r in log.api.iterate()] == readable
+        assert [r.seq for r in await log.api.page(before=100, limit=3)] == [95, 96, 97]
+        assert await log.api.count() == 97
+        ui = {message.ts: message.text async for message in log.ui.iterate()}
+        assert ui == {n: "early" if n == 95 else f"message {n}" for n in range(1, 101)}
+        assert (await log.append_api(asked("next"))).seq == 101
+        await asyncio.sleep(0)
+        assert sorted((notice.stream, notice.damage) for notice in told) == [("api", "corrupt")] * 3 + [
+            ("ui", "corrupt")
+        ]
+        await store.stop()
+
+    async def test_a_damaged_state_is_kept_and_the_task_goes_on(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await log.append_api(asked("hi"))
+            await log.finish()
+            with database(tmp_path) as connection:
+                connection.execute("UPDATE tasks SET state = '{\"sta', metadata = '{'")
+            state = await (await store.view(log.task_id)).read_state()
+            assert state.status == "failed" and state.error is not None
+            log = await store.resume(log.task_id)
+            assert (await log.append_api(asked("more"))).seq == 2
+            with database(tmp_path) as connection:
+                assert connection.execute("SELECT data FROM set_aside").fetchall() == [(b'{"sta',)]
+
+    async def test_a_database_that_is_damaged_as_a_whole_says_so_and_is_kept(self, tmp_path: Path) -> None:
+        path = tmp_path / DATABASE_NAME
+        path.write_bytes(b"This is no database at all. " * 100)
+        with pytest.raises(StorageUnavailable, match="backup"):
+            await self.make_store(tmp_path).start()
+        assert path.read_bytes() == b"This is no database at all. " * 100
+
+    async def test_who_lost_the_task_writes_nothing_more_to_it(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
+        await store.start()
+        log = await store.create(NewTask())
+        await log.append_api(asked("mine"))
+        with database(tmp_path) as connection:
+            connection.execute("UPDATE locks SET token = 'theirs', process_id = 1")
+        for change in (log.append_api(asked("late")), log.put_ui(said(log, "late")), log.save_state(), log.finish()):
+            with pytest.raises(Conflict):
+                await change
+        await log.close()
+        reader = await store.view(log.task_id)
+        assert [r.content for r in await reader.api.newest()] == ["mine"]
+        with database(tmp_path) as connection:
+            assert connection.execute("SELECT token FROM locks").fetchall() == [("theirs",)]
+        await store.stop()
+
+    async def test_a_process_that_only_has_the_same_id_does_not_hold_the_task(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            with database(tmp_path) as connection:
+                connection.execute("UPDATE locks SET token = 'former', process_started = 'long ago'")
+            async with self.store(tmp_path) as other:
+                state = await (await other.view(log.task_id)).read_state()
+                assert (state.status, state.resumable) == ("failed", True)
+                assert (await other.resume(log.task_id)).task_id == log.task_id
+
+    async def test_another_host_is_judged_by_its_heartbeat_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_locks, "STALE_SECONDS", 0.3)
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            with database(tmp_path) as connection:
+                connection.execute(
+                    "UPDATE locks SET token = 'far', hostname = 'far', heartbeat_at = '2001-01-01T00:00:00Z'"
+                )
+            async with self.store(tmp_path) as other:
+                # However old its clock says it is, it was seen only once.
+                with pytest.raises(Conflict, match="far"):
+                    await other.resume(log.task_id)
+                await asyncio.sleep(0.4)
+                with database(tmp_path) as connection:
+                    connection.execute("UPDATE locks SET beats = beats + 1")
+                with pytest.raises(Conflict):
+                    await other.resume(log.task_id)
+                await asyncio.sleep(0.4)
+                assert (await other.resume(log.task_id)).task_id == log.task_id
+
+    async def test_work_pauses_while_another_program_keeps_the_database_and_goes_on_afterwards(
+        self, tmp_path: Path
+    ) -> None:
+        store = SqliteStore(tmp_path / DATABASE_NAME, busy_seconds=0.2)
+        await store.start()
+        log = await store.create(NewTask())
+        await log.append_api(asked("before"))
+        holder = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.persistence.sqlite_scenes", "hold", str(tmp_path),
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert holder.stdout is not None
+        assert await holder.stdout.readline() == b"held\n"
+        refused = await asyncio.gather(
+            *(log.append_api(asked("refused"), durable=durable) for durable in (False, True)), return_exceptions=True
+        )
+        assert [type(error) for error in refused] == [StorageUnavailable, StorageUnavailable]
+        assert log.paused is not None and "Another process has kept it busy" in str(log.paused)
+        assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["before"]
+        await holder.communicate(b"")
+        assert (await log.append_api(asked("after"))).seq == 2
+        assert log.paused is None
+        await log.finish()
+        await store.stop()
+
+    async def test_a_database_deleted_in_mid_task_is_noticed_by_the_next_message(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await log.append_api(asked("hi"))
+            for path in tmp_path.glob(f"{DATABASE_NAME}*"):
+                path.unlink()
+            for _ in range(2):
+                with pytest.raises(StorageUnavailable):
+                    await log.append_api(asked("lost?"))
+                assert log.paused is not None
+            assert not (tmp_path / DATABASE_NAME).exists()
+
+    async def test_one_task_that_is_refused_does_not_stand_in_the_way_of_others(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            first, second = await asyncio.gather(*(store.create(NewTask()) for _ in range(2)))
+            with database(tmp_path) as connection:
+                connection.execute(
+                    "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.record LIKE '%poison%' "
+                    "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+                )
+            poisoned, healthy = await asyncio.gather(
+                asyncio.gather(
+                    *(first.append_api(asked(text)) for text in ("poison", "behind")), return_exceptions=True
+                ),
+                asyncio.gather(*(second.append_api(asked(str(number))) for number in range(3))),
+            )
+            assert [type(error) for error in poisoned] == [StorageUnavailable] * 2
+            assert [record.seq for record in healthy] == [1, 2, 3]
+            assert first.paused is not None and second.paused is None
+            assert (await first.append_api(asked("again"))).seq == 1
+            assert [r.content for r in await first.api.newest()] == ["again"]
+
+
+async def test_two_servers_see_each_other_s_tasks_at_once(tmp_path: Path) -> None:
+    ours, theirs = SqliteStore(tmp_path / "t.db"), SqliteStore(tmp_path / "t.db")
+    await asyncio.gather(ours.start(), theirs.start())
+    logs = await asyncio.gather(*(store.create(NewTask()) for store in (ours, theirs) * 5))
+    await asyncio.gather(*(log.append_api(asked(str(n)), durable=n % 4 == 0) for log in logs for n in range(20)))
+    for store in (ours, theirs):
+        assert set(await store.tasks("running")) == {log.task_id for log in logs}
+        for log in logs:
+            assert [r.content async for r in (await store.view(log.task_id)).api.iterate()] == [
+                str(n) for n in range(20)
+            ]
+    await asyncio.gather(ours.stop(), theirs.stop())
+
+
+def test_each_backend_is_opened_by_its_name(tmp_path: Path) -> None:
+    assert isinstance(open_store(tmp_path, "files", heartbeat_seconds=1), FileStore)
+    store = open_store(tmp_path, "sqlite", monitor_seconds=1, on_damage=None)
+    assert isinstance(store, SqliteStore)
+    assert store.path == tmp_path / DATABASE_NAME
+    # Nothing is made before it is started.
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def quick_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder whose fsync costs nothing where there is one: what kill −9 leaves does not depend on it."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(dir=shared))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@unix
+def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path) -> None:
+    report = scene("kill", quick_folder, 60, 1)
+    assert report["wrong"] == []
+    assert int(str(report["started"])) > 30
+    assert int(str(report["messages"])) > 60
+
+
+@unix
+def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
+    assert scene("kill", tmp_path, 15, 2)["wrong"] == []
+
+
+@unix
+@pytest.mark.parametrize(("processes", "rounds"), [(2, 25), (6, 12)])
+def test_racing_processes_never_own_one_task_together(quick_folder: Path, processes: int, rounds: int) -> None:
+    report = scene("race", quick_folder / "home", processes, rounds)
+    assert report["wrong"] == []
+    assert int(str(report["held"])) > rounds
+    assert int(str(report["died"])) > 3
+    assert int(str(report["busy"])) > 10
+
+
+@unix
+def test_a_task_pauses_while_the_disk_is_full_and_goes_on_afterwards(tmp_path: Path) -> None:
+    report = scene("full", tmp_path)
+    assert report["refusal"] and report["paused"] is True
+    assert report["paused after"] is False
+    assert report["all there"] is True

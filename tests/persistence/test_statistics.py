@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import tracemalloc
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+
+from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence._retention import RetentionRules, clean
+from hdsp_agent.persistence._statistics import statistics
+
+from .old_tasks import file_store, finished
+
+
+async def some_tasks(store: FileStore) -> None:
+    await finished(store, user="ada", model="gpt", messages=4)
+    await finished(store, user="ada", model="claude", messages=2, outcome="failed")
+    await finished(store, user="bob", model="gpt", messages=6)
+    await store.create(NewTask(user="bob"))
+
+
+async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        await some_tasks(store)
+        later = datetime.now(tz=timezone.utc) + timedelta(days=8)
+        await clean(store, RetentionRules(7, 30), now=later)
+        told: list[tuple[str, int, int | None]] = []
+        found = await statistics(store, progress=lambda *what: told.append(what))
+    assert (found.total.tasks, found.running, found.completed) == (4, 1, 3)
+    assert (found.total.messages, found.total.llm_calls, found.total.tool_calls) == (12, 9, 3)
+    assert (found.total.tokens, found.total.cost, found.total.compressions) == (2100, 1.5, 3)
+    assert found.total.compression_ratio == 0.25
+    assert found.total.timed_tasks == 3
+    assert 0 < found.total.average_seconds <= found.total.longest_seconds < 60
+    assert {user: totals.tasks for user, totals in found.by_user.items()} == {"ada": 2, "bob": 2}
+    assert found.by_user["ada"].tokens == 1400
+    assert {model: totals.tasks for model, totals in found.by_model.items()} == {"gpt": 2, "claude": 1, "": 1}
+    assert {status: totals.tasks for status, totals in found.by_status.items()} == {
+        "completed": 2, "failed": 1, "initializing": 1
+    }  # fmt: skip
+    assert sum(totals.tasks for totals in found.by_day.values()) == 4
+    assert all(isinstance(day, date) for day in found.by_day)
+    assert round(found.failure_rate, 2) == 0.33
+    assert told[-1] == ("statistics", 4, 4)
+
+
+async def test_only_what_is_asked_for_is_counted(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        await some_tasks(store)
+        now = datetime.now(tz=timezone.utc)
+        assert (await statistics(store, user="ada")).total.tasks == 2
+        assert (await statistics(store, user="nobody")).total.tasks == 0
+        assert (await statistics(store, status="failed")).total.tasks == 1
+        assert (await statistics(store, status=["failed", "completed"], user="ada")).total.tasks == 2
+        assert (await statistics(store, since=now - timedelta(hours=1))).total.tasks == 4
+        assert (await statistics(store, since=now + timedelta(hours=1))).total.tasks == 0
+        assert (await statistics(store, until=now + timedelta(hours=1))).total.tasks == 4
+        assert (await statistics(store, until=now - timedelta(hours=1))).total.tasks == 0
+
+
+async def test_a_task_that_runs_for_hours_is_named_and_a_clock_set_back_counts_no_time(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        log = await store.create(NewTask())
+        await finished(store, 10)  # completed before it was created
+        found = await statistics(store, now=datetime.now(tz=timezone.utc) + timedelta(hours=7))
+        assert found.long_running == [log.task_id]
+        assert found.total.timed_tasks == 0
+
+
+async def test_a_damaged_task_is_counted_as_far_as_it_can_be_read(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        await finished(store)
+        broken = await finished(store, 8)
+        await clean(store, RetentionRules(7, 30))
+        (tmp_path / "contexts" / "completed" / broken / "messages.jsonl.gz").write_bytes(b"\x1f\x8bnonsense")
+        found = await statistics(store)
+        assert (found.total.tasks, found.unreadable) == (1, 1)
+
+
+async def test_memory_does_not_grow_with_the_number_of_tasks(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        kept: list[int] = []
+        for more in (20, 150):
+            for _ in range(more):
+                await finished(store, messages=1)
+            await statistics(store)
+            tracemalloc.start()
+            try:
+                await statistics(store)
+                left, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+            kept.append(left)
+            # A few blocks of logs at a time, however many tasks there are.
+            assert peak < 20_000_000
+    # No task waits to be found by the collector of cycles.
+    assert kept[1] - kept[0] < 150_000
