@@ -18,9 +18,9 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from hdsp_agent.messages import HistoryItem, HistorySort
-from hdsp_agent.persistence._history_index import HistoryIndex, HistoryRecord
-from hdsp_agent.persistence._history_query import HistoryQuery
-from hdsp_agent.persistence._state_database import StateDatabase
+from hdsp_agent.persistence.history._index import HistoryIndex, HistoryRecord
+from hdsp_agent.persistence.history._query import HistoryQuery
+from hdsp_agent.persistence.history._state_database import StateDatabase
 
 from .results import Result, percentile, result
 

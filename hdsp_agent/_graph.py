@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jupyter_server.utils import url_path_join
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
+from .comm.history import History
+from .comm.history_requests import HistoryRequests
 from .comm.identity import server_owner
 from .comm.notices import NoticeBoard
 from .comm.rest import rest_handlers
 from .comm.services import Services
 from .comm.settings_requests import SettingsRequests
 from .comm.state import changes, full_state
+from .comm.storage_notices import StorageNotices
+from .comm.task_storage import TaskStorage
+from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, Fetch, OperatorPolicy, SecretStore, UserConfigSource
 from .errors import InvalidSetting
 from .events import schema_paths
-from .messages import StateMessage, warm_up
+from .messages import NoticesUpdatedMessage, StateMessage, warm_up
+from .persistence import HistoryChange
 
 if TYPE_CHECKING:
     from tornado.web import Application
@@ -31,17 +38,25 @@ if TYPE_CHECKING:
 
 __all__ = ["build_services", "start_services"]
 
+_NEVER_GIGABYTES: Final = 100_000
+"""The largest the setting can be; the operator writes 0."""
+
 
 def build_services(app: HdspAgentApp) -> Services:
     """Put everything together; nothing here touches disk, network or keyring."""
     home = _home(app)
     policy = _policy(app)
     config = ContextProxy(home, policy, SecretStore(home, policy), user_config=_user_config(app))
-    dispatcher = Dispatcher(log=app.log, task_exists=_no_tasks_yet)
     notices = NoticeBoard(config)
 
-    def state_of(_: Owner) -> StateMessage:
-        return full_state(__version__, config, notices)
+    async def task_exists(owner: Owner, task_id: str) -> bool:
+        return await history.has(owner, task_id)
+
+    dispatcher = Dispatcher(log=app.log, task_exists=task_exists)
+
+    def state_of(owner: Owner) -> StateMessage:
+        can_start_tasks = dispatcher.handles("newTask")
+        return full_state(__version__, config, notices, can_start_tasks=can_start_tasks, shown=history.shown(owner))
 
     channels = ChannelHub(
         version=__version__,
@@ -56,9 +71,31 @@ def build_services(app: HdspAgentApp) -> Services:
         ),
         log=app.log,
     )
+
+    def others_changed(change: HistoryChange) -> None:
+        history.others_changed(change)
+
+    storage_notices = StorageNotices(notices)
+    storage = TaskStorage(
+        home,
+        storage_notices,
+        person=_person(),
+        on_change=others_changed,
+        remembered=app.max_memory_messages,
+        log=app.log,
+    )
+    history = History(storage, channels)
     SettingsRequests(config, notices, channels.publish_to_all).register(dispatcher)
+    HistoryRequests(history, channels).register(dispatcher)
     return Services(
-        version=__version__, config=config, notices=notices, channels=channels, max_body_bytes=app.max_body_bytes
+        version=__version__,
+        config=config,
+        notices=notices,
+        channels=channels,
+        storage=storage,
+        history=history,
+        upkeep=Upkeep(storage, history, config, storage_notices, log=app.log),
+        max_body_bytes=app.max_body_bytes,
     )
 
 
@@ -67,7 +104,12 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     # Building validators takes a few tenths of a second; neither the first frame nor other requests may wait for it.
     await asyncio.to_thread(warm_up)
     services.config.subscribe(lambda change: _tell_pages(services, change))
+    services.notices.subscribe(
+        lambda: services.channels.publish_to_all(NoticesUpdatedMessage(notices=services.notices.standing))
+    )
     await services.config.start()
+    services.storage.start()
+    services.upkeep.start()
     _publish(app, services)
 
 
@@ -108,11 +150,28 @@ def _policy(app: HdspAgentApp) -> OperatorPolicy:
         default_profile=app.default_profile,
         default_provider=app.default_provider or None,
         default_model=app.default_model or None,
-        fixed_settings=dict(app.fixed_settings),
+        fixed_settings={**_decided(app), **app.fixed_settings},
         provider_keys={provider: SecretStr(key) for provider, key in app.provider_keys.items()},
         allowed_keyring_backends=tuple(app.allowed_keyring_backends),
         keyring_timeout_seconds=app.keyring_timeout,
     )
+
+
+def _decided(app: HdspAgentApp) -> dict[str, JsonValue]:
+    """What the operator decided about storage, as settings people see and cannot change; untouched, they decide."""
+    chosen = app.config.get("HdspAgentApp", {})
+    decided: dict[str, tuple[str, JsonValue]] = {
+        "compress_after_days": ("retentionCompressDays", ceil(app.compress_after_days)),
+        "delete_after_days": ("retentionDeleteDays", ceil(app.delete_after_days)),
+        "storage_warning_gb": ("sizeWarningGigabytes", app.storage_warning_gb or _NEVER_GIGABYTES),
+        "storage_critical_gb": ("sizeCriticalGigabytes", app.storage_critical_gb or _NEVER_GIGABYTES),
+    }
+    return {name: value for trait, (name, value) in decided.items() if trait in chosen}
+
+
+def _person() -> Owner:
+    """To whom the server belongs: a hub names the person; elsewhere it is whoever runs it."""
+    return Owner(os.environ.get("JUPYTERHUB_USER") or server_owner())
 
 
 def _user_config(app: HdspAgentApp) -> UserConfigSource | None:
@@ -120,10 +179,8 @@ def _user_config(app: HdspAgentApp) -> UserConfigSource | None:
         return None
     if not app.user_config_api_url.startswith(("http://", "https://")):
         raise InvalidSetting("user_config_api_url must begin with http:// or https://.", field="user_config_api_url")
-    # A hub names the person; elsewhere it is whoever runs the server.
-    username = os.environ.get("JUPYTERHUB_USER") or server_owner()
     return UserConfigSource(
-        app.user_config_api_url, username, app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
+        app.user_config_api_url, _person(), app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
     )
 
 
@@ -143,7 +200,3 @@ def _fetch_with(token: str) -> Fetch:
         return bytes(answer.body)
 
     return fetch
-
-
-def _no_tasks_yet(_: Owner, __: str) -> bool:
-    return False

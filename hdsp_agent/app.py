@@ -117,22 +117,25 @@ class HdspAgentApp(ExtensionApp):
         20, min=1, max=1000, help="Newest messages of a conversation held in memory; older ones are read from disk."
     ).tag(config=True)
 
-    # -- retention
+    # -- retention: people's own settings, unless these are set
 
     compress_after_days = Union(
         [Integer(min=0), Float(min=0)],
         default_value=7,
-        help="Finished conversations are compressed after this many days.",
+        help="""Finished conversations are compressed after this many days. 0: never. Set here, people see it and cannot
+        change it; left out, it is a setting of theirs. So are the next three.""",
     ).tag(config=True)
     delete_after_days = Union(
         [Integer(min=0), Float(min=0)],
         default_value=30,
         help="Finished conversations are deleted after this many days, pinned ones and favourites excepted. 0: never.",
     ).tag(config=True)
-    storage_warning_gb = Float(10.0, min=0.0, help="Size of the storage folder at which people are told.").tag(
+    storage_warning_gb = Float(
+        10.0, min=0.0, help="Size of the storage folder at which people are told. 0: never."
+    ).tag(config=True)
+    storage_critical_gb = Float(50.0, min=0.0, help="Size at which they are told with urgency. 0: never.").tag(
         config=True
     )
-    storage_critical_gb = Float(50.0, min=0.0, help="Size at which they are told with urgency.").tag(config=True)
 
     services: Services | None = None
     """The object graph, once it is built."""

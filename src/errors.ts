@@ -111,10 +111,88 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           param(error, 'path'),
           param(error, 'reason')
         ),
+  model_error: (trans, error) => {
+    const kind = param(error, 'kind');
+    return Object.prototype.hasOwnProperty.call(MODEL, kind)
+      ? MODEL[kind](trans)
+      : trans.__('The model gave no answer: %1', error.message);
+  },
   secret_storage_unavailable: (trans, error) =>
     trans.__(
       'Saved keys cannot be used. %1 The settings of HDSP Agent say where else they can be kept.',
       errorText(trans, { ...error, code: param(error, 'cause') })
+    )
+};
+
+/**
+ * What it means that a model gave no usable answer, and what is done about it.
+ */
+const MODEL: Readonly<Record<string, (trans: TranslationBundle) => string>> = {
+  overflow: trans =>
+    trans.__(
+      "The conversation no longer fits the model's window. The agent condenses it and tries again."
+    ),
+  overflow_output_budget: trans =>
+    trans.__(
+      'The conversation fits, but not together with the answer asked for. The agent asks for a shorter answer and tries again.'
+    ),
+  output_cap: trans =>
+    trans.__(
+      'The model cannot write answers that long. The agent asks for a shorter answer and tries again.'
+    ),
+  payload_too_large: trans =>
+    trans.__(
+      'The request has too many bytes. The agent leaves out images and long outputs and tries again.'
+    ),
+  tpm_request_too_large: trans =>
+    trans.__(
+      'This one request is larger than what the account may send in a minute. The agent shortens it; a larger limit or another model also helps.'
+    ),
+  rate_limit: trans =>
+    trans.__(
+      'Too many requests for now. The agent waits as long as the provider says and tries again.'
+    ),
+  quota: trans =>
+    trans.__(
+      'The account has no credit or quota left. Add some at the provider, or choose another profile.'
+    ),
+  empty_content: trans =>
+    trans.__(
+      'The conversation holds an empty message, which this provider refuses. The agent repairs it and tries again.'
+    ),
+  tool_pairing: trans =>
+    trans.__(
+      'A tool call and its result do not stand together as this provider wants it. The agent repairs the conversation and tries again.'
+    ),
+  authentication: trans =>
+    trans.__(
+      'The provider does not accept the key. Check the key of this profile in the settings.'
+    ),
+  permission: trans =>
+    trans.__(
+      'The key is not allowed to do this. Check at the provider what it may use, or choose another model.'
+    ),
+  model_not_found: trans =>
+    trans.__(
+      'The provider does not have this model. Choose another one in the profile.'
+    ),
+  content_filter: trans =>
+    trans.__(
+      "The provider's filter refused this. Say it in another way, or choose another model."
+    ),
+  overloaded: trans =>
+    trans.__(
+      'The provider is overloaded or down for the moment. The agent tries again after a pause.'
+    ),
+  network: trans =>
+    trans.__(
+      'The provider could not be reached. Check the connection and the address; the agent tries again.'
+    ),
+  timeout: trans =>
+    trans.__('The provider took too long. The agent tries again.'),
+  broken_stream: trans =>
+    trans.__(
+      'The answer broke off before its end; what it asked for was not run. The agent tries again.'
     )
 };
 
@@ -224,6 +302,25 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
 };
 
 /**
+ * What the server says about the conversations it keeps.
+ */
+const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
+  conversations_damaged: (trans, error) =>
+    trans.__(
+      'Damaged lines were found in stored conversations (%1 in %2). Their bytes are kept and everything else was read. “hdsp-agent doctor” says where they are.',
+      param(error, 'lines'),
+      param(error, 'tasks')
+    ),
+  tasks_interrupted: (trans, error) =>
+    trans.__(
+      'Tasks were interrupted because their server ended (%1). What was recorded of them is safe, and they can be taken up again from the history.',
+      param(error, 'tasks')
+    ),
+  storage_large: tooLarge,
+  storage_critical: tooLarge
+};
+
+/**
  * What this page finds out by itself.
  */
 const OWN: Readonly<Record<string, Sentence>> = {
@@ -263,10 +360,19 @@ function forbidden(trans: TranslationBundle, error: ErrorLike): string {
     : trans.__('The operator of this server decided this for everybody.');
 }
 
+function tooLarge(trans: TranslationBundle, error: ErrorLike): string {
+  return trans.__(
+    'Stored conversations take %1 GB, more than %2 GB. Delete some in the history, or let the storage settings delete them sooner.',
+    param(error, 'gigabytes'),
+    param(error, 'limit')
+  );
+}
+
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   ...SERVER_ERRORS,
   ...KEY_STORAGE,
   ...CONFIGURATION,
+  ...CONVERSATIONS,
   ...OWN
 };
 

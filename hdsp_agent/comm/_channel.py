@@ -250,6 +250,21 @@ class ChannelHub:
             )
         return channel
 
+    @property
+    def owners(self) -> list[Owner]:
+        """Those who were connected since the server started."""
+        return list(self._channels)
+
+    def publish_to(self, owner: Owner, message: ExtensionMessage) -> None:
+        """Send a message to all tabs of one owner; who never connected starts from the whole state anyway."""
+        channel = self._channels.get(owner)
+        if channel is not None:
+            channel.publish(message)
+
+    def publish_state(self, owner: Owner) -> None:
+        """Send all tabs of one owner the whole state, because another conversation is on screen."""
+        self.publish_to(owner, self._state_of(owner))
+
     def publish_to_all(self, message: ExtensionMessage) -> None:
         """Send a message to all tabs of everybody: about what all of them share."""
         for channel in self._channels.values():

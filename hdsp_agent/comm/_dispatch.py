@@ -34,7 +34,7 @@ class RequestContext:
 Handler = Callable[[RequestContext, MessageT], Awaitable[JsonValue]]
 """Acts on one type of message; what it returns is the result in the answer, what it raises the error."""
 
-TaskExists = Callable[[Owner, str], bool]
+TaskExists = Callable[[Owner, str], Awaitable[bool]]
 
 
 class Dispatcher:
@@ -53,6 +53,10 @@ class Dispatcher:
         if message_type in self._handlers:
             raise ValueError(f"{message_type} has a handler already")
         self._handlers[message_type] = cast("Handler[WebviewMessage]", handler)
+
+    def handles(self, message_type: str) -> bool:
+        """Whether anybody acts on messages of this type."""
+        return message_type in self._handlers
 
     async def answer(self, context: RequestContext, message: WebviewMessage, complaints: Complaints) -> bytes:
         """Act on a message and return the data of its ack; nothing but a cancellation is ever raised."""
@@ -75,10 +79,11 @@ class Dispatcher:
             )
 
     async def _act(self, context: RequestContext, message: WebviewMessage) -> JsonValue:
-        if message.task_id is not None and self._task_exists and not self._task_exists(context.owner, message.task_id):
+        task_id = message.task_id
+        if task_id is not None and self._task_exists and not await self._task_exists(context.owner, task_id):
             raise UnknownTask(
-                f"There is no task {message.task_id}. It may have been deleted; reload the history.",
-                task=message.task_id,
+                f"There is no task {task_id}. It may have been deleted; reload the history.",
+                task=task_id,
             )
         handler = self._handlers.get(message.type)
         if handler is None:

@@ -12,12 +12,15 @@ from ..messages import (
     SettingsUpdatedMessage,
     StateMessage,
 )
+from .history import ShownTask
 from .notices import NoticeBoard
 
 __all__ = ["changes", "full_state"]
 
 
-def full_state(version: str, config: ContextProxy, notices: NoticeBoard) -> StateMessage:
+def full_state(
+    version: str, config: ContextProxy, notices: NoticeBoard, *, can_start_tasks: bool, shown: ShownTask | None = None
+) -> StateMessage:
     """Everything a page shows, from memory."""
     book = config.profiles
     current = book.current
@@ -34,8 +37,11 @@ def full_state(version: str, config: ContextProxy, notices: NoticeBoard) -> Stat
             secret_status=config.secrets.status,
             mode=config.settings.mode,
             custom_modes=config.settings.custom_modes or [],
-            cline_messages=[],
-            has_older_messages=False,
+            can_start_tasks=can_start_tasks,
+            current_task_id=shown.item.id if shown else None,
+            current_task_item=shown.item if shown else None,
+            cline_messages=shown.messages if shown else [],
+            has_older_messages=shown.has_older if shown else False,
             notices=notices.standing,
         )
     )

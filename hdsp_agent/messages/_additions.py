@@ -29,6 +29,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "messageDelta",
         "messagesPage",
         "taskHistoryPage",
+        "taskHistoryItemsRemoved",
         "settingsUpdated",
         "profilesUpdated",
         "noticesUpdated",

@@ -15,6 +15,8 @@ __all__ = [
     "CondenseTaskContextResponseMessage",
     "CondenseTaskContextStartedMessage",
     "CurrentCheckpointUpdatedMessage",
+    "HistorySnippet",
+    "HistorySnippetPart",
     "InteractionRequiredMessage",
     "KernelStatusMessage",
     "McpExecutionStatusMessage",
@@ -24,6 +26,7 @@ __all__ = [
     "MessagesPage",
     "StateMessage",
     "TaskHistoryItemUpdatedMessage",
+    "TaskHistoryItemsRemovedMessage",
     "TaskHistoryPage",
     "TaskHistoryUpdatedMessage",
     "TaskUpdate",
@@ -160,13 +163,39 @@ class TaskHistoryItemUpdatedMessage(Message):
     task_history_item: HistoryItem
 
 
+class TaskHistoryItemsRemovedMessage(Message):
+    """These tasks are not in the history any more."""
+
+    type: Literal["taskHistoryItemsRemoved"] = "taskHistoryItemsRemoved"
+    task_ids: list[str]
+
+
+class HistorySnippetPart(Message):
+    """A stretch of a snippet, and whether it is what was searched for."""
+
+    text: str
+    found: bool
+
+
+class HistorySnippet(Message):
+    """A line out of a task's title, first message or conversation that says what was searched for."""
+
+    field: Literal["title", "task", "text"]
+    parts: list[HistorySnippetPart]
+
+
 class TaskHistoryPage(Message):
-    """A page of the history, in the order asked for."""
+    """A page of the history, in the order asked for by ``request_id``.
+
+    ``next_cursor`` asks for what follows and is absent at the end; ``snippets`` are by task id and only of a search.
+    """
 
     type: Literal["taskHistoryPage"] = "taskHistoryPage"
+    request_id: str
     task_history: list[HistoryItem]
-    offset: int
     total: int
+    next_cursor: str | None = None
+    snippets: dict[str, HistorySnippet] | None = None
 
 
 class AggregatedCosts(Message):
@@ -203,6 +232,7 @@ TaskUpdate = (
     | KernelStatusMessage
     | TaskHistoryUpdatedMessage
     | TaskHistoryItemUpdatedMessage
+    | TaskHistoryItemsRemovedMessage
     | TaskHistoryPage
     | TaskWithAggregatedCostsMessage
 )

@@ -37,6 +37,7 @@ class ExtensionState(Message):
     cline_messages_seq: int | None = None
     has_older_messages: bool | None = None
     message_queue: list[QueuedMessage] | None = None
+    can_start_tasks: Flag | None = None
     task_history: list[HistoryItem] | None = None
     has_older_tasks: bool | None = None
     mcp_servers: list[McpServer] | None = None

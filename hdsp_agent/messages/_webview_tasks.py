@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ._additions import NotebookRef
-from ._base import Count, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
+from ._base import Count, FilePath, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
 from ._conversation import TodoItem
 from ._kinds import ClineAskResponse
 from ._webview_base import Request
@@ -201,14 +201,21 @@ HistorySort = Literal["newest", "oldest", "mostExpensive", "mostTokens", "mostRe
 
 
 class LoadTaskHistoryRequest(Request):
-    """Ask for a page of the history, perhaps searched and sorted."""
+    """Ask for a page of the history, perhaps searched and sorted.
+
+    ``cursor`` is the ``nextCursor`` of the page before, of the same list; without one the list begins. Times are
+    milliseconds: ``since`` is within, ``until`` is not.
+    """
 
     type: Literal["loadTaskHistory"] = "loadTaskHistory"
     query: Query | None = None
     sort: HistorySort | None = None
-    workspace: Annotated[str, Field(max_length=4096)] | None = None
+    workspace: FilePath | None = None
+    notebook: FilePath | None = None
     favorites: Flag | None = None
-    offset: Count | None = None
+    since: Timestamp | None = None
+    until: Timestamp | None = None
+    cursor: Query | None = None
     limit: Annotated[Count, Field(ge=1, le=500)] | None = None
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ._corrupt_lines import CorruptLine, Damage, kept_aside
-from ._file_store import FileStore
-from ._forks import Fork, fork_at
-from ._histories import effective_api, effective_ui
-from ._history_index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
-from ._history_query import HistoryHit, HistoryPage, HistoryQuery
-from ._locks import LockWatch, TaskLock, read_lock
-from ._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, parse_mark
-from ._masking import Masker, StreamMasker
-from ._message_manager import MessageManager
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from ._backends import DATABASE_NAME, Backend, open_store
 from ._protocol import (
     DamageNotice,
     HistoryLog,
@@ -26,6 +20,7 @@ from ._protocol import (
     TaskStore,
 )
 from ._records import (
+    COMPLETED_STATUSES,
     STREAM_FILES,
     ApiDraft,
     ApiRecord,
@@ -45,20 +40,60 @@ from ._records import (
     iso_time,
     parse_iso_time,
 )
-from ._task_folders import TaskFolders
-from ._vault import Vault
+from ._trace import task_logger
+from .files._corrupt_lines import CorruptLine, Damage, kept_aside
+from .files._folders import TaskFolders
+from .files._locks import LockWatch, TaskLock, read_lock
+from .files._store import FileStore
+from .history._index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
+from .history._query import HistoryHit, HistoryPage, HistoryQuery
+from .history._state_database import StateDatabase
+from .marks._forks import Fork, fork_at
+from .marks._histories import effective_api, effective_ui
+from .marks._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, parse_mark
+from .marks._message_manager import MessageManager
+from .marks._replay import HistoryView, replay
+from .marks._tool_pairs import INTERRUPTED
+from .masking._masker import Masker, StreamMasker
+from .masking._vault import Vault
+from .upkeep._progress import Progress
+
+if TYPE_CHECKING:
+    from .exchange._export import ExportFormat, export_task, render_task
+    from .exchange._import import ImportedTask, ImportReport, import_tasks
+    from .exchange._import_images import with_images
+    from .exchange._import_json import Finding as ImportFinding
+    from .exchange._migration import MigrationReport, migrate
+    from .history._task_records import history_item, task_records
+    from .sqlite._store import SqliteStore
+    from .upkeep._backup import BackupInfo, BackupReport, RestoreReport, back_up, backups, restore_backup, verify_backup
+    from .upkeep._doctor import DoctorReport, Finding, examine
+    from .upkeep._quota import AlertLevel, PlaceUse, StorageLimits, StorageUse, alert_level, measure
+    from .upkeep._retention import CleanReport, RetentionRules, clean
+    from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
 
 __all__ = [
+    "COMPLETED_STATUSES",
+    "DATABASE_NAME",
+    "INTERRUPTED",
     "STREAM_FILES",
+    "AlertLevel",
     "AnyMark",
     "ApiDraft",
     "ApiRecord",
     "ApiRole",
+    "Backend",
+    "BackupInfo",
+    "BackupReport",
+    "CleanReport",
     "CondenseMark",
     "CorruptLine",
     "Damage",
     "DamageNotice",
+    "DoctorReport",
+    "ExportFormat",
     "FileStore",
+    "Finding",
     "Fork",
     "HistoryChange",
     "HistoryHit",
@@ -67,19 +102,33 @@ __all__ = [
     "HistoryPage",
     "HistoryQuery",
     "HistoryRecord",
+    "HistoryView",
+    "ImportFinding",
+    "ImportReport",
+    "ImportedTask",
     "LockRecord",
     "LockWatch",
     "Mark",
     "Masker",
     "MessageManager",
+    "MigrationReport",
     "NewTask",
     "Outcome",
     "Place",
+    "PlaceUse",
+    "Progress",
     "RebuildReport",
     "Records",
     "Recovery",
+    "RestoreReport",
+    "RetentionRules",
     "RewindMark",
+    "SqliteStore",
     "StateChange",
+    "StateDatabase",
+    "Statistics",
+    "StorageLimits",
+    "StorageUse",
     "Stream",
     "StreamMasker",
     "SummaryDraft",
@@ -96,16 +145,86 @@ __all__ = [
     "ToolDraft",
     "ToolRecord",
     "ToolStatus",
+    "Totals",
     "TruncateMark",
     "UndoMark",
     "Vault",
+    "WantedTasks",
+    "alert_level",
+    "back_up",
+    "backups",
+    "clean",
     "effective_api",
     "effective_ui",
     "estimated_tokens",
+    "examine",
+    "export_task",
     "fork_at",
+    "history_item",
+    "import_tasks",
     "iso_time",
     "kept_aside",
+    "measure",
+    "migrate",
+    "open_store",
     "parse_iso_time",
     "parse_mark",
     "read_lock",
+    "render_task",
+    "replay",
+    "restore_backup",
+    "statistics",
+    "task_logger",
+    "task_records",
+    "verify_backup",
+    "with_images",
 ]
+
+# What only some need is imported when they do: most of it would cost every start.
+_LATER: Final = {
+    "WantedTasks": ("upkeep._statistics", "WantedTasks"),
+    "history_item": ("history._task_records", "history_item"),
+    "task_records": ("history._task_records", "task_records"),
+    "AlertLevel": ("upkeep._quota", "AlertLevel"),
+    "BackupInfo": ("upkeep._backup", "BackupInfo"),
+    "BackupReport": ("upkeep._backup", "BackupReport"),
+    "CleanReport": ("upkeep._retention", "CleanReport"),
+    "DoctorReport": ("upkeep._doctor", "DoctorReport"),
+    "ExportFormat": ("exchange._export", "ExportFormat"),
+    "Finding": ("upkeep._doctor", "Finding"),
+    "ImportFinding": ("exchange._import_json", "Finding"),
+    "ImportReport": ("exchange._import", "ImportReport"),
+    "ImportedTask": ("exchange._import", "ImportedTask"),
+    "MigrationReport": ("exchange._migration", "MigrationReport"),
+    "PlaceUse": ("upkeep._quota", "PlaceUse"),
+    "RestoreReport": ("upkeep._backup", "RestoreReport"),
+    "RetentionRules": ("upkeep._retention", "RetentionRules"),
+    "SqliteStore": ("sqlite._store", "SqliteStore"),
+    "Statistics": ("upkeep._statistics", "Statistics"),
+    "StorageLimits": ("upkeep._quota", "StorageLimits"),
+    "StorageUse": ("upkeep._quota", "StorageUse"),
+    "Totals": ("upkeep._statistics", "Totals"),
+    "alert_level": ("upkeep._quota", "alert_level"),
+    "back_up": ("upkeep._backup", "back_up"),
+    "backups": ("upkeep._backup", "backups"),
+    "clean": ("upkeep._retention", "clean"),
+    "examine": ("upkeep._doctor", "examine"),
+    "export_task": ("exchange._export", "export_task"),
+    "import_tasks": ("exchange._import", "import_tasks"),
+    "measure": ("upkeep._quota", "measure"),
+    "migrate": ("exchange._migration", "migrate"),
+    "render_task": ("exchange._export", "render_task"),
+    "restore_backup": ("upkeep._backup", "restore_backup"),
+    "statistics": ("upkeep._statistics", "statistics"),
+    "verify_backup": ("upkeep._backup", "verify_backup"),
+    "with_images": ("exchange._import_images", "with_images"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _LATER[name]
+    value: object = getattr(import_module(f".{module}", __name__), attribute)
+    globals()[name] = value
+    return value

@@ -30,11 +30,11 @@ def open_store(home: Path, backend: Backend, **options: Unpack[StoreOptions]) ->
     """The store of this home, not started yet: a folder for each task, or all of them in ``tasks.db``."""
     match backend:
         case "files":
-            from ._file_store import FileStore
+            from .files._store import FileStore
 
             return FileStore(home, **options)
         case "sqlite":
-            from ._sqlite_store import SqliteStore
+            from .sqlite._store import SqliteStore
 
             return SqliteStore(home / DATABASE_NAME, **options)
         case _:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
 
 from ..messages import ClineMessage
-from ._marks import Mark
 from ._records import ApiRecord
-from ._spans import Span
+from .marks._marks import Mark
+from .marks._spans import Span
 
 __all__ = ["HistoryLog", "api_records"]
 

@@ -11,9 +11,7 @@ from typing_extensions import TypedDict, Unpack
 
 from ..errors import StorageUnavailable
 from ..messages import ClineMessage, HistoryItem, NotebookRef, TaskId
-from ._corrupt_lines import Damage
 from ._history_log import HistoryLog
-from ._marks import AnyMark
 from ._records import (
     ApiDraft,
     ApiRecord,
@@ -27,6 +25,8 @@ from ._records import (
     ToolDraft,
     ToolRecord,
 )
+from .files._corrupt_lines import Damage
+from .marks._marks import AnyMark
 
 __all__ = [
     "DamageNotice",

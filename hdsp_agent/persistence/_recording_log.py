@@ -12,8 +12,6 @@ from typing_extensions import Unpack
 from ..config._held import HeldTasks
 from ..errors import Conflict, StorageUnavailable
 from ..messages import ClineMessage, TaskId
-from ._file_records import FileRecords, numbered_line, ui_line
-from ._marks import AnyMark, Mark
 from ._protocol import Outcome, StateChange
 from ._records import (
     ApiDraft,
@@ -29,9 +27,11 @@ from ._records import (
     iso_time,
 )
 from ._streaming import Streaming
-from ._task_state import StateKeeper
 from ._timestamps import TimestampAllocator
 from ._trace import TaskLogger
+from .files._records import FileRecords, numbered_line, ui_line
+from .files._state import StateKeeper
+from .marks._marks import AnyMark, Mark
 
 __all__ = ["REMEMBERED", "RecordingLog", "StreamEnd", "StreamWriter"]
 

@@ -64,7 +64,12 @@ def _parts(operation: Schema, writer: TypeWriter) -> Iterator[str]:
     if "requestBody" in operation:
         yield f"body: {writer.type_of(_content(operation['requestBody']))}"
     succeeded = next(one for status, one in _object(operation["responses"]).items() if status.startswith("2"))
-    yield f"answer: {writer.type_of(_content(succeeded))}"
+    yield "answer: Blob" if _is_file(succeeded) else f"answer: {writer.type_of(_content(succeeded))}"
+
+
+def _is_file(part: object) -> bool:
+    schemas = [_object(_object(content)["schema"]) for content in _object(_object(part)["content"]).values()]
+    return all(schema.get("format") == "binary" for schema in schemas)
 
 
 def _content(part: object) -> Schema:

@@ -2,7 +2,10 @@
 
 import type {
   GlobalSettings,
+  HistoryItem,
+  HistorySnippet,
   JsonValue,
+  NotebookRef,
   Notice,
   ProfileEntry,
   ProviderSettings,
@@ -77,6 +80,57 @@ export interface Endpoints {
   };
   /** Models of a provider: window and prices. */
   'GET /models': { query: { provider?: string }; answer: ModelList };
+  /** The caller's conversations, searched, sorted, a page at a time. */
+  'GET /history': {
+    query: {
+      query?: string;
+      sort?: string;
+      workspace?: string;
+      notebook?: string;
+      favorites?: string;
+      since?: string;
+      until?: string;
+      cursor?: string;
+      limit?: string;
+    };
+    answer: HistoryList;
+  };
+  /** One line of the history. */
+  'GET /history/{task}': { path: { task: string }; answer: HistoryItem };
+  /** Rename a conversation, or make it a favourite. */
+  'PATCH /history/{task}': {
+    path: { task: string };
+    body: HistoryChangeBody;
+    answer: HistoryItem;
+  };
+  /** Delete a conversation and its subtasks. */
+  'DELETE /history/{task}': { path: { task: string }; answer: Deleted };
+  /** What is known of a task. */
+  'GET /tasks/{task}': { path: { task: string }; answer: TaskView };
+  /** A page of one of a task's logs: ui, api, summaries, tools or marks. */
+  'GET /tasks/{task}/logs/{log}': {
+    path: { task: string; log: string };
+    query: { before?: string; after?: string; limit?: string };
+    answer: RecordList;
+  };
+  /** A long output or image of a task, to be saved. */
+  'GET /tasks/{task}/artifacts/{artifact}': {
+    path: { task: string; artifact: string };
+    answer: Blob;
+  };
+  /** A conversation as Markdown, JSON or a notebook. */
+  'GET /tasks/{task}/export': {
+    path: { task: string };
+    query: { format?: string };
+    answer: Blob;
+  };
+  /** The caller's conversations in numbers. */
+  'GET /statistics': {
+    query: { since?: string; until?: string; status?: string };
+    answer: StatisticsView;
+  };
+  /** How much is stored, and whether that is too much. */
+  'GET /storage': { answer: StorageView };
 }
 
 /** One connected panel. */
@@ -88,6 +142,11 @@ export interface ClientStats {
   resyncs: number;
   /** Answers that this panel has not taken yet. */
   waiting: number;
+}
+
+/** The tasks that went: the one asked for, and its subtasks. */
+export interface Deleted {
+  taskIds: Array<string>;
 }
 
 /** Whether all is well, and what is not. */
@@ -102,6 +161,21 @@ export interface Health {
   /** Where keys are kept: keyring, encrypted-file, file or none. */
   secretStorage: string;
   notices: Array<Notice>;
+}
+
+/** What to change; what is absent stays. A blank title takes it away. */
+export interface HistoryChangeBody {
+  title?: string;
+  isFavorited?: boolean;
+}
+
+/** A page of the history; `nextCursor` asks for what follows and is absent at the end. */
+export interface HistoryList {
+  taskHistory: Array<HistoryItem>;
+  total: number;
+  nextCursor?: string;
+  /** Where a task says what was searched for, by its id. */
+  snippets?: Record<string, HistorySnippet>;
 }
 
 /** An exported settings file, ours or Roo Code's. */
@@ -225,6 +299,11 @@ export interface ProviderInfo {
   hidden: boolean;
 }
 
+/** A page of a log, oldest first. Of `ui`, `before` and `after` are `ts`; of all others, the line's number. */
+export interface RecordList {
+  records: Array<Record<string, JsonValue>>;
+}
+
 /** A key to keep. It is never sent back. */
 export interface SecretBody {
   value: string;
@@ -247,7 +326,115 @@ export interface SettingsView {
   defaults: GlobalSettings;
 }
 
+/** The caller's tasks in numbers. */
+export interface StatisticsView {
+  total: TotalsView;
+  running: number;
+  completed: number;
+  failureRate: number;
+  byStatus: Record<string, TotalsView>;
+  byModel: Record<string, TotalsView>;
+  byDay: Record<string, TotalsView>;
+  longRunning: Array<string>;
+  unreadable: number;
+}
+
 /** Where to keep keys from now on. `auto` means the best that works: keyring, then encrypted file. */
 export interface StorageBody {
   kind: 'auto' | 'keyring' | 'encrypted-file' | 'file';
+}
+
+/** What everything the server keeps takes, and from where on people are told. */
+export interface StorageView {
+  level: 'ok' | 'warning' | 'critical';
+  totalBytes: number;
+  tasksBytes: number;
+  runningTasks: number;
+  completedTasks: number;
+  packedTasks: number;
+  /** The other files and folders, by name. */
+  parts: Record<string, number>;
+  warningGigabytes: number;
+  criticalGigabytes: number;
+}
+
+/** Where a task came from. */
+export interface TaskKey {
+  task_source: string;
+  owner?: string;
+  repo?: string;
+  task_type?: string;
+  task_id?: string;
+}
+
+/** `metadata.json`: what does not change while a task lives; the fields from `parent_task_id` on are our own. */
+export interface TaskMetadata {
+  uuid: string;
+  task_key?: TaskKey;
+  created_at: string;
+  process_id: number;
+  hostname: string;
+  config?: Record<string, JsonValue>;
+  user?: string;
+  parent_task_id?: string;
+  root_task_id?: string;
+  forked_from?: string;
+  workspace?: string;
+  notebook?: NotebookRef;
+  mode?: string;
+}
+
+/** `state.json`: how a task is getting on; the fields from `outcome` on are our own. `outcome` is what a task that is `completing` will be; `history_item` is the task's line in the history, so that the index can be rebuilt from the folders. */
+export interface TaskState {
+  status:
+    | 'initializing'
+    | 'processing'
+    | 'compressing'
+    | 'completing'
+    | 'completed'
+    | 'failed'
+    | 'timeout';
+  started_at?: string;
+  updated_at: string;
+  completed_at?: string;
+  llm_call_count: number;
+  tool_call_count: number;
+  total_tokens_used: number;
+  current_context_tokens: number;
+  compression_count: number;
+  last_activity?: string;
+  error?: string;
+  outcome?:
+    | 'initializing'
+    | 'processing'
+    | 'compressing'
+    | 'completing'
+    | 'completed'
+    | 'failed'
+    | 'timeout';
+  resumable: boolean;
+  pinned: boolean;
+  history_item?: HistoryItem;
+}
+
+/** What is known of a task, and how many records each of its logs has. */
+export interface TaskView {
+  metadata: TaskMetadata;
+  state: TaskState;
+  counts: Record<string, number>;
+}
+
+/** What some tasks add up to. */
+export interface TotalsView {
+  tasks: number;
+  messages: number;
+  llmCalls: number;
+  toolCalls: number;
+  tokens: number;
+  tokensIn: number;
+  tokensOut: number;
+  cost: number;
+  compressions: number;
+  averageSeconds: number;
+  compressionRatio?: number;
 }

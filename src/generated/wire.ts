@@ -314,6 +314,7 @@ export type ExtensionMessage =
   | KernelStatusMessage
   | TaskHistoryUpdatedMessage
   | TaskHistoryItemUpdatedMessage
+  | TaskHistoryItemsRemovedMessage
   | TaskHistoryPage
   | TaskWithAggregatedCostsMessage
   | SettingsUpdatedMessage
@@ -1180,6 +1181,7 @@ export interface ExtensionState {
   clineMessagesSeq?: number;
   hasOlderMessages?: boolean;
   messageQueue?: Array<QueuedMessage>;
+  canStartTasks?: boolean;
   taskHistory?: Array<HistoryItem>;
   hasOlderTasks?: boolean;
   mcpServers?: Array<McpServer>;
@@ -1503,6 +1505,18 @@ export interface HistoryItem {
   notebook?: NotebookRef;
 }
 
+/** A line out of a task's title, first message or conversation that says what was searched for. */
+export interface HistorySnippet {
+  field: 'title' | 'task' | 'text';
+  parts: Array<HistorySnippetPart>;
+}
+
+/** A stretch of a snippet, and whether it is what was searched for. */
+export interface HistorySnippetPart {
+  text: string;
+  found: boolean;
+}
+
 /** Import the mode whose file has the content `text`. */
 export interface ImportModeRequest {
   requestId: string;
@@ -1652,7 +1666,7 @@ export interface LoadMessagesRequest {
   limit?: number;
 }
 
-/** Ask for a page of the history, perhaps searched and sorted. */
+/** Ask for a page of the history, perhaps searched and sorted. `cursor` is the `nextCursor` of the page before, of the same list; without one the list begins. Times are milliseconds: `since` is within, `until` is not. */
 export interface LoadTaskHistoryRequest {
   requestId: string;
   taskId?: string;
@@ -1660,8 +1674,11 @@ export interface LoadTaskHistoryRequest {
   query?: string;
   sort?: HistorySort;
   workspace?: string;
+  notebook?: string;
   favorites?: boolean;
-  offset?: number;
+  since?: number;
+  until?: number;
+  cursor?: string;
   limit?: number;
 }
 
@@ -2814,12 +2831,20 @@ export interface TaskHistoryItemUpdatedMessage {
   taskHistoryItem: HistoryItem;
 }
 
-/** A page of the history, in the order asked for. */
+/** These tasks are not in the history any more. */
+export interface TaskHistoryItemsRemovedMessage {
+  type: 'taskHistoryItemsRemoved';
+  taskIds: Array<string>;
+}
+
+/** A page of the history, in the order asked for by `request_id`. `next_cursor` asks for what follows and is absent at the end; `snippets` are by task id and only of a search. */
 export interface TaskHistoryPage {
   type: 'taskHistoryPage';
+  requestId: string;
   taskHistory: Array<HistoryItem>;
-  offset: number;
   total: number;
+  nextCursor?: string;
+  snippets?: Record<string, HistorySnippet>;
 }
 
 /** The history changed as a whole; this is its newest page. */

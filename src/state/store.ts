@@ -3,7 +3,6 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../comm/client';
-import { RequestError } from '../comm/requesterror';
 import type { IConnectionStatus } from '../comm/status';
 import type {
   ClineMessage,
@@ -22,7 +21,8 @@ import { MessageWindow } from './messages';
 export type AgentState = Readonly<Omit<ExtensionState, 'clineMessages'>>;
 
 /**
- * Whether the server can hold conversations; `unknown` until it said so.
+ * Whether a conversation can be begun; `unknown` until the server said so.
+ * Those it has kept can be read either way.
  */
 export type ConversationSupport = 'unknown' | 'supported' | 'unsupported';
 
@@ -88,10 +88,17 @@ export class AgentStore implements IDisposable {
   }
 
   /**
-   * Whether the server can hold conversations.
+   * Whether a conversation can be begun.
    */
   get conversations(): ConversationSupport {
-    return this._conversations;
+    switch (this._state?.canStartTasks) {
+      case undefined:
+        return 'unknown';
+      case true:
+        return 'supported';
+      case false:
+        return 'unsupported';
+    }
   }
 
   /**
@@ -219,9 +226,6 @@ export class AgentStore implements IDisposable {
       this._touched.add(ts);
     }
     this._touch();
-    if (!this._hasAsked) {
-      void this._askForConversations();
-    }
   }
 
   private _setState(change: Partial<AgentState>): void {
@@ -297,21 +301,6 @@ export class AgentStore implements IDisposable {
     }
   }
 
-  private async _askForConversations(): Promise<void> {
-    this._hasAsked = true;
-    try {
-      await this._client.request({ type: 'loadTaskHistory', limit: 1 });
-      this._conversations = 'supported';
-    } catch (error) {
-      if (error instanceof RequestError && error.code === 'unsupported') {
-        this._conversations = 'unsupported';
-      } else {
-        this._hasAsked = false;
-      }
-    }
-    this._touch();
-  }
-
   private _touch(): void {
     this._isTouched = true;
     this._batch.request();
@@ -340,8 +329,6 @@ export class AgentStore implements IDisposable {
   private _connection: IConnectionStatus;
   private _state: AgentState | null = null;
   private _taskId: string | null = null;
-  private _conversations: ConversationSupport = 'unknown';
-  private _hasAsked = false;
   private _touched = new Set<number>();
   private _isTouched = false;
   private _isDisposed = false;

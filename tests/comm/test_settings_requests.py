@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.comm.services import Services
-from tests.comm.channel.channel_panel import Panel
-
-Connect = Callable[[], AbstractAsyncContextManager[Panel]]
-
-
-@pytest.fixture
-def connect(services: Services, jp_ws_fetch) -> Connect:
-    """Opens pages of the real extension."""
-
-    @asynccontextmanager
-    async def connected() -> AsyncIterator[Panel]:
-        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"))
-        try:
-            await panel.open(version=services.version)
-            await panel.until(lambda: messages(panel, "state"))
-            yield panel
-        finally:
-            await panel.leave()
-
-    return connected
-
-
-def messages(panel: Panel, type_: str) -> list[dict[str, object]]:
-    """The messages of a type heard so far."""
-    return [frame["data"] for frame in panel.of("msg") if frame["data"]["type"] == type_]
+from tests.comm.conftest import Connect, messages
 
 
 async def test_a_new_page_starts_from_the_whole_state(services: Services, connect: Connect) -> None:

@@ -41,6 +41,7 @@ OUR_EXTENSION_TYPES = {
     "secretsUpdated",
     "settingsUpdated",
     "taskHistoryPage",
+    "taskHistoryItemsRemoved",
 }
 OUR_WEBVIEW_TYPES = {"dismissNotice", "loadMessages", "loadTaskHistory"}
 # Fields we add to messages of Roo Code's, because here several tasks may run and several tabs look on.
@@ -274,6 +275,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
     published = set(re.findall(r"^    (\w+)\??:", body, re.MULTILINE)) | set(re.findall(r'"(\w+)"', body))
     fields = {info.alias for info in messages.ExtensionState.model_fields.values()}
     assert fields - published == {
+        "canStartTasks",
         "currentTaskStatus",
         "fixed",
         "hasOlderMessages",

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from hdsp_agent.messages import ClineMessage, JsonObject
-from hdsp_agent.persistence._marks import Mark, parse_mark
-from hdsp_agent.persistence._message_manager import MessageManager
 from hdsp_agent.persistence._records import ApiRecord, ApiRole, estimated_tokens
-from hdsp_agent.persistence._replay import MarkReplay
+from hdsp_agent.persistence.marks._marks import Mark, parse_mark
+from hdsp_agent.persistence.marks._message_manager import MessageManager
+from hdsp_agent.persistence.marks._replay import MarkReplay
 
 T = TypeVar("T")
 

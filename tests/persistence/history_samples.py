@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hdsp_agent.messages import HistoryItem, NotebookRef
-from hdsp_agent.persistence._history_index import HistoryChange, HistoryIndex, HistoryRecord
-from hdsp_agent.persistence._history_query import HistoryQuery
-from hdsp_agent.persistence._state_database import StateDatabase
+from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryRecord
+from hdsp_agent.persistence.history._query import HistoryQuery
+from hdsp_agent.persistence.history._state_database import StateDatabase
 
 
 def task(id_: str, **fields: object) -> HistoryItem:

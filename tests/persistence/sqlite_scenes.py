@@ -21,8 +21,8 @@ from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import FileStore, NewTask
 from hdsp_agent.persistence._backends import DATABASE_NAME
-from hdsp_agent.persistence._migration import migrate
-from hdsp_agent.persistence._sqlite_store import SqliteStore
+from hdsp_agent.persistence.exchange._migration import migrate
+from hdsp_agent.persistence.sqlite._store import SqliteStore
 
 from . import killed_task
 from .refused_task import until_refused

@@ -19,9 +19,9 @@ import pytest
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
-from hdsp_agent.persistence._backup import back_up, backups, restore_backup, verify_backup
-from hdsp_agent.persistence._doctor import examine
-from hdsp_agent.persistence._retention import RetentionRules, clean
+from hdsp_agent.persistence.upkeep._backup import back_up, backups, restore_backup, verify_backup
+from hdsp_agent.persistence.upkeep._doctor import examine
+from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .history_samples import found, history, task
 from .old_tasks import contents, file_store, finished

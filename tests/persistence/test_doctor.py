@@ -13,8 +13,8 @@ import pytest
 
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, NewTask, kept_aside
-from hdsp_agent.persistence._doctor import examine
-from hdsp_agent.persistence._retention import RetentionRules, clean
+from hdsp_agent.persistence.upkeep._doctor import examine
+from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .history_samples import history, task
 from .old_tasks import contents, file_store, finished

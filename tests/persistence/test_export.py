@@ -29,9 +29,9 @@ from hdsp_agent.persistence import (
     effective_api,
     effective_ui,
 )
-from hdsp_agent.persistence._export import ExportFormat, export_task, render_task
-from hdsp_agent.persistence._import import import_tasks
-from hdsp_agent.persistence._roo_layout import roo_messages
+from hdsp_agent.persistence.exchange._export import ExportFormat, export_task, render_task
+from hdsp_agent.persistence.exchange._import import import_tasks
+from hdsp_agent.persistence.exchange._roo_layout import roo_messages
 from tests.messages.vocabulary_samples import node
 
 from .conversation import Conversation, text_of
@@ -285,7 +285,7 @@ import asyncio, resource, sys
 from pathlib import Path
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
-from hdsp_agent.persistence._export import export_task
+from hdsp_agent.persistence.exchange._export import export_task
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

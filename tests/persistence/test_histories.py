@@ -15,13 +15,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import ApiMessage, ClineMessage
-from hdsp_agent.persistence._forks import fork_at
-from hdsp_agent.persistence._histories import effective_api, effective_ui, visible_api
-from hdsp_agent.persistence._marks import CondenseMark, Mark, TruncateMark, truncation_text
 from hdsp_agent.persistence._records import ApiRecord
-from hdsp_agent.persistence._replay import replay
-from hdsp_agent.persistence._roo_layout import roo_messages
-from hdsp_agent.persistence._tool_pairs import whole_pairs
+from hdsp_agent.persistence.exchange._roo_layout import roo_messages
+from hdsp_agent.persistence.marks._forks import fork_at
+from hdsp_agent.persistence.marks._histories import effective_api, effective_ui, visible_api
+from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark, truncation_text
+from hdsp_agent.persistence.marks._replay import replay
+from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
 
 from .conversation import Conversation, text_of
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from hdsp_agent.errors import UnknownTask
 from hdsp_agent.messages import HistoryItem
-from hdsp_agent.persistence._history_index import HistoryChange, HistoryRecord
-from hdsp_agent.persistence._history_query import HistoryQuery
+from hdsp_agent.persistence.history._index import HistoryChange, HistoryRecord
+from hdsp_agent.persistence.history._query import HistoryQuery
 
 from .history_samples import eventually, found, history, notebook, task
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hdsp_agent.persistence._history_index import HistoryChange
-from hdsp_agent.persistence._history_query import HistoryQuery
+from hdsp_agent.persistence.history._index import HistoryChange
+from hdsp_agent.persistence.history._query import HistoryQuery
 
 from .history_samples import eventually, found, history, task
 

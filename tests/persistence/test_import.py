@@ -20,10 +20,10 @@ from hdsp_agent.persistence import (
     Masker,
     NewTask,
 )
-from hdsp_agent.persistence._import import import_tasks
-from hdsp_agent.persistence._import_images import artifact_of_block, artifact_of_link
-from hdsp_agent.persistence._sqlite_store import SqliteStore
-from hdsp_agent.persistence._state_database import StateDatabase
+from hdsp_agent.persistence.exchange._import import import_tasks
+from hdsp_agent.persistence.exchange._import_images import artifact_of_block, artifact_of_link
+from hdsp_agent.persistence.history._state_database import StateDatabase
+from hdsp_agent.persistence.sqlite._store import SqliteStore
 
 from .import_scenes import (
     CLINE,
@@ -321,7 +321,7 @@ async def test_two_processes_that_import_the_same_at_once_make_each_task_once(tm
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.persistence import FileStore
-from hdsp_agent.persistence._import import import_tasks
+from hdsp_agent.persistence.exchange._import import import_tasks
 async def main():
     store = FileStore(Path(sys.argv[2]))
     await store.start()
@@ -349,7 +349,7 @@ async def test_a_killed_import_can_be_run_again(tmp_path: Path) -> None:
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.persistence import FileStore
-from hdsp_agent.persistence._import import import_tasks
+from hdsp_agent.persistence.exchange._import import import_tasks
 async def main():
     store = FileStore(Path(sys.argv[2]))
     await store.start()
@@ -383,7 +383,7 @@ import asyncio, resource, sys
 from pathlib import Path
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.persistence import FileStore
-from hdsp_agent.persistence._import import import_tasks
+from hdsp_agent.persistence.exchange._import import import_tasks
 async def main():
     store = FileStore(Path(sys.argv[2]))
     await store.start()

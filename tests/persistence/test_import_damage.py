@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence._import_json import Findings, list_records
+from hdsp_agent.persistence.exchange._import_json import Findings, list_records
 
 from .import_scenes import a_store, bring, histories, say, texts_of, write_roo
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.persistence import CorruptLine
-from hdsp_agent.persistence._jsonl import Entry, JsonlLog, LineForm
+from hdsp_agent.persistence.files._jsonl import Entry, JsonlLog, LineForm
 
 Row = dict[str, object]
 

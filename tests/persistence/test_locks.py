@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import Conflict
-from hdsp_agent.persistence import LockRecord, LockWatch, TaskLock, _locks, _processes, iso_time, read_lock
+from hdsp_agent.persistence import LockRecord, LockWatch, TaskLock, iso_time, read_lock
+from hdsp_agent.persistence.files import _locks, _processes
 
 HOLD = """
 import sys, time

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.persistence._marks import (
+from hdsp_agent.persistence.marks._marks import (
     CondenseMark,
     RewindMark,
     TruncateMark,
@@ -17,8 +17,8 @@ from hdsp_agent.persistence._marks import (
     parse_mark,
     truncation_text,
 )
-from hdsp_agent.persistence._replay import MarkReplay, replay
-from hdsp_agent.persistence._spans import EVERYTHING, OPEN, Span, Spans
+from hdsp_agent.persistence.marks._replay import MarkReplay, replay
+from hdsp_agent.persistence.marks._spans import EVERYTHING, OPEN, Span, Spans
 
 SAMPLES = [
     CondenseMark(

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.config import MaskedKind
-from hdsp_agent.persistence._masking import Masker
+from hdsp_agent.persistence.masking._masker import Masker
 
 from .planted_secrets import Planted, planted_secrets, private_key
 

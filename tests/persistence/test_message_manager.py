@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
-from hdsp_agent.persistence._marks import Mark
-from hdsp_agent.persistence._tool_pairs import INTERRUPTED
+from hdsp_agent.persistence.marks._marks import Mark
+from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED
 
 from .conversation import Conversation
 

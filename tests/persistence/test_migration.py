@@ -30,7 +30,7 @@ from hdsp_agent.persistence import (
     kept_aside,
 )
 from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
-from hdsp_agent.persistence._migration import LeftOut, migrate
+from hdsp_agent.persistence.exchange._migration import LeftOut, migrate
 
 from .store_contract import asked, said
 

@@ -11,10 +11,10 @@ import pytest
 
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence._compaction import compacted_ui_lines
-from hdsp_agent.persistence._file_records import UI_FORM, ui_line
-from hdsp_agent.persistence._jsonl import JsonlLog
-from hdsp_agent.persistence._packing import open_packed, unpacked_size, write_packed
+from hdsp_agent.persistence.files._jsonl import JsonlLog
+from hdsp_agent.persistence.files._packing import open_packed, unpacked_size, write_packed
+from hdsp_agent.persistence.files._records import UI_FORM, ui_line
+from hdsp_agent.persistence.upkeep._compaction import compacted_ui_lines
 
 
 def message(ts: int, text: str = "x", *, partial: bool = False) -> ClineMessage:

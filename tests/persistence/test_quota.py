@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.persistence import NewTask
-from hdsp_agent.persistence._quota import PlaceUse, StorageLimits, StorageUse, alert_level, measure
-from hdsp_agent.persistence._retention import RetentionRules, clean
+from hdsp_agent.persistence.upkeep._quota import PlaceUse, StorageLimits, StorageUse, alert_level, measure
+from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .old_tasks import file_store, finished
 

@@ -19,10 +19,11 @@ from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import Conflict, StorageUnavailable
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore, _locks
+from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore
 from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
-from hdsp_agent.persistence._sqlite_schema import APPLICATION_ID, MIGRATIONS
-from hdsp_agent.persistence._sqlite_store import SqliteStore
+from hdsp_agent.persistence.files import _locks
+from hdsp_agent.persistence.sqlite._schema import APPLICATION_ID, MIGRATIONS
+from hdsp_agent.persistence.sqlite._store import SqliteStore
 
 from .store_contract import StoreContract, asked, said
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence._history_index import HistoryRecord
-from hdsp_agent.persistence._history_query import HistoryQuery
-from hdsp_agent.persistence._state_database import Schema, StateDatabase
+from hdsp_agent.persistence.history._index import HistoryRecord
+from hdsp_agent.persistence.history._query import HistoryQuery
+from hdsp_agent.persistence.history._state_database import Schema, StateDatabase
 
 from .history_samples import eventually, found, history, task
 

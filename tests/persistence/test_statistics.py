@@ -5,8 +5,8 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 from hdsp_agent.persistence import FileStore, NewTask
-from hdsp_agent.persistence._retention import RetentionRules, clean
-from hdsp_agent.persistence._statistics import statistics
+from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
+from hdsp_agent.persistence.upkeep._statistics import statistics
 
 from .old_tasks import file_store, finished
 

@@ -13,8 +13,8 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence import _append_file
-from hdsp_agent.persistence._writer import LogFile, LogWriter
+from hdsp_agent.persistence.files import _append_file
+from hdsp_agent.persistence.files._writer import LogFile, LogWriter
 
 
 @asynccontextmanager

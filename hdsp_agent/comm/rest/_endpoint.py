@@ -7,7 +7,7 @@ model. The declaration is kept on the method, so that the OpenAPI document is de
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
@@ -24,7 +24,16 @@ from ...messages import ErrorBody, error_body
 from ...wire import WireModel
 from ..services import Services
 
-__all__ = ["AUTH_RESOURCE", "Endpoint", "NoQuery", "RestHandler", "endpoint", "endpoint_of"]
+__all__ = [
+    "AUTH_RESOURCE",
+    "Download",
+    "Endpoint",
+    "NoQuery",
+    "RestHandler",
+    "download",
+    "endpoint",
+    "endpoint_of",
+]
 
 AUTH_RESOURCE = "hdsp_agent"
 
@@ -44,10 +53,21 @@ class Endpoint:
 
     summary: str
     action: Literal["read", "write"]
-    answer: type[WireModel]
+    answer: type[WireModel] | None
+    """None if it is a file, of one of the ``media_types``."""
     body: type[WireModel] | None
     query: type[WireModel]
     status: int
+    media_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file for the person to save, made while it is sent."""
+
+    name: str
+    media_type: str
+    chunks: AsyncIterator[bytes]
 
 
 class RestHandler(APIHandler):
@@ -81,6 +101,28 @@ class RestHandler(APIHandler):
             return model.model_validate(given)
         except ValidationError as error:
             raise _invalid(error) from None
+
+    async def send(self, file: Download) -> None:
+        """Send a file as it is made, to be saved and never shown."""
+        # What goes wrong before the first bytes is still an error like any other.
+        first = await anext(file.chunks, b"")
+        self.set_header("Content-Type", file.media_type)
+        self.set_header("Content-Disposition", f'attachment; filename="{file.name}"')
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.write(first)
+        try:
+            await self.flush()
+            async for chunk in file.chunks:
+                self.write(chunk)
+                await self.flush()
+        except StreamClosedError:
+            raise
+        except Exception:
+            self.log.exception("HDSP Agent: %s ended before its end", self.request.path)
+            # Ended in good order, half a file would pass for a whole one.
+            self.detach().close()
+            return
+        await self.finish(set_content_type=file.media_type)
 
     def write_error(self, status_code: int, **kwargs: object) -> None:
         """Every error leaves as {code, message, params, field?}; details of the unexpected stay in the log."""
@@ -150,12 +192,35 @@ def endpoint(
             handler.set_status(status)
             await handler.finish(result.to_json())
 
-        # The resource is given, not inherited: the decorator would remember the first subclass's for all.
-        guarded = cast("Verb[HandlerT, P]", web.authenticated(authorized(action, resource=AUTH_RESOURCE)(run)))
-        setattr(guarded, _DECLARATION, declared)
-        return guarded
+        return _guarded(declared, cast("Verb[HandlerT, P]", run))
 
     return decorate
+
+
+def download(
+    summary: str, *, media_types: tuple[str, ...], query: type[WireModel] = NoQuery
+) -> Callable[[Callable[Concatenate[HandlerT, P], Awaitable[Download]]], Verb[HandlerT, P]]:
+    """Declare a verb that answers with a file."""
+
+    def decorate(method: Callable[Concatenate[HandlerT, P], Awaitable[Download]]) -> Verb[HandlerT, P]:
+        declared = Endpoint(summary, "read", None, None, query, 200, media_types)
+
+        @wraps(method)
+        async def run(handler: HandlerT, *args: P.args, **kwargs: P.kwargs) -> None:
+            if query is not NoQuery:
+                kwargs["query"] = handler.parse_query(query)
+            await handler.send(await method(handler, *args, **kwargs))
+
+        return _guarded(declared, cast("Verb[HandlerT, P]", run))
+
+    return decorate
+
+
+def _guarded(declared: Endpoint, run: Verb[HandlerT, P]) -> Verb[HandlerT, P]:
+    # The resource is given, not inherited: the decorator would remember the first subclass's for all.
+    guarded = cast("Verb[HandlerT, P]", web.authenticated(authorized(declared.action, resource=AUTH_RESOURCE)(run)))
+    setattr(guarded, _DECLARATION, declared)
+    return guarded
 
 
 _DECLARATION = "__hdsp_endpoint__"

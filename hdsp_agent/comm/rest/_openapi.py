@@ -17,7 +17,15 @@ __all__ = ["openapi_document"]
 _VERBS = ("get", "post", "put", "patch", "delete")
 _REF = "#/components/schemas/{model}"
 
-_EXAMPLES = {"name": "default", "profile": "default", "mode": "code", "key": "apiKey"}
+_EXAMPLES = {
+    "name": "default",
+    "profile": "default",
+    "mode": "code",
+    "key": "apiKey",
+    "task": "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d",
+    "log": "ui",
+    "artifact": "0" * 64,
+}
 
 Schema = dict[str, JsonValue]
 
@@ -47,7 +55,11 @@ def openapi_document(version: str) -> dict[str, JsonValue]:
 
 
 def _schemas(points: list[Endpoint]) -> tuple[dict[type[WireModel], JsonValue], Schema]:
-    models = {ErrorBody} | {point.answer for point in points} | {point.body for point in points if point.body}
+    models = (
+        {ErrorBody}
+        | {point.answer for point in points if point.answer}
+        | {point.body for point in points if point.body}
+    )
     ordered = sorted(models, key=lambda model: model.__name__)
     # Bodies are described as they are validated, answers as they are written: one form serves both here, since
     # absent answers are left out just as optional inputs may be.
@@ -66,7 +78,7 @@ def _operation(path: str, verb: str, point: Endpoint, names: dict[type[WireModel
         "summary": point.summary,
         "parameters": [*_path_parameters(path), *_query_parameters(point)],
         "responses": {
-            str(point.status): _content("As asked", names[point.answer]),
+            str(point.status): _content("As asked", names[point.answer]) if point.answer else _file(point),
             "default": _content("What went wrong", names[ErrorBody]),
         },
     }
@@ -93,6 +105,11 @@ def _query_parameters(point: Endpoint) -> list[JsonValue]:
         return []
     properties = point.query.model_json_schema()["properties"]
     return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]
+
+
+def _file(point: Endpoint) -> Schema:
+    schema: Schema = {"schema": {"type": "string", "format": "binary"}}
+    return {"description": "A file to save", "content": dict.fromkeys(point.media_types, schema)}
 
 
 def _content(description: str, schema: JsonValue, *, describe: bool = True) -> Schema:

@@ -16,10 +16,13 @@ API_PATH = "/hdsp-agent/api"
 def routes() -> dict[str, type[RestHandler]]:
     """Path templates below the API's own path, with their handlers."""
     from ._health import HealthHandler, OpenApiHandler
+    from ._history import HistoryHandler, HistoryItemHandler
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
+    from ._storage import StatisticsHandler, StorageHandler
+    from ._tasks import TaskArtifactHandler, TaskExportHandler, TaskHandler, TaskLogHandler
 
     return {
         "/health": HealthHandler,
@@ -36,6 +39,14 @@ def routes() -> dict[str, type[RestHandler]]:
         "/secrets/storage": SecretStorageHandler,
         "/secrets/{profile}/{key}": SecretHandler,
         "/models": ModelsHandler,
+        "/history": HistoryHandler,
+        "/history/{task}": HistoryItemHandler,
+        "/tasks/{task}": TaskHandler,
+        "/tasks/{task}/logs/{log}": TaskLogHandler,
+        "/tasks/{task}/artifacts/{artifact}": TaskArtifactHandler,
+        "/tasks/{task}/export": TaskExportHandler,
+        "/statistics": StatisticsHandler,
+        "/storage": StorageHandler,
     }
 
 

@@ -270,25 +270,17 @@ describe('AgentPanel', () => {
       expect(title()).toBe('Model');
     });
 
-    it('should announce conversations only while the server cannot hold any', async () => {
-      begin();
+    it('should announce conversations while none can be begun', () => {
+      begin({ canStartTasks: false });
       const hint = () => find('.jp-hdspAgent-card .jp-hdspAgent-hint');
-      expect(hint()).toBeNull();
-      await React.act(async () => {
-        answer('loadTaskHistory', { code: 'unsupported', message: '' });
-        await Promise.resolve();
-        await jest.advanceTimersByTimeAsync(20);
-      });
       expect(hint()?.textContent).toContain('later version');
       expect(find('textarea, input')).toBeNull();
     });
 
-    it('should promise nothing when the server holds conversations', async () => {
+    it('should promise nothing when one can be begun, or nobody knows', () => {
       begin();
-      await React.act(async () => {
-        answer('loadTaskHistory', null);
-        await jest.advanceTimersByTimeAsync(20);
-      });
+      expect(find('.jp-hdspAgent-hint')).toBeNull();
+      publish({ type: 'state', state: { canStartTasks: true } });
       expect(find('.jp-hdspAgent-hint')).toBeNull();
     });
   });

@@ -404,29 +404,17 @@ describe('AgentStore', () => {
   });
 
   describe('conversations', () => {
-    it('should be unsupported only if the server says so', async () => {
-      client.answer = () =>
-        Promise.reject(new RequestError({ code: 'unsupported', message: '' }));
+    it('should be unknown until the server says whether it holds any', () => {
+      expect(store.conversations).toBe('unknown');
       state({});
       expect(store.conversations).toBe('unknown');
-      await Promise.resolve();
-      await Promise.resolve();
-      expect(store.conversations).toBe('unsupported');
     });
 
-    it('should be asked for again after an answer that tells nothing', async () => {
-      client.answer = () =>
-        Promise.reject(new RequestError({ code: 'unavailable', message: '' }));
-      state({});
-      await Promise.resolve();
-      await Promise.resolve();
-      client.answer = () => Promise.resolve(undefined);
-      state({});
-      await Promise.resolve();
-      await Promise.resolve();
+    it('should follow what the server says', () => {
+      state({ canStartTasks: false });
+      expect(store.conversations).toBe('unsupported');
+      state({ canStartTasks: true });
       expect(store.conversations).toBe('supported');
-      state({});
-      expect(client.asked('loadTaskHistory')).toHaveLength(2);
     });
   });
 });

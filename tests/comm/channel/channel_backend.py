@@ -21,6 +21,10 @@ from tests.comm.channel.channel_panel import VERSION
 __all__ = ["Backend"]
 
 
+async def only_one_task(_: Owner, task_id: str) -> bool:
+    return task_id == "known"
+
+
 @dataclass
 class Backend:
     """What stands behind the channel in these tests, and what was asked of it."""
@@ -34,7 +38,7 @@ class Backend:
         return StateMessage(state=ExtensionState(version=VERSION))
 
     def dispatcher(self) -> Dispatcher:
-        dispatcher = Dispatcher(task_exists=lambda _, task_id: task_id == "known")
+        dispatcher = Dispatcher(task_exists=only_one_task)
         dispatcher.handle("updateSettings", self.update_settings)
         dispatcher.handle("newTask", self.slow)
         dispatcher.handle("resetState", self.broken)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hdsp_agent.comm import Dispatcher
+from hdsp_agent.comm import Dispatcher, Owner
 from tests.comm.channel.channel_backend import Backend
 
 FRAMES = 10_000
@@ -37,7 +37,7 @@ VALID: list[dict[str, object]] = [
             },
             {"type": "askResponse", "messageTs": 5, "askResponse": "messageResponse", "text": "x", "taskId": "t"},
             {"type": "checkpointRestore", "payload": {"ts": 1, "commitHash": "abcdef", "mode": "preview"}},
-            {"type": "loadTaskHistory", "query": "q", "offset": 0, "limit": 10},
+            {"type": "loadTaskHistory", "query": "q", "cursor": "W10=", "limit": 10},
             {"type": "searchFiles", "query": "x"},
         ]
     ),
@@ -107,12 +107,16 @@ messages = st.one_of(
 ).filter(lambda message: isinstance(message, bytes) or is_text(message))
 
 
+async def only_one_task(_: Owner, task_id: str) -> bool:
+    return task_id == "t"
+
+
 class Quick(Backend):
     """Answers at once."""
 
     def dispatcher(self) -> Dispatcher:
         self.gate.set()
-        dispatcher = Dispatcher(task_exists=lambda _, task_id: task_id == "t")
+        dispatcher = Dispatcher(task_exists=only_one_task)
         dispatcher.handle("updateSettings", self.update_settings)
         dispatcher.handle("newTask", self.slow)
         return dispatcher

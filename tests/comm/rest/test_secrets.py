@@ -59,10 +59,9 @@ async def try_to_leak(jp_fetch) -> None:
 
 async def everything_said(jp_fetch, jp_ws_fetch, services: Services) -> str:
     """What every GET answers, and what a new tab is sent."""
-    said = [
-        await call(jp_fetch, path.format(name="default", mode="code", profile="default", key="apiKey"))
-        for path in routes()
-    ]
+    parts = {"name": "default", "mode": "code", "profile": "default", "key": "apiKey"}
+    parts |= {"task": "nowhere", "log": "ui", "artifact": "0" * 64}
+    said = [await call(jp_fetch, path.format_map(parts)) for path in routes()]
     socket = await jp_ws_fetch("hdsp-agent", "comm")
     hello = {"target": "hdsp_agent.webview", "clientId": "c1", "version": services.version, "protocol": 1}
     await socket.write_message(json.dumps({"op": "open", "commId": "k1", "data": hello}))

@@ -1,0 +1,60 @@
+"""Which storage folder is meant, and what the operator decided in Jupyter's configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from ..errors import InvalidSetting, StorageUnavailable
+
+__all__ = ["existing", "find_home", "operator_traits"]
+
+
+def find_home(given: str | None) -> Path:
+    """The storage folder: as given, else as a server on this machine would find it."""
+    if given is not None:
+        where, name = given, "--home"
+    else:
+        where, name = str(operator_traits().get("storage_dir") or ""), "storage_dir"
+        where = where or os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+    try:
+        home = Path(where).expanduser().absolute()
+        str(home).encode()
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise InvalidSetting(f"{name} cannot be {where!a}: {error}.", field="home") from None
+    if not where:
+        raise InvalidSetting("--home is empty; leave it out to have ~/.hdsp-agent.", field="home")
+    return home
+
+
+def existing(home: Path) -> Path:
+    """The storage folder, which must be there."""
+    if not home.is_dir():
+        reason = "is not a folder" if home.exists() else "does not exist"
+        raise StorageUnavailable(
+            f"The storage folder {home} {reason}. Name it with --home FOLDER, or set HDSP_AGENT_HOME.",
+            path=str(home), action="read", reason=reason,
+        )  # fmt: skip
+    return home
+
+
+@cache
+def operator_traits() -> Mapping[str, object]:
+    """What Jupyter's configuration files set of ``HdspAgentApp``; the command line of a server is not known here."""
+    from jupyter_core.application import JupyterApp
+
+    reader = JupyterApp(raise_config_file_errors=True)
+    for name in ("jupyter_server_config", "jupyter_hdsp_agent_config"):
+        reader.config_file_name = name
+        try:
+            reader.load_config_file()
+        except Exception as error:  # noqa: BLE001 - the file is a program of the operator's
+            raise InvalidSetting(
+                f"Jupyter's configuration {name} cannot be read: {type(error).__name__}: {error}. Correct it: what the "
+                "operator decided about storage is not known until then.",
+                field=name,
+            ) from None
+    found = reader.config["HdspAgentApp"]
+    return {name: found[name] for name in found}

@@ -1,0 +1,54 @@
+"""Kinds of values that several commands take on the command line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime
+
+from ._amounts import day_after, parse_day
+
+__all__ = ["at_least_zero", "begin", "end", "period_options", "positive"]
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
+        raise ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)
+
+
+def at_least_zero(text: str) -> float:
+    """A number that is not negative."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e9:
+        raise ArgumentTypeError(f"{text!r} is not a number of at least 0")
+    return number
+
+
+def begin(text: str) -> datetime:
+    """The moment a period begins."""
+    return _moment(text)[0]
+
+
+def end(text: str) -> datetime:
+    """The moment before which a period ends: after the whole day, if only a day is given."""
+    moment, whole_day = _moment(text)
+    return day_after(moment) if whole_day else moment
+
+
+def period_options(parser: ArgumentParser) -> None:
+    """Let the person say which time is meant."""
+    parser.add_argument(
+        "--from", dest="since", metavar="DAY", type=begin, help="begun on this day or later: 2026-01-31"
+    )
+    parser.add_argument("--to", dest="until", metavar="DAY", type=end, help="begun on this day or earlier")
+
+
+def _moment(text: str) -> tuple[datetime, bool]:
+    try:
+        return parse_day(text)
+    except (ValueError, OverflowError, OSError):
+        raise ArgumentTypeError(f"{text!r} is not a day like 2026-01-31 or a moment like 2026-01-31T09:30") from None

@@ -1,0 +1,104 @@
+"""``hdsp-agent clean``: packs and deletes what is old enough."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from .._amounts import bytes_text, count_text
+from .._columns import table
+from .._command import Command, ExitCode
+from .._home import existing
+from .._options import at_least_zero
+from .._stores import history, opened_files
+
+if TYPE_CHECKING:
+    from ...persistence import CleanReport
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument(
+        "--compress-days", metavar="DAYS", type=at_least_zero, help="pack after DAYS without activity; 0: never"
+    )
+    parser.add_argument(
+        "--delete-days", metavar="DAYS", type=at_least_zero, help="delete after DAYS without activity; 0: never"
+    )
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...persistence import FileStore, RetentionRules, clean
+    from .._storage_settings import storage_settings
+
+    home = existing(terminal.home)
+    compress, delete = options.compress_days, options.delete_days
+    if compress is None or delete is None:
+        settings = await asyncio.to_thread(storage_settings, home)
+        compress = settings.retention_compress_days if compress is None else compress
+        delete = settings.retention_delete_days if delete is None else delete
+    rules = RetentionRules(compress, delete)
+    if options.dry_run:
+        # Not started: a start already finishes what a crash left behind.
+        report = await clean(FileStore(home), rules, dry_run=True, progress=terminal.progress)
+    else:
+        async with opened_files(home) as store, history(terminal) as index:
+            report = await clean(store, rules, index=index, progress=terminal.progress)
+    _tell(terminal, report, rules_text=f"packed after {compress:g} days, deleted after {delete:g}")
+    return ExitCode.FAILED if report.failed else ExitCode.OK
+
+
+def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:
+    # What failed has been warned of as it was met.
+    if report.clock_doubted:
+        terminal.warn(
+            "The clock leapt since the last time, so nothing is deleted. If it is right, run this again in an hour."
+        )
+    if terminal.json:
+        terminal.document(_document(report))
+        return
+    would = "would be " if report.dry_run else ""
+    if report.done:
+        rows = [
+            (task.task_id, task.step, f"{task.age_days:.0f}", bytes_text(task.before), bytes_text(task.after))
+            for task in report.done
+        ]
+        terminal.lines(table(("TASK", would + "DONE", "DAYS OLD", "BEFORE", "AFTER"), rows, right=frozenset({2, 3, 4})))
+        terminal.line()
+    terminal.line(
+        f"Of {count_text(report.looked_at)} finished tasks {count_text(len(report.packed))} {would or 'were '}packed and "
+        f"{count_text(len(report.deleted))} {would or 'were '}deleted: {bytes_text(report.freed)} {would or ''}freed."
+    )
+    terminal.line(
+        f"Kept though old enough: {count_text(report.exempt)} pinned or favourite, {len(report.busy)} in use."
+    )
+    terminal.note(f"Rules: {rules_text} (0: never).")
+
+
+def _document(report: CleanReport) -> dict[str, object]:
+    return {
+        "dryRun": report.dry_run,
+        "lookedAt": report.looked_at,
+        "done": [
+            {"taskId": t.task_id, "step": t.step, "ageDays": t.age_days, "before": t.before, "after": t.after}
+            for t in report.done
+        ],
+        "freed": report.freed,
+        "exempt": report.exempt,
+        "busy": list(report.busy),
+        "failed": dict(report.failed),
+        "forgotten": report.forgotten,
+        "clockDoubted": report.clock_doubted,
+    }
+
+
+COMMAND = Command(
+    help="pack and delete what is old enough",
+    arguments=_arguments,
+    run=_run,
+    details="After how many days is a setting, which the operator may fix in Jupyter's configuration. Pinned and "
+    "favourite\ntasks stay, and whatever is being worked on.",
+)

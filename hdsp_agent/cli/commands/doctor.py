@@ -1,0 +1,70 @@
+"""``hdsp-agent doctor``: looks the storage folder over, and mends it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from .._amounts import count_text
+from .._command import Command, ExitCode
+from .._home import existing
+
+if TYPE_CHECKING:
+    from ...persistence import DoctorReport, Finding
+    from .._terminal import Colour, Terminal
+
+__all__ = ["COMMAND"]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--repair", action="store_true", help="mend what can be mended; nothing is thrown away")
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...persistence import examine
+
+    report = await examine(existing(terminal.home), repair=options.repair, progress=terminal.progress)
+    if terminal.json:
+        terminal.document(_document(report))
+    else:
+        _tell(terminal, report, repaired=options.repair)
+    return ExitCode.FOUND if report.problems else ExitCode.OK
+
+
+def _tell(terminal: Terminal, report: DoctorReport, *, repaired: bool) -> None:
+    parts: tuple[tuple[str, Colour, list[Finding]], ...] = (
+        ("mended", "green", report.mended),
+        ("problem", "red", report.problems),
+        ("note", "dim", report.notes),
+    )
+    for word, colour, findings in parts:
+        for finding in findings:
+            terminal.line(f"{terminal.paint(word, colour)}: {finding.path}: {' '.join(finding.message.split())}")
+    left = len(report.problems)
+    terminal.line(
+        f"{count_text(report.tasks)} tasks looked at: {count_text(left)} problems, {len(report.mended)} mended, "
+        f"{len(report.notes)} notes."
+    )
+    if left and not repaired:
+        terminal.note("hdsp-agent doctor --repair mends what can be mended.")
+
+
+def _document(report: DoctorReport) -> dict[str, object]:
+    return {
+        "tasks": report.tasks,
+        "problems": [_finding(finding) for finding in report.problems],
+        "mended": [_finding(finding) for finding in report.mended],
+        "notes": [_finding(finding) for finding in report.notes],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {"kind": finding.kind, "path": str(finding.path), "taskId": finding.task_id, "message": finding.message}
+
+
+COMMAND = Command(
+    help="look the storage folder over, and mend it",
+    arguments=_arguments,
+    run=_run,
+    details="Looking changes nothing. It ends with 3 when something is wrong and stays so.",
+)

@@ -1,0 +1,127 @@
+"""``hdsp-agent import``: brings in conversations of Roo Code, Cline and Kilo Code, and of our own exports."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .._amounts import count_text
+from .._columns import one_line
+from .._command import Command, ExitCode
+from .._stores import backend_option, history, opened_store, store_to_read
+
+if TYPE_CHECKING:
+    from ...persistence import HistoryIndex, ImportReport, Masker, TaskStore
+    from ...persistence import ImportFinding as Finding
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+_TOLD: Final = 20
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "source", metavar="FOLDER", type=Path,
+        help="a globalStorage folder, its tasks folder, one task's folder, or a file of hdsp-agent export --format json",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be imported")
+    parser.add_argument("--user", metavar="NAME", help="whose tasks they are (default: the server's own user)")
+    parser.add_argument(
+        "--no-masking", action="store_true", help="keep secrets and addresses as they are in the source"
+    )
+    backend_option(parser)
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...persistence import import_tasks
+
+    source: Path = options.source.expanduser().absolute()
+    masker = None if options.no_masking else await asyncio.to_thread(_masker, terminal.home)
+    async with AsyncExitStack() as stack:
+        store: TaskStore
+        index: HistoryIndex | None = None
+        if options.dry_run:
+            store = await stack.enter_async_context(store_to_read(terminal.home, options.backend, must_exist=False))
+        else:
+            store = await stack.enter_async_context(opened_store(terminal.home, options.backend))
+            if options.backend == "files":
+                index = await stack.enter_async_context(history(terminal))
+        report = await import_tasks(
+            source, store, index, masker=masker, dry_run=options.dry_run, user=options.user, progress=terminal.progress
+        )
+    _tell(terminal, report, source)
+    return ExitCode.FAILED if report.count("failed") else ExitCode.FOUND if report.problems else ExitCode.OK
+
+
+def _masker(home: Path) -> Masker:
+    from ...persistence import Masker
+    from .._storage_settings import storage_settings
+
+    return Masker(storage_settings(home).masked_kinds)
+
+
+def _tell(terminal: Terminal, report: ImportReport, source: Path) -> None:
+    # Tasks that failed have been warned of as they were met.
+    brought = [task for task in report.tasks if task.outcome != "failed"]
+    problems = [finding for finding in report.findings if finding.weight == "problem"]
+    problems += [problem for task in brought for problem in task.problems]
+    for problem in problems[:_TOLD]:
+        terminal.warn(f"{problem.path}: {problem.reason}")
+    if len(problems) > _TOLD:
+        terminal.warn(f"and {count_text(len(problems) - _TOLD)} more; --json has them")
+    if terminal.json:
+        terminal.document(_document(report))
+        return
+    for task in report.tasks:
+        if task.outcome in ("imported", "would_import"):
+            terminal.line(f"{task.task_id}  {one_line(task.title)[:100]}")
+    if not report.tasks:
+        terminal.note(f"No tasks were found in {source}.")
+    done, would = report.count("imported") + report.count("would_import"), "would be " if report.dry_run else ""
+    terminal.line(
+        f"Of {count_text(len(report.tasks))} tasks {count_text(done)} {would}imported, "
+        f"{report.count('already_there')} there already, {report.count('empty')} empty, {report.count('failed')} failed."
+    )
+
+
+def _document(report: ImportReport) -> dict[str, object]:
+    return {
+        "dryRun": report.dry_run,
+        "tasks": [
+            {
+                "source": str(task.source),
+                "uuid": task.task_id,
+                "outcome": task.outcome,
+                "title": task.title,
+                "uiMessages": task.ui_messages,
+                "apiMessages": task.api_messages,
+                "marks": task.marks,
+                "findings": [_finding(finding) for finding in task.findings],
+            }
+            for task in report.tasks
+        ],
+        "findings": [_finding(finding) for finding in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "path": str(finding.path),
+        "reason": finding.reason,
+        "weight": finding.weight,
+        "count": finding.count,
+        "place": finding.place,
+    }
+
+
+COMMAND = Command(
+    help="bring in conversations of Roo Code, Cline, Kilo Code, or our own exports",
+    arguments=_arguments,
+    run=_run,
+    details="What FOLDER is shows by itself, and it is only read. A task that is there already is passed over, so the same\n"
+    "command may be run again. It ends with 3 when something was imported only in part.",
+)

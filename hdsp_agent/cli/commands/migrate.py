@@ -1,0 +1,91 @@
+"""``hdsp-agent migrate``: copies all tasks from files to a database, or back."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from .._amounts import count_text
+from .._command import Command, ExitCode
+from .._home import existing
+from .._stores import check_there, is_there, opened_store
+
+if TYPE_CHECKING:
+    from ...persistence import Backend, MigrationReport
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--to", choices=("sqlite", "files"), required=True, help="where the tasks are to be")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be copied")
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...persistence import migrate
+
+    to: Backend = options.to
+    source: Backend = "files" if to == "sqlite" else "sqlite"
+    home = existing(terminal.home)
+    check_there(home, source)
+    with _target_home(home, to, dry_run=options.dry_run) as target_home:
+        async with opened_store(home, source) as old, opened_store(target_home, to) as new:
+            report = await migrate(old, new, progress=terminal.progress, dry_run=options.dry_run)
+    _tell(terminal, report)
+    return ExitCode.FAILED if report.failed else ExitCode.FOUND if report.skipped else ExitCode.OK
+
+
+@contextmanager
+def _target_home(home: Path, to: Backend, *, dry_run: bool) -> Iterator[Path]:
+    """Where the target is. To say what would be done, no database is made where none is."""
+    if not dry_run or is_there(home, to):
+        yield home
+        return
+    with TemporaryDirectory(prefix="hdsp-agent-") as scratch:
+        yield Path(scratch)
+
+
+def _tell(terminal: Terminal, report: MigrationReport) -> None:
+    # What failed has been warned of as it was met.
+    for left in report.skipped:
+        terminal.warn(f"Task {left.task_id} was not copied: {left.reason}")
+    for notice in report.damaged:
+        terminal.warn(f"Task {notice.task_id}: a damaged line of {notice.stream} is kept aside.")
+    for task_id, name in report.damaged_artifacts:
+        terminal.warn(f"Task {task_id}: the artifact {name} is damaged and was copied as it is.")
+    if terminal.json:
+        terminal.document(
+            {
+                "dryRun": report.dry_run,
+                "tasks": report.tasks,
+                "copied": list(report.copied),
+                "already": list(report.already),
+                "skipped": {left.task_id: left.reason for left in report.skipped},
+                "failed": {left.task_id: left.reason for left in report.failed},
+                "lines": report.lines,
+                "artifacts": report.artifacts,
+                "complete": report.complete,
+            }
+        )
+        return
+    would = "would be copied" if report.dry_run else "copied"
+    terminal.line(
+        f"Of {count_text(report.tasks)} tasks {count_text(len(report.copied))} {would}, {len(report.already)} there already, "
+        f"{len(report.skipped)} in use or different there, {len(report.failed)} failed."
+    )
+    if not report.complete and not report.dry_run:
+        terminal.note("Run the same command again when they are free: it goes on with what is missing.")
+
+
+COMMAND = Command(
+    help="copy all tasks to a database, or back to files",
+    arguments=_arguments,
+    run=_run,
+    details="The database is tasks.db in the storage folder. What is copied is read again and compared; the source stays\n"
+    "as it is. It ends with 3 when a task was in use and is missing.",
+)

@@ -1,0 +1,97 @@
+"""``hdsp-agent policy``: try out which shell commands run without asking."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from .._command import Command, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...agent.approval import CommandDecision
+    from .._terminal import Colour, Terminal
+
+__all__ = ["COMMAND"]
+
+_COLOURS: Final[dict[str, Colour]] = {"approve": "green", "ask": "yellow", "deny": "red"}
+_MEANINGS: Final = {"approve": "runs without asking", "ask": "asks first", "deny": "is refused"}
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("action", choices=("check",), help="check: decide about one command, and run nothing")
+    # Another name inside: `command` is the subcommand.
+    parser.add_argument("--command", dest="shell_command", metavar="C", required=True, help="the shell command")
+    parser.add_argument("--allow", metavar="W", action="append", help="words that are allowed; may be repeated")
+    parser.add_argument("--deny", metavar="W", action="append", help="words that are denied; may be repeated")
+    parser.add_argument("--workspace", metavar="FOLDER", help="where it would run (default: here)")
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...agent.approval import decide_command
+
+    allow, deny = _rules(terminal.home, options)
+    decision = decide_command(options.shell_command, allow=allow, deny=deny, workspace=_workspace(options))
+    if terminal.json:
+        terminal.document(_document(decision))
+    else:
+        terminal.lines(_lines(terminal, decision))
+    return ExitCode.OK
+
+
+def _workspace(options: Namespace) -> str:
+    return os.path.abspath(options.workspace or os.getcwd())
+
+
+def _rules(home: Path, options: Namespace) -> tuple[Sequence[str], Sequence[str]]:
+    """The rules given; if none are, those of the person's settings."""
+    if options.allow is not None or options.deny is not None:
+        return options.allow or (), options.deny or ()
+    from ...config import GlobalSettings
+
+    file = home / "config.json"
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The settings in {file} cannot be read ({error}). Give the rules with --allow.") from None
+    settings = stored.get("globalSettings", {}) if isinstance(stored, dict) else {}
+    usual = GlobalSettings()
+    allowed = settings.get("allowedCommands", usual.allowed_commands)
+    denied = settings.get("deniedCommands", usual.denied_commands)
+    return [str(rule) for rule in allowed], [str(rule) for rule in denied]
+
+
+def _document(decision: CommandDecision) -> dict[str, object]:
+    parts = [
+        {
+            "command": part.command,
+            "words": list(part.words),
+            "decision": part.verdict,
+            "reason": part.reason,
+            "rule": part.rule,
+        }
+        for part in decision.parts
+    ]
+    return {"decision": decision.verdict, "reason": decision.reason, "parts": parts, "installs": decision.installs}
+
+
+def _lines(terminal: Terminal, decision: CommandDecision) -> list[str]:
+    verdict = terminal.paint(decision.verdict, _COLOURS[decision.verdict])
+    lines = [f"{verdict}: it {_MEANINGS[decision.verdict]}; {decision.reason}"]
+    if len(decision.parts) > 1:
+        lines += [f"  {part.verdict:<8}{part.command}    ({part.reason})" for part in decision.parts]
+    return lines
+
+
+COMMAND: Final = Command(
+    help="try out which shell commands run without asking",
+    run=_run,
+    arguments=_arguments,
+    details="Rules are words a command begins with: 'git log' fits 'git log -5' and neither 'git logx' nor\n"
+    "'git log > file'. The longest rule that fits decides, and a tie is a denial. Without --allow and --deny the\n"
+    "rules of your settings are tried.",
+)

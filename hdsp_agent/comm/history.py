@@ -1,0 +1,362 @@
+"""The conversations that are kept: found, looked at, renamed, deleted, each person their own.
+
+Whatever changes is changed in the task's folder first, then in the index, then told to all of its owner's tabs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..config._held import HeldTasks
+from ..errors import Conflict, HdspAgentError, UnknownTask
+from ..messages import (
+    AggregatedCosts,
+    ClineMessage,
+    HistoryItem,
+    TaskHistoryItemsRemovedMessage,
+    TaskHistoryItemUpdatedMessage,
+    TaskHistoryUpdatedMessage,
+    TaskId,
+)
+from ..persistence import (
+    FileStore,
+    HistoryChange,
+    HistoryPage,
+    HistoryQuery,
+    TaskLog,
+    TaskReader,
+    TaskState,
+    effective_ui,
+    history_item,
+    read_lock,
+)
+from ._channel import ChannelHub
+from ._owner import Owner
+from .task_storage import TaskStorage
+
+__all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "unknown_task"]
+
+_FIRST_PAGE: Final = 50
+_READ_AHEAD: Final = 100
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """What a person may change about a task; None leaves it as it is, a blank title takes the title away."""
+
+    title: str | None = None
+    favorite: bool | None = None
+
+
+@dataclass(frozen=True)
+class MessagePage:
+    """Messages of a conversation, oldest first, and whether there are older ones."""
+
+    messages: list[ClineMessage]
+    has_older: bool
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """A conversation on screen to be read: its line in the history and its newest messages."""
+
+    item: HistoryItem
+    messages: list[ClineMessage]
+    has_older: bool
+
+
+class History:
+    """What people may do with stored conversations. A task that is another's is as unknown as one that is not there."""
+
+    def __init__(self, storage: TaskStorage, channels: ChannelHub) -> None:
+        self._storage = storage
+        self._channels = channels
+        self._shown: dict[Owner, ShownTask] = {}
+        self._held = HeldTasks()
+        self._stopping = False
+
+    async def stop(self) -> None:
+        """Finish what is under way."""
+        self._stopping = True
+        await self._held.drain()
+
+    # ---- looking
+
+    async def page(self, owner: Owner, query: HistoryQuery) -> HistoryPage:
+        """A page of the owner's history."""
+        index = await self._storage.index()
+        return await index.search(replace(query, owner=owner))
+
+    async def item(self, owner: Owner, task_id: str) -> HistoryItem:
+        """One line of the history, as the task's folder has it."""
+        reader = await self.task(owner, task_id)
+        return await self._item_of(reader, await reader.read_state())
+
+    async def task(self, owner: Owner, task_id: str) -> TaskReader:
+        """A task to look at."""
+        store = await self._storage.store()
+        reader = await store.view(TaskId(task_id))
+        if (reader.metadata.user or self._storage.person) != owner:
+            raise unknown_task(task_id)
+        return reader
+
+    async def has(self, owner: Owner, task_id: str) -> bool:
+        """Whether the owner has this task, be it only as an entry whose folder is gone."""
+        try:
+            await self.task(owner, task_id)
+        except UnknownTask:
+            return await self._is_entry_of(owner, task_id)
+        return True
+
+    async def _is_entry_of(self, owner: Owner, task_id: str) -> bool:
+        entry = await (await self._storage.index()).get(task_id)
+        return entry is not None and entry.owner == owner
+
+    async def messages(
+        self, owner: Owner, task_id: str, *, before: int | None = None, limit: int = _FIRST_PAGE
+    ) -> MessagePage:
+        """The newest messages a person sees of a conversation, or those before a time; rewound ones are left out."""
+        reader = await self.task(owner, task_id)
+        marks = [mark async for mark in reader.marks.iterate()]
+        seen: list[ClineMessage] = []
+        # One more than asked for tells whether there are older ones.
+        while len(seen) <= limit:
+            page = await reader.ui.page(before=before, limit=max(limit + 1, _READ_AHEAD if marks else 0))
+            if not page:
+                break
+            seen = [*effective_ui(page, marks), *seen]
+            before = page[0].ts
+        return MessagePage(seen[-limit:], len(seen) > limit)
+
+    async def costs(self, owner: Owner, task_id: str) -> AggregatedCosts:
+        """What a task cost together with its subtasks."""
+        await self.task(owner, task_id)
+        costs = await (await self._storage.index()).costs(task_id)
+        return AggregatedCosts(
+            total_cost=costs.total_cost, own_cost=costs.own_cost, children_cost=costs.children_cost
+        )  # fmt: skip
+
+    # ---- on screen
+
+    def shown(self, owner: Owner) -> ShownTask | None:
+        """The conversation the owner's tabs show to be read."""
+        return self._shown.get(owner)
+
+    async def show(self, owner: Owner, task_id: str) -> None:
+        """Show a conversation on all of the owner's tabs, to be read."""
+        item = await self.item(owner, task_id)
+        page = await self.messages(owner, task_id)
+        self._shown[owner] = ShownTask(item, page.messages, page.has_older)
+        self._channels.publish_state(owner)
+
+    def hide(self, owner: Owner) -> None:
+        """Show no conversation any more."""
+        if self._shown.pop(owner, None) is not None:
+            self._channels.publish_state(owner)
+
+    # ---- changing
+
+    async def change(self, owner: Owner, task_id: str, change: ItemChange) -> HistoryItem:
+        """Give a task another title, or make it a favourite or an ordinary one. Refused while it is worked on."""
+        reader = await self.task(owner, task_id)
+        known = await self._item_of(reader, await reader.read_state())
+
+        def apply(state: TaskState) -> TaskState:
+            return state.model_copy(update={"history_item": _changed(state.history_item or known, change)})
+
+        store = await self._storage.store()
+        return await self._held.finish(self._change(store, owner, TaskId(task_id), apply))
+
+    async def record(self, task: TaskLog, item: HistoryItem, *, text: str | None = None) -> None:
+        """Take a task's line into the history, for whoever works on the task; what a person chose stays."""
+        chosen = task.state.history_item
+        if chosen is not None:
+            item = item.model_copy(update={"title": chosen.title, "is_favorited": chosen.is_favorited})
+        task.update_state(history_item=item)
+        await task.save_state()
+        await self._put(Owner(task.metadata.user or self._storage.person), item, text=text)
+
+    async def delete(self, owner: Owner, task_ids: Sequence[str]) -> list[str]:
+        """Delete tasks with all their subtasks; none of them if one of them is worked on or unknown. The ids deleted."""
+        store = await self._storage.store()
+        return await self._held.finish(self._delete(store, owner, task_ids))
+
+    # ---- hearing
+
+    def others_changed(self, change: HistoryChange) -> None:
+        """Another process changed the history, or it was made anew."""
+        if not self._stopping:
+            self._held.begin(self._tell_of_others(change))
+
+    def removed(self, task_ids: Sequence[str]) -> None:
+        """These tasks went without anybody's asking, by age."""
+        if task_ids:
+            for owner in self._channels.owners:
+                # Whose they were is not known any more; ids of tasks that are gone tell nobody anything.
+                self._tell_removed(owner, task_ids)
+
+    async def _change(
+        self, store: FileStore, owner: Owner, task_id: TaskId, apply: Callable[[TaskState], TaskState]
+    ) -> HistoryItem:
+        try:
+            state = await store.amend(task_id, apply)
+        except Conflict as error:
+            raise _busy(task_id, "changed", error) from error
+        assert state.history_item is not None
+        await self._put(owner, state.history_item)
+        return state.history_item
+
+    async def _put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> None:
+        await self._follow(self._upsert(owner, item, text))
+        self._tell_item(owner, item)
+
+    def _tell_item(self, owner: Owner, item: HistoryItem) -> None:
+        shown = self._shown.get(owner)
+        if shown is not None and shown.item.id == item.id:
+            self._shown[owner] = replace(shown, item=item)
+        self._channels.publish_to(owner, TaskHistoryItemUpdatedMessage(task_history_item=item))
+
+    def _tell_removed(self, owner: Owner, task_ids: Sequence[str]) -> None:
+        self._channels.publish_to(owner, TaskHistoryItemsRemovedMessage(task_ids=list(task_ids)))
+        shown = self._shown.get(owner)
+        if shown is not None and shown.item.id in task_ids:
+            self.hide(owner)
+
+    async def _upsert(self, owner: Owner, item: HistoryItem, text: str | None) -> None:
+        await (await self._storage.index()).upsert(item, text=text, owner=owner)
+
+    async def _follow(self, work: Awaitable[None]) -> None:
+        """Let the index follow what the folders say already; if it cannot just now, it will."""
+        try:
+            await work
+        except HdspAgentError:
+            self._storage.fell_behind()
+
+    async def _delete(self, store: FileStore, owner: Owner, task_ids: Sequence[str]) -> list[str]:
+        index = await self._storage.index()
+        family: dict[str, None] = {}
+        for task_id in task_ids:
+            await self._family(owner, task_id, family, named=True)
+        for task_id in family:
+            await _check_free(store, task_id)
+        deleted: list[str] = []
+        try:
+            # A subtask never outlives what it is part of; a crash leaves the whole, with fewer parts.
+            for task_id in reversed(family):
+                with suppress(UnknownTask):
+                    await store.delete(TaskId(task_id))
+                deleted.append(task_id)
+        except Conflict as error:
+            raise _busy(task_id, "deleted", error) from error
+        else:
+            await self._follow(self._delete_unlisted(store, owner, task_ids, deleted))
+        finally:
+            if deleted:
+                await self._follow(index.forget(deleted))
+                self._tell_removed(owner, deleted)
+        return deleted
+
+    async def _delete_unlisted(
+        self, store: FileStore, owner: Owner, task_ids: Sequence[str], deleted: list[str]
+    ) -> None:
+        """Delete the subtasks that only they themselves say are part of these; one that is worked on stays."""
+        index = await self._storage.index()
+        for named in task_ids:
+            with suppress(UnknownTask):
+                for task_id in await index.delete(named):
+                    if task_id in deleted:
+                        continue
+                    try:
+                        await store.delete(TaskId(task_id))
+                    except Conflict:
+                        await self._upsert(owner, await self.item(owner, task_id), None)
+                        continue
+                    except UnknownTask:
+                        pass
+                    deleted.append(task_id)
+
+    async def _family(self, owner: Owner, task_id: str, family: dict[str, None], *, named: bool) -> None:
+        """Add a task and its subtasks, parents first."""
+        if task_id in family:
+            return
+        # An entry without a folder is what a crash left of a deletion.
+        if not await self.has(owner, task_id):
+            if named:
+                raise unknown_task(task_id)
+            return
+        family[task_id] = None
+        entry = await (await self._storage.index()).get(task_id)
+        for child in (entry.item.child_ids or ()) if entry is not None else ():
+            await self._family(owner, child, family, named=False)
+
+    async def _tell_of_others(self, change: HistoryChange) -> None:
+        if change.everything:
+            await self._storage.adopt()
+            for owner in self._channels.owners:
+                page = await self.page(owner, HistoryQuery(limit=_FIRST_PAGE))
+                items = [hit.item for hit in page.hits]
+                self._channels.publish_to(owner, TaskHistoryUpdatedMessage(task_history=items))
+            return
+        index = await self._storage.index()
+        for item in change.changed:
+            entry = await index.get(item.id)
+            if entry is None:
+                continue
+            owner = Owner(entry.owner or self._storage.person)
+            if not entry.owner:
+                # Brought in by a command that knows no persons.
+                await index.upsert(entry.item, owner=owner)
+            self._tell_item(owner, entry.item)
+            await self._refresh_shown(owner, item.id)
+        self.removed(change.removed)
+
+    async def _refresh_shown(self, owner: Owner, task_id: str) -> None:
+        shown = self._shown.get(owner)
+        if shown is not None and shown.item.id == task_id:
+            with suppress(UnknownTask):
+                await self.show(owner, task_id)
+
+    async def _item_of(self, reader: TaskReader, state: TaskState) -> HistoryItem:
+        if state.history_item is not None:
+            return state.history_item
+        first = await reader.ui.page(after=0, limit=1)
+        return history_item(reader.metadata, state, first[0] if first else None)
+
+
+def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
+    changes: dict[str, str | bool | None] = {}
+    if change.title is not None:
+        changes["title"] = " ".join(change.title.split()) or None
+    if change.favorite is not None:
+        changes["is_favorited"] = change.favorite
+    return item.model_copy(update=changes)
+
+
+async def _check_free(store: FileStore, task_id: str) -> None:
+    """Refuse a task that somebody works on, before anything was deleted."""
+    try:
+        _, folder = await asyncio.to_thread(store.folders.find, TaskId(task_id))
+        if await asyncio.to_thread(read_lock, folder) is None:
+            return
+        await store.amend(TaskId(task_id), lambda state: state)
+    except Conflict as error:
+        raise _busy(task_id, "deleted", error) from error
+    except UnknownTask:
+        return
+
+
+def unknown_task(task_id: str) -> UnknownTask:
+    """What is said of a task that is not there, or another's."""
+    return UnknownTask(f"There is no task {task_id}. It may have been deleted; load the history again.", task=task_id)
+
+
+def _busy(task_id: str, done: str, error: Conflict) -> Conflict:
+    return Conflict(
+        f"Task {task_id} is being worked on and cannot be {done} now. Stop it first, then try again.",
+        task=task_id,
+        reason=error.message,
+    )

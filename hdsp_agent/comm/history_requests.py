@@ -1,0 +1,141 @@
+"""What the page may ask for about stored conversations over the channel."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pydantic import JsonValue
+
+from ..messages import (
+    ClearTaskRequest,
+    DeleteMultipleTasksWithIdsRequest,
+    DeleteTaskWithIdRequest,
+    ExportTaskWithIdRequest,
+    ExtensionMessage,
+    GetTaskWithAggregatedCostsRequest,
+    HistorySnippet,
+    HistorySnippetPart,
+    LoadMessagesRequest,
+    LoadTaskHistoryRequest,
+    MessagesPage,
+    ShowTaskWithIdRequest,
+    TaskHistoryPage,
+    TaskWithAggregatedCostsMessage,
+)
+from ..persistence import HistoryHit, HistoryPage, HistoryQuery
+from ._channel import ChannelHub
+from ._dispatch import Dispatcher, Handler, RequestContext
+from .history import History
+
+__all__ = ["HistoryRequests", "snippets_of"]
+
+_PAGE = 50
+
+
+class HistoryRequests:
+    """Handles what concerns the history and conversations that are only read.
+
+    A page goes to the tab that asked, before the answer; where the answer came without it, the connection was lost
+    between the two and the page is to be asked for again.
+    """
+
+    def __init__(self, history: History, channels: ChannelHub) -> None:
+        self._history = history
+        self._channels = channels
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Take responsibility for these types of message."""
+        handlers: dict[str, Handler[NoReturn]] = {
+            "loadTaskHistory": self.load_history,
+            "loadMessages": self.load_messages,
+            "showTaskWithId": self.show,
+            "clearTask": self.clear,
+            "deleteTaskWithId": self.delete,
+            "deleteMultipleTasksWithIds": self.delete_several,
+            "exportTaskWithId": self.export,
+            "getTaskWithAggregatedCosts": self.costs,
+        }
+        for message_type, handler in handlers.items():
+            dispatcher.handle(message_type, handler)
+
+    async def load_history(self, context: RequestContext, message: LoadTaskHistoryRequest) -> None:
+        """A page of the history, searched and sorted."""
+        query = HistoryQuery(
+            text=message.query or "",
+            sort=message.sort or "newest",
+            workspace=message.workspace,
+            notebook=message.notebook,
+            favorites=bool(message.favorites),
+            since=message.since,
+            until=message.until,
+            limit=message.limit or _PAGE,
+            cursor=message.cursor,
+        )
+        page = await self._history.page(context.owner, query)
+        await self._send(
+            context,
+            TaskHistoryPage(
+                request_id=context.request_id,
+                task_history=[hit.item for hit in page.hits],
+                total=page.total,
+                next_cursor=page.next,
+                snippets=snippets_of(page),
+            ),
+        )
+
+    async def load_messages(self, context: RequestContext, message: LoadMessagesRequest) -> None:
+        """A page of a conversation."""
+        page = await self._history.messages(
+            context.owner, message.task_id, before=message.before_ts, limit=message.limit or _PAGE
+        )
+        await self._send(
+            context,
+            MessagesPage(
+                task_id=message.task_id, cline_messages=page.messages, has_older_messages=page.has_older
+            ),
+        )  # fmt: skip
+
+    async def show(self, context: RequestContext, message: ShowTaskWithIdRequest) -> None:
+        """Open a conversation to be read, on all of the person's tabs."""
+        await self._history.show(context.owner, message.task_id)
+
+    async def clear(self, context: RequestContext, message: ClearTaskRequest) -> None:
+        """Put it aside."""
+        self._history.hide(context.owner)
+
+    async def delete(self, context: RequestContext, message: DeleteTaskWithIdRequest) -> JsonValue:
+        """With its subtasks; the answer names all that went."""
+        return list[JsonValue](await self._history.delete(context.owner, [message.task_id]))
+
+    async def delete_several(self, context: RequestContext, message: DeleteMultipleTasksWithIdsRequest) -> JsonValue:
+        """All or none."""
+        return list[JsonValue](await self._history.delete(context.owner, message.ids))
+
+    async def export(self, context: RequestContext, message: ExportTaskWithIdRequest) -> JsonValue:
+        """Where the page downloads it, below base_url; a file is not for the channel."""
+        task = await self._history.task(context.owner, message.task_id)
+        return f"hdsp-agent/api/tasks/{task.task_id}/export?format=markdown"
+
+    async def costs(self, context: RequestContext, message: GetTaskWithAggregatedCostsRequest) -> None:
+        """What a task cost together with its subtasks."""
+        costs = await self._history.costs(context.owner, message.task_id)
+        item = await self._history.item(context.owner, message.task_id)
+        await self._send(
+            context, TaskWithAggregatedCostsMessage(text=message.task_id, history_item=item, aggregated_costs=costs)
+        )
+
+    async def _send(self, context: RequestContext, message: ExtensionMessage) -> None:
+        await self._channels.channel(context.owner).send_to(context.client_id, message)
+
+
+def snippets_of(page: HistoryPage) -> dict[str, HistorySnippet] | None:
+    """Where the tasks of a page say what was searched for; None if nothing was."""
+    found = {hit.item.id: snippet for hit in page.hits if (snippet := _snippet(hit)) is not None}
+    return found or None
+
+
+def _snippet(hit: HistoryHit) -> HistorySnippet | None:
+    if hit.snippet is None:
+        return None
+    parts = [HistorySnippetPart(text=part.text, found=part.found) for part in hit.snippet.parts]
+    return HistorySnippet(field=hit.snippet.field, parts=parts)

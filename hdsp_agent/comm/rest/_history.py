@@ -1,0 +1,65 @@
+"""The history: found, paged, renamed, deleted."""
+
+from __future__ import annotations
+
+from ...messages import HistoryItem
+from ...persistence import HistoryQuery
+from ..history import ItemChange
+from ..history_requests import snippets_of
+from ..identity import owner_of
+from ._endpoint import RestHandler, endpoint
+from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery
+
+__all__ = ["HistoryHandler", "HistoryItemHandler"]
+
+
+class HistoryHandler(RestHandler):
+    """`GET history`"""
+
+    @endpoint(
+        "The caller's conversations, searched, sorted, a page at a time", answer=HistoryList, query=HistoryListQuery
+    )
+    async def get(self, *, query: HistoryListQuery) -> HistoryList:
+        """Answer from the index."""
+        page = await self.services.history.page(
+            owner_of(self),
+            HistoryQuery(
+                text=query.query or "",
+                sort=query.sort,
+                workspace=query.workspace,
+                notebook=query.notebook,
+                favorites=query.favorites,
+                since=query.since,
+                until=query.until,
+                limit=query.limit,
+                cursor=query.cursor,
+            ),
+        )
+        return HistoryList(
+            task_history=[hit.item for hit in page.hits],
+            total=page.total,
+            next_cursor=page.next,
+            snippets=snippets_of(page),
+        )
+
+
+class HistoryItemHandler(RestHandler):
+    """`GET|PATCH|DELETE history/{task}`"""
+
+    @endpoint("One line of the history", answer=HistoryItem)
+    async def get(self, task: str) -> HistoryItem:
+        """As the task's folder has it."""
+        return await self.services.history.item(owner_of(self), task)
+
+    @endpoint(
+        "Rename a conversation, or make it a favourite", answer=HistoryItem, body=HistoryChangeBody, action="write"
+    )
+    async def patch(self, task: str, *, body: HistoryChangeBody) -> HistoryItem:
+        """Not while it is worked on."""
+        change = ItemChange(title=body.title, favorite=body.is_favorited)
+        return await self.services.history.change(owner_of(self), task, change)
+
+    @endpoint("Delete a conversation and its subtasks", answer=Deleted, action="write")
+    async def delete(self, task: str) -> Deleted:
+        """Not while it, or one of its subtasks, is worked on."""
+        return Deleted(task_ids=await self.services.history.delete(owner_of(self), [task]))

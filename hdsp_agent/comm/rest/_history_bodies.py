@@ -1,0 +1,153 @@
+"""What REST requests and answers about stored conversations carry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...messages import HistoryItem, HistorySnippet, HistorySort, JsonObject
+from ...persistence import TaskMetadata, TaskState
+from ...wire import WireModel
+
+__all__ = [
+    "Deleted",
+    "ExportQuery",
+    "HistoryChangeBody",
+    "HistoryList",
+    "HistoryListQuery",
+    "RecordList",
+    "RecordQuery",
+    "StatisticsQuery",
+    "StatisticsView",
+    "StorageView",
+    "TaskView",
+    "TotalsView",
+]
+
+_LARGEST_SAFE_INTEGER = 2**53 - 1
+
+Time = Annotated[int, Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
+"""Milliseconds since 1970."""
+Place = Annotated[str, Field(min_length=1, max_length=4096)]
+Key = Annotated[int, Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
+
+
+class HistoryListQuery(WireModel):
+    """Which tasks, in what order, how many, and after which cursor."""
+
+    query: Annotated[str, Field(max_length=1000)] | None = None
+    sort: HistorySort = "newest"
+    workspace: Place | None = None
+    notebook: Place | None = None
+    favorites: bool = False
+    since: Time | None = None
+    until: Time | None = None
+    cursor: Annotated[str, Field(max_length=1000)] | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+class HistoryList(WireModel):
+    """A page of the history; ``nextCursor`` asks for what follows and is absent at the end."""
+
+    task_history: list[HistoryItem]
+    total: int
+    next_cursor: str | None = None
+    snippets: dict[str, HistorySnippet] | None = None
+    """Where a task says what was searched for, by its id."""
+
+
+class HistoryChangeBody(WireModel):
+    """What to change; what is absent stays. A blank title takes it away."""
+
+    title: Annotated[str, Field(max_length=500)] | None = None
+    is_favorited: bool | None = None
+
+
+class Deleted(WireModel):
+    """The tasks that went: the one asked for, and its subtasks."""
+
+    task_ids: list[str]
+
+
+class TaskView(WireModel):
+    """What is known of a task, and how many records each of its logs has."""
+
+    metadata: TaskMetadata
+    state: TaskState
+    counts: dict[str, int]
+
+
+class RecordQuery(WireModel):
+    """Which page of a log: before a record, after one, or the newest."""
+
+    before: Key | None = None
+    after: Key | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+class RecordList(WireModel):
+    """A page of a log, oldest first. Of ``ui``, ``before`` and ``after`` are ``ts``; of all others, the line's number."""
+
+    records: list[JsonObject]
+
+
+class ExportQuery(WireModel):
+    """In which form."""
+
+    format: Literal["markdown", "json", "notebook"] = "markdown"
+
+
+class StatisticsQuery(WireModel):
+    """Which of the caller's tasks: when they began, and how they are getting on."""
+
+    since: Time | None = None
+    until: Time | None = None
+    status: (
+        Literal["initializing", "processing", "compressing", "completing", "completed", "failed", "timeout"] | None
+    ) = None
+
+
+class TotalsView(WireModel):
+    """What some tasks add up to."""
+
+    tasks: int
+    messages: int
+    llm_calls: int
+    tool_calls: int
+    tokens: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    compressions: int
+    average_seconds: float
+    compression_ratio: float | None = None
+
+
+class StatisticsView(WireModel):
+    """The caller's tasks in numbers."""
+
+    total: TotalsView
+    running: int
+    completed: int
+    failure_rate: float
+    by_status: dict[str, TotalsView]
+    by_model: dict[str, TotalsView]
+    by_day: dict[str, TotalsView]
+    long_running: list[str]
+    unreadable: int
+
+
+class StorageView(WireModel):
+    """What everything the server keeps takes, and from where on people are told."""
+
+    level: Literal["ok", "warning", "critical"]
+    total_bytes: int
+    tasks_bytes: int
+    running_tasks: int
+    completed_tasks: int
+    packed_tasks: int
+    parts: dict[str, int]
+    """The other files and folders, by name."""
+    warning_gigabytes: float
+    critical_gigabytes: float

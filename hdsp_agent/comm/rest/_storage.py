@@ -1,0 +1,108 @@
+"""What the stored conversations add up to."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import datetime, timezone
+
+from ...errors import InvalidInput
+from ...persistence import Statistics, StorageLimits, Totals, alert_level, measure, statistics
+from ..identity import owner_of
+from ._endpoint import RestHandler, endpoint
+from ._history_bodies import StatisticsQuery, StatisticsView, StorageView, TotalsView
+
+__all__ = ["StatisticsHandler", "StorageHandler"]
+
+
+class StatisticsHandler(RestHandler):
+    """`GET statistics`"""
+
+    @endpoint("The caller's conversations in numbers", answer=StatisticsView, query=StatisticsQuery)
+    async def get(self, *, query: StatisticsQuery) -> StatisticsView:
+        """Counted from the task folders; it takes a while where there are many."""
+        owner, storage = owner_of(self), self.services.storage
+        # Tasks that name nobody belong to whom the server belongs.
+        users = (owner, "") if owner == storage.person else (owner,)
+        store = await storage.store()
+        since, until = _moment("since", query.since), _moment("until", query.until)
+        found = Statistics()
+        for user in users:
+            _add(found, await statistics(store, user=user, since=since, until=until, status=query.status))
+        return StatisticsView(
+            total=_view(found.total),
+            running=found.running,
+            completed=found.completed,
+            failure_rate=round(found.failure_rate, 6),
+            by_status={status: _view(totals) for status, totals in found.by_status.items()},
+            by_model={model: _view(totals) for model, totals in found.by_model.items()},
+            by_day={day.isoformat(): _view(totals) for day, totals in sorted(found.by_day.items())},
+            long_running=list(found.long_running),
+            unreadable=found.unreadable,
+        )
+
+
+class StorageHandler(RestHandler):
+    """`GET storage`"""
+
+    @endpoint("How much is stored, and whether that is too much", answer=StorageView)
+    async def get(self) -> StorageView:
+        """Measured now; everybody's together, since they share the disk."""
+        settings = self.services.config.settings
+        warning, critical = settings.size_warning_gigabytes, settings.size_critical_gigabytes
+        use = await measure(self.services.storage.home)
+        return StorageView(
+            level=alert_level(use, StorageLimits.of_gigabytes(warning, critical)),
+            total_bytes=use.total_bytes,
+            tasks_bytes=use.tasks_bytes,
+            running_tasks=use.running.tasks,
+            completed_tasks=use.completed.tasks,
+            packed_tasks=use.running.packed_tasks + use.completed.packed_tasks,
+            parts=use.parts,
+            warning_gigabytes=warning,
+            critical_gigabytes=critical,
+        )
+
+
+def _add(found: Statistics, more: Statistics) -> None:
+    found.running += more.running
+    found.completed += more.completed
+    found.unreadable += more.unreadable
+    found.long_running += more.long_running
+    _add_totals(found.total, more.total)
+    for status, totals in more.by_status.items():
+        _add_totals(found.by_status.setdefault(status, Totals()), totals)
+    for model, totals in more.by_model.items():
+        _add_totals(found.by_model.setdefault(model, Totals()), totals)
+    for day, totals in more.by_day.items():
+        _add_totals(found.by_day.setdefault(day, Totals()), totals)
+
+
+def _add_totals(found: Totals, more: Totals) -> None:
+    for field in fields(Totals):
+        mine, theirs = getattr(found, field.name), getattr(more, field.name)
+        setattr(found, field.name, max(mine, theirs) if field.name == "longest_seconds" else mine + theirs)
+
+
+def _view(totals: Totals) -> TotalsView:
+    return TotalsView(
+        tasks=totals.tasks,
+        messages=totals.messages,
+        llm_calls=totals.llm_calls,
+        tool_calls=totals.tool_calls,
+        tokens=totals.tokens,
+        tokens_in=totals.tokens_in,
+        tokens_out=totals.tokens_out,
+        cost=totals.cost,
+        compressions=totals.compressions,
+        average_seconds=totals.average_seconds,
+        compression_ratio=totals.compression_ratio,
+    )
+
+
+def _moment(field: str, milliseconds: int | None) -> datetime | None:
+    if milliseconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
+    except (OverflowError, ValueError, OSError):
+        raise InvalidInput(f"{field} is {milliseconds}; no calendar has that moment.", field=field) from None

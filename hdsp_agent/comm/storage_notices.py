@@ -1,0 +1,79 @@
+"""What became of the stored conversations, in the words of the panel.
+
+Everybody on the server sees these, so they count and never quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ..errors import HdspAgentError
+from ..persistence import DamageNotice, Recovery
+from .notices import NoticeBoard
+
+__all__ = ["StorageNotices"]
+
+_GIGABYTE = 1_000_000_000
+
+
+class StorageNotices:
+    """Keeps one notice about each thing that can be wrong with the storage."""
+
+    def __init__(self, board: NoticeBoard) -> None:
+        self._board = board
+        self._damaged: dict[str, int] = {}
+        self._recovered: set[str] = set()
+
+    def unavailable(self, error: HdspAgentError) -> None:
+        """Conversations cannot be kept just now."""
+        self._board.post("storage", "error", error.code, error.message, error.params)
+
+    def available(self) -> None:
+        """They can."""
+        self._board.withdraw("storage")
+
+    def damaged(self, notice: DamageNotice) -> None:
+        """A line of a log could not be read. One cut off by a crash was never acknowledged, so nothing is lost with it."""
+        if notice.damage == "torn":
+            return
+        self._damaged[notice.task_id] = self._damaged.get(notice.task_id, 0) + 1
+        lines, tasks = sum(self._damaged.values()), len(self._damaged)
+        self._board.post(
+            "damage",
+            "warning",
+            "conversations_damaged",
+            f"Damaged lines were found in stored conversations ({lines} in {tasks}). Their bytes are kept and everything "
+            "else was read. 'hdsp-agent doctor' says where they are.",
+            {"lines": lines, "tasks": tasks},
+        )
+
+    def recovered(self, recoveries: Sequence[Recovery]) -> None:
+        """Tasks whose server ended while they were worked on."""
+        interrupted = {recovery.task_id for recovery in recoveries if recovery.status == "failed"}
+        if not interrupted:
+            return
+        self._recovered |= interrupted
+        self._board.post(
+            "recovered",
+            "info",
+            "tasks_interrupted",
+            f"Tasks were interrupted because their server ended ({len(self._recovered)}). What was recorded of them is "
+            "safe, and they can be taken up again from the history.",
+            {"tasks": len(self._recovered)},
+        )
+
+    def size(self, level: Literal["ok", "warning", "critical"], size: int, limit_gigabytes: float) -> None:
+        """How much is stored, and whether that is too much."""
+        if level == "ok":
+            self._board.withdraw("size")
+            return
+        gigabytes = round(size / _GIGABYTE, 1)
+        self._board.post(
+            "size",
+            "error" if level == "critical" else "warning",
+            "storage_critical" if level == "critical" else "storage_large",
+            f"Stored conversations take {gigabytes} GB, more than {limit_gigabytes:g} GB. Delete some in the history, or "
+            "let the storage settings delete them sooner.",
+            {"gigabytes": gigabytes, "limit": limit_gigabytes},
+        )

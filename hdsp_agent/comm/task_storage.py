@@ -1,0 +1,206 @@
+"""The store of tasks and its index inside the running server: opened in the background, looked after, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from ..errors import HdspAgentError, StorageUnavailable, Unavailable
+from ..persistence import FileStore, HistoryChange, HistoryIndex, HistoryQuery, StateDatabase, task_records
+from .storage_notices import StorageNotices
+
+if TYPE_CHECKING:
+    from ._complaints import Log
+
+__all__ = ["TaskStorage"]
+
+STATE_DATABASE: Final = "state.db"
+_LOOK_SECONDS: Final = 2.0
+_RECOVER_SECONDS: Final = 300.0
+_PATIENCE_SECONDS: Final = 10.0
+_ADOPTED_AT_ONCE: Final = 100
+_LEAST_FREE_BYTES: Final = 1024 * 1024
+
+
+class TaskStorage:
+    """The task store and the history index of one home folder, which may be unusable at times.
+
+    Nothing waits for it: it opens in the background, tries again while the folder cannot be used, and tells on the
+    notice board. ``person`` is whoever the server belongs to; tasks that name nobody are theirs.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        notices: StorageNotices,
+        *,
+        person: str,
+        on_change: Callable[[HistoryChange], None],
+        remembered: int,
+        log: Log | None = None,
+        look_seconds: float = _LOOK_SECONDS,
+    ) -> None:
+        self.home: Final = home
+        self.person: Final = person
+        self._notices = notices
+        self._log = log or logging.getLogger(__name__)
+        # The rounds of its monitor would tell nobody what they did; ours do.
+        self._store = FileStore(home, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf"))
+        self._database = StateDatabase(home / STATE_DATABASE)
+        self._index = HistoryIndex(
+            self._database, source=lambda: task_records(self._store.folders, person), on_change=on_change
+        )
+        self._look_seconds = look_seconds
+        self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
+            self._open_store,
+            self._database.start,
+            self._index.start,
+            self.adopt,
+        )
+        self._steps_taken = 0
+        self._failure: HdspAgentError | None = None
+        self._tried = asyncio.Event()
+        self._behind = False
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to open it, and look after it from then on."""
+        self._running = asyncio.create_task(self._run(), name="hdsp-agent task storage")
+
+    async def stop(self) -> None:
+        """Let go of everything, with all that was recorded on the disk."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+        await self._index.stop()
+        await self._database.close()
+        await self._store.stop()
+
+    async def store(self) -> FileStore:
+        """The store, once it is open. Raises why it is not."""
+        await self._opened()
+        return self._store
+
+    async def index(self) -> HistoryIndex:
+        """The index, once it is open. Raises why it is not."""
+        await self._opened()
+        return self._index
+
+    def fell_behind(self) -> None:
+        """The folders were changed and the index could not be: bring it in line when that works again."""
+        self._behind = True
+
+    async def _opened(self) -> None:
+        if not self._tried.is_set():
+            # Not asyncio.timeout: Python 3.10 has none.
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._tried.wait(), _PATIENCE_SECONDS)
+        if self._failure is not None:
+            raise type(self._failure)(self._failure.message, field=self._failure.field, **self._failure.params)
+        if self._steps_taken < len(self._steps):
+            raise Unavailable("The stored conversations are still being opened. Try again in a moment.")
+
+    async def _run(self) -> None:
+        await self._open_somehow()
+        recovered_at = monotonic()
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            try:
+                await asyncio.to_thread(_check_folder, self.home)
+                if monotonic() - recovered_at >= _RECOVER_SECONDS:
+                    recovered_at = monotonic()
+                    self._notices.recovered(await self._store.recover())
+                await self._catch_up()
+            except HdspAgentError as error:
+                # What is asked for meanwhile may work or say itself why not: reading works on a full disk.
+                self._notices.unavailable(error)
+            except Exception:  # noqa: BLE001 -- the rounds would end unseen
+                self._log.exception("The stored conversations could not be looked after; it is tried again")
+            else:
+                self._notices.available()
+
+    async def _open_somehow(self) -> None:
+        """Open it, trying again as long as the folder cannot be used."""
+        while True:
+            try:
+                await self._open()
+            except HdspAgentError as error:
+                self._say_unavailable(error)
+            except Exception as error:  # noqa: BLE001 -- see below
+                # Held in a task nobody awaits: unsaid, the history would be away without a reason.
+                self._log.exception("The stored conversations could not be opened")
+                self._say_unavailable(
+                    StorageUnavailable(
+                        f"The stored conversations in {self.home} could not be opened: {error}. The server's log says "
+                        "more. It is tried again every few seconds.",
+                        path=str(self.home), action="open", reason=str(error),
+                    )
+                )  # fmt: skip
+            else:
+                self._failure = None
+                self._tried.set()
+                self._notices.available()
+                return
+            self._tried.set()
+            await asyncio.sleep(self._look_seconds)
+
+    def _say_unavailable(self, error: HdspAgentError) -> None:
+        if self._failure is None or self._failure.message != error.message:
+            self._log.warning("Conversations cannot be kept: %s", error.message)
+        self._failure = error
+        self._notices.unavailable(error)
+
+    async def _open(self) -> None:
+        for step in self._steps[self._steps_taken :]:
+            await step()
+            self._steps_taken += 1
+
+    async def _open_store(self) -> None:
+        await asyncio.to_thread(self._store.folders.prepare)
+        # Before its start, which does the same and tells nobody.
+        recovered = await self._store.recover()
+        await self._store.start()
+        self._notices.recovered(recovered)
+
+    async def adopt(self) -> None:
+        """Give the tasks that name nobody, as commands that know no persons leave them, to whom the server belongs."""
+        while hits := (await self._index.search(HistoryQuery(owner="", limit=_ADOPTED_AT_ONCE))).hits:
+            for hit in hits:
+                await self._index.upsert(hit.item, owner=self.person)
+
+    async def _catch_up(self) -> None:
+        if self._behind:
+            self._behind = False
+            try:
+                await self._index.rebuild(
+                    await asyncio.to_thread(partial(task_records, self._store.folders, self.person))
+                )
+            except HdspAgentError:
+                self._behind = True
+                raise
+
+
+def _check_folder(home: Path) -> None:
+    """Raise what hinders conversations from being kept. Blocks."""
+    contexts = home / "contexts"
+    if not contexts.is_dir():
+        reason = "it is not a folder" if contexts.exists() else "it is gone"
+        advice = "Put it back, or start the server again."
+    elif not os.access(contexts, os.W_OK | os.X_OK) or not os.access(home, os.W_OK | os.X_OK):
+        reason, advice = "permission denied", "Check who owns that folder and its permissions."
+    elif shutil.disk_usage(home).free < _LEAST_FREE_BYTES:
+        reason, advice = "no space left on its disk", "Free some space on that disk."
+    else:
+        return
+    raise StorageUnavailable(
+        f"Conversations cannot be kept in {contexts}: {reason}. What was recorded is safe. {advice}",
+        path=str(contexts), action="write", reason=reason,
+    )  # fmt: skip

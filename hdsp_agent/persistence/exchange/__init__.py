@@ -1,0 +1,1 @@
+"""Tasks that come from elsewhere, go elsewhere, or move from one backend to the other."""

@@ -1,0 +1,137 @@
+"""A conversation to read: what a person saw of it, as Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import datetime, timezone
+from typing import Final
+
+from typing_extensions import assert_never
+
+from ...messages import ClineMessage, HistoryItem
+from .._protocol import TaskReader
+from ._export_parts import history_item_of, shown_ui, view_of
+from ._import_images import artifact_of_link
+
+__all__ = ["fenced", "render_markdown"]
+
+_TITLE_CHARACTERS: Final = 120
+_TICKS: Final = re.compile(r"`{3,}")
+_SILENT: Final = frozenset(
+    {"api_req_started", "api_req_finished", "api_req_retried", "api_req_retry_delayed", "api_req_rate_limit_wait",
+     "api_req_deleted", "checkpoint_saved", "kernel_status", "shell_integration_warning"}
+)  # fmt: skip
+_SILENT_ASKS: Final = frozenset({"resume_task", "resume_completed_task", "completion_result", "command_output"})
+_OUTPUTS: Final = frozenset(
+    {"command_output", "mcp_server_response", "cell_executed", "browser_action_result", "codebase_search_result"}
+)
+
+
+async def render_markdown(reader: TaskReader) -> AsyncIterator[bytes]:
+    """The conversation as a person saw it: a heading a turn, tools and their output in fenced blocks."""
+    item = await history_item_of(reader)
+    yield _head(item).encode("utf-8", "replace")
+    speaker, is_first = "", True
+    async for message in shown_ui(reader, await view_of(reader)):
+        text = _said(message)
+        if text:
+            by = "You" if message.say in ("user_feedback", "user_feedback_diff") or is_first else "Agent"
+            heading = "" if by == speaker else f"## {by}\n\n*{_when(message.ts)}*\n\n"
+            yield f"{heading}{text}\n\n".encode("utf-8", "replace")
+            speaker, is_first = by, False
+
+
+def fenced(text: str, language: str = "") -> str:
+    """The text in a fence that nothing in it can close."""
+    ticks = max((len(run) for run in _TICKS.findall(text)), default=2) + 1
+    return f"{'`' * ticks}{language}\n{text.rstrip(chr(10))}\n{'`' * ticks}"
+
+
+def _head(item: HistoryItem) -> str:
+    title = " ".join((item.title or item.task).split())
+    if len(title) > _TITLE_CHARACTERS:
+        title = title[: _TITLE_CHARACTERS - 1] + "…"
+    facts = [f"- Task: `{item.id}`", f"- Last activity: {_when(item.ts)}"]
+    if item.workspace:
+        facts.append(f"- Workspace: `{item.workspace}`")
+    if item.mode:
+        facts.append(f"- Mode: {item.mode}")
+    facts.append(f"- Tokens: {item.tokens_in:,} in, {item.tokens_out:,} out")
+    facts.append(f"- Cost: ${item.total_cost:.4f}")
+    return f"# {title or item.id}\n\n" + "\n".join(facts) + "\n\n"
+
+
+def _said(message: ClineMessage) -> str:
+    """What a message shows; empty for one that shows nothing."""
+    kind = message.ask or message.say or ""
+    if (message.ask in _SILENT_ASKS) if message.type == "ask" else (kind in _SILENT):
+        return ""
+    parts = [_body(message, kind), *map(_image, message.images or ())]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _body(message: ClineMessage, kind: str) -> str:
+    text = message.text or ""
+    match message.type:
+        case "ask" | "say" if kind in ("tool", "use_mcp_server", "browser_action", "mcp_server_request_started"):
+            return _tool(text)
+        case "ask" | "say" if kind == "command":
+            return f"**Command**\n\n{fenced(text, 'sh')}" if text else ""
+        case "ask" if kind == "followup":
+            return _question(text)
+        case "ask":
+            return f"**{kind.replace('_', ' ').capitalize()}**\n\n{text}".rstrip()
+        case "say" if kind in _OUTPUTS:
+            return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
+        case "say" if kind == "reasoning":
+            thought = "\n".join(f"> {line}" for line in (text or message.reasoning or "").splitlines())
+            return f"> *Thinking*\n>\n{thought}" if thought else ""
+        case "say" if kind == "condense_context" and message.context_condense is not None:
+            return f"*The conversation so far was summarised:*\n\n{message.context_condense.summary}".rstrip()
+        case "say" if kind == "sliding_window_truncation":
+            return "*Older messages were hidden from the model.*"
+        case "say" if "error" in kind:
+            return f"**Error**\n\n{fenced(text)}" if text else ""
+        case "say":
+            return text
+        case _:
+            assert_never(message.type)
+
+
+def _tool(text: str) -> str:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        if isinstance(value, dict):
+            name = value.get("tool") or value.get("toolName") or value.get("type") or "tool"
+            where = value.get("path") or value.get("serverName") or ""
+            body = value.get("diff") or value.get("content") or value.get("arguments") or ""
+            head = f"**{name}**" + (f" `{where}`" if where else "")
+            return f"{head}\n\n{fenced(str(body))}" if body else head
+    return f"**Tool**\n\n{fenced(text)}" if text else ""
+
+
+def _question(text: str) -> str:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        if isinstance(value, dict) and isinstance(question := value.get("question") or value.get("response"), str):
+            options = value.get("suggest") or value.get("options") or []
+            answers = [option.get("answer") if isinstance(option, dict) else option for option in options]
+            return "\n".join([question, *(["", *(f"- {answer}" for answer in answers)] if answers else [])])
+    return text
+
+
+def _image(image: str) -> str:
+    kept = artifact_of_link(image)
+    if kept is not None:
+        return f"*[image, {kept[1]}, artifact {kept[0][:12]}]*"
+    return f"![image]({image})" if image.startswith("data:image/") else "*[image]*"
+
+
+def _when(ts: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(ts / 1000, tz=timezone.utc):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return "unknown time"

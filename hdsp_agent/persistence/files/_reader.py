@@ -1,0 +1,141 @@
+"""A task that is kept in files, to look at: running or completed, gzipped or not, whoever works on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from ...messages import ClineMessage, TaskId
+from .._protocol import DamageNotice
+from .._records import STREAM_FILES, ApiRecord, Stream, SummaryRecord, TaskMetadata, TaskState, ToolRecord
+from .._trace import TaskLogger, task_logger
+from ..marks._marks import AnyMark
+from ._artifacts import Artifacts
+from ._corrupt_lines import CorruptLine, keep_aside
+from ._folders import TaskFolders, read_state
+from ._jsonl import JsonlLog, LineForm
+from ._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
+
+__all__ = ["FileTaskReader"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class FileTaskReader:
+    """See ``TaskReader`` for what it does. Whoever holds the task's lock (``owner``) also keeps damaged lines aside."""
+
+    def __init__(
+        self,
+        folders: TaskFolders,
+        metadata: TaskMetadata,
+        *,
+        on_damage: Callable[[DamageNotice], None],
+        owner: bool = False,
+        remembered: int = 0,
+    ) -> None:
+        self._folders = folders
+        self._metadata = metadata
+        self._logger = task_logger(logger, metadata.uuid)
+        # What the reader is made of does not refer to it: of thousands looked at, each goes when it is let go of.
+        self._damages = _Damages(metadata.uuid, self._logger, on_damage, owner=owner)
+        self._artifacts = Artifacts(partial(_folder_of, folders, metadata.uuid))
+        self._ui = self._records("ui", UI_FORM, remembered)
+        self._api = self._records("api", API_FORM, remembered)
+        self._summaries = self._records("summaries", SUMMARIES_FORM, remembered)
+        self._tools = self._records("tools", TOOLS_FORM, remembered)
+        self._marks = self._records("marks", MARKS_FORM, remembered)
+
+    @property
+    def task_id(self) -> TaskId:
+        """Its id, and the trace id of everything that is logged about it."""
+        return self._metadata.uuid
+
+    @property
+    def metadata(self) -> TaskMetadata:
+        """What does not change about it."""
+        return self._metadata
+
+    @property
+    def ui(self) -> FileRecords[ClineMessage]:
+        """What the person sees."""
+        return self._ui
+
+    @property
+    def api(self) -> FileRecords[ApiRecord]:
+        """What the model was sent and said."""
+        return self._api
+
+    @property
+    def summaries(self) -> FileRecords[SummaryRecord]:
+        """What stands for older messages."""
+        return self._summaries
+
+    @property
+    def tools(self) -> FileRecords[ToolRecord]:
+        """Which tools ran."""
+        return self._tools
+
+    @property
+    def marks(self) -> FileRecords[AnyMark]:
+        """What was condensed, truncated, rewound and undone."""
+        return self._marks
+
+    async def read_state(self) -> TaskState:
+        """How it is getting on."""
+        return await asyncio.to_thread(lambda: read_state(self._folder(), repair=False))
+
+    async def read_artifact(self, name: str) -> bytes:
+        """A long output or image."""
+        return await asyncio.to_thread(self._artifacts.read, name)
+
+    def _folder(self) -> Path:
+        return _folder_of(self._folders, self.task_id)
+
+    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
+        name, folders, task_id = STREAM_FILES[stream], self._folders, self.task_id
+
+        def paths() -> Sequence[Path]:
+            return [folders.at(place, task_id) / name for place in ("running", "completed")]
+
+        return FileRecords(JsonlLog(paths, form, partial(self._damages.tell, stream)), remembered)
+
+
+class _Damages:
+    """Tells of lines that cannot be read, and keeps their bytes for whoever holds the task's lock."""
+
+    def __init__(
+        self, task_id: TaskId, log: TaskLogger, on_damage: Callable[[DamageNotice], None], *, owner: bool
+    ) -> None:
+        self._task_id = task_id
+        self._log = log
+        self._on_damage = on_damage
+        self._owner = owner
+
+    def tell(self, stream: Stream, path: Path, line: CorruptLine) -> None:
+        notice = DamageNotice(self._task_id, stream, line.damage, line.offset, len(line.data))
+        kept = ""
+        if self._owner and line.damage == "corrupt":
+            try:
+                keep_aside(path, [line])
+                kept = f"; its bytes are kept in {path.name}.corrupt"
+            except OSError as error:
+                kept = f"; its bytes stay where they are ({error})"
+        self._log.warning(
+            "Line at byte %s of %s cannot be read (%s, %s bytes)%s",
+            line.offset,
+            path,
+            line.damage,
+            len(line.data),
+            kept,
+        )
+        self._on_damage(notice)
+
+
+def _folder_of(folders: TaskFolders, task_id: TaskId) -> Path:
+    return folders.find(task_id)[1]

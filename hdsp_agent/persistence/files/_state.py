@@ -1,0 +1,114 @@
+"""The state of a task that is worked on: changed in memory, written soon, and at least every 30 s as a heartbeat."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from typing_extensions import Unpack
+
+from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from .._protocol import StateChange
+from .._records import TaskState, iso_time
+
+__all__ = ["HEARTBEAT_SECONDS", "StateKeeper"]
+
+HEARTBEAT_SECONDS: Final = 30.0
+_SOON: Final = 0.5
+
+
+class StateKeeper:
+    """The state of one task, and the beating of its lock: ``write`` does both, and blocks.
+
+    ``lost`` says that another process took the task.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[TaskState], None],
+        state: TaskState,
+        log: logging.LoggerAdapter[logging.Logger],
+        *,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    ) -> None:
+        self._write = write
+        self._state = state
+        self._log = log
+        self._heartbeat_seconds = heartbeat_seconds
+        self._changed = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._beating: asyncio.Task[None] | None = None
+        self.lost: Conflict | None = None
+        self.trouble: StorageUnavailable | None = None
+
+    @property
+    def state(self) -> TaskState:
+        """The state as last changed."""
+        return self._state
+
+    def start(self) -> None:
+        """Begin to write what changes, and to beat."""
+        self._stopping.clear()
+        self._beating = asyncio.create_task(self._beat(), name="hdsp-agent task heartbeat")
+
+    def change(self, **changes: Unpack[StateChange]) -> None:
+        """Change the state; it is written soon."""
+        self._state = self._state.model_copy(update={**changes, "updated_at": iso_time()})
+        self._changed.set()
+
+    async def save(self) -> None:
+        """Write the state now, and beat."""
+        async with self._writing:
+            self._changed.clear()
+            try:
+                await asyncio.to_thread(self._write, self._state)
+            except BaseException:
+                self._changed.set()
+                raise
+            self.trouble = None
+
+    async def stop(self) -> None:
+        """Stop beating; nothing is being written any more afterwards."""
+        self._stopping.set()
+        beating, self._beating = self._beating, None
+        if beating is not None:
+            await beating
+        async with self._writing:
+            pass
+
+    async def _beat(self) -> None:
+        while not self._stopping.is_set():
+            await self._pause(self._heartbeat_seconds, self._changed)
+            await self._pause(_SOON)
+            if self._stopping.is_set() or self.lost is not None:
+                continue
+            if not self._changed.is_set():
+                self._state = self._state.model_copy(update={"updated_at": iso_time()})
+            try:
+                await self.save()
+            except HdspAgentError as error:
+                self._note(error)
+                await self._pause(min(5.0, self._heartbeat_seconds))
+
+    def _note(self, error: HdspAgentError) -> None:
+        if isinstance(error, Conflict):
+            self.lost = error
+            self._log.error("The task was taken over: %s", error)
+        elif isinstance(error, StorageUnavailable):
+            if self.trouble is None:
+                self._log.warning("The task's state is not written just now: %s", error)
+            self.trouble = error
+        else:
+            self._log.error("The task's state cannot be written", exc_info=error)
+
+    async def _pause(self, seconds: float, until: asyncio.Event | None = None) -> None:
+        waits = [asyncio.ensure_future(event.wait()) for event in (self._stopping, until) if event is not None]
+        try:
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)

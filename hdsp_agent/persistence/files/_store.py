@@ -1,0 +1,214 @@
+"""The store that keeps each task in a folder of its own: the default."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from ...config._held import HeldTasks
+from ...errors import Conflict
+from ...messages import TaskId
+from .._protocol import DamageNotice, NewTask, Place, Recovery
+from .._records import TaskMetadata, TaskState, iso_time
+from .._trace import task_logger
+from ._endings import take_task
+from ._folders import STATE, TaskFolders, checked_id, read_metadata, read_state, write_record
+from ._locks import TaskLock
+from ._log import REMEMBERED, FileTaskLog
+from ._monitor import MONITOR_SECONDS, Monitor
+from ._reader import FileTaskReader
+from ._state import HEARTBEAT_SECONDS
+from ._writer import LogWriter
+
+__all__ = ["FileStore"]
+
+logger = logging.getLogger(__name__)
+
+_MAX_REPORTED: Final = 10_000
+_PATIENCE_SECONDS: Final = 1.0
+
+
+class FileStore:
+    """See ``TaskStore`` for what it does. ``on_damage`` hears of each damaged line once, on the event loop."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        on_damage: Callable[[DamageNotice], None] | None = None,
+        remembered: int = REMEMBERED,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        monitor_seconds: float = MONITOR_SECONDS,
+    ) -> None:
+        self._folders = TaskFolders(home)
+        self._writer = LogWriter()
+        self._monitor = Monitor(self._folders, lambda: self._open, interval=monitor_seconds)
+        self._open: dict[TaskId, FileTaskLog] = {}
+        self._held = HeldTasks()
+        self._on_damage = on_damage
+        self._remembered = remembered
+        self._heartbeat_seconds = heartbeat_seconds
+        self._reported: set[DamageNotice] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def folders(self) -> TaskFolders:
+        """Where the tasks are."""
+        return self._folders
+
+    async def start(self) -> None:
+        """Get ready, and finish what a crash interrupted."""
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self._folders.prepare)
+        await self._monitor.recover()
+        self._monitor.start()
+
+    async def stop(self) -> None:
+        """Let go of all tasks, with everything written."""
+        await self._monitor.stop()
+        await self._held.drain()
+        for log in list(self._open.values()):
+            await log.close()
+        await self._writer.stop()
+
+    async def create(self, new: NewTask) -> FileTaskLog:
+        """Begin a task."""
+        return await self._held.finish(self._create(new))
+
+    async def resume(self, task_id: TaskId) -> FileTaskLog:
+        """Work on a task again. ``Conflict`` says who works on it already."""
+        return await self._held.finish(self._resume(task_id))
+
+    async def view(self, task_id: TaskId) -> FileTaskReader:
+        """A task to look at."""
+        metadata = await asyncio.to_thread(lambda: read_metadata(self._folders.find(task_id)[1]))
+        return FileTaskReader(self._folders, metadata, on_damage=self._damaged)
+
+    async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
+        """The ids of all tasks, or of those in one place."""
+        places: tuple[Place, ...] = ("running", "completed") if place is None else (place,)
+        # A task that moves meanwhile may be met twice.
+        return await asyncio.to_thread(
+            lambda: list(dict.fromkeys(id_ for at in places for id_ in self._folders.ids(at)))
+        )
+
+    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+        """Change the state of a task nobody works on, such as its title."""
+
+        def amend() -> TaskState:
+            lock, folder = self._take(task_id)
+            try:
+                state = change(read_state(folder, repair=True))
+                write_record(folder / STATE, state)
+            finally:
+                lock.release()
+            return state
+
+        return await self._held.finish(asyncio.to_thread(amend))
+
+    async def delete(self, task_id: TaskId) -> None:
+        """Delete a task nobody works on."""
+
+        def delete() -> None:
+            lock, folder = self._take(task_id)
+            try:
+                lock.moved(self._folders.delete(task_id, folder))
+            finally:
+                lock.release()
+
+        await self._held.finish(asyncio.to_thread(delete))
+
+    async def recover(self) -> Sequence[Recovery]:
+        """Finish interrupted moves and mark the tasks of dead processes as failed."""
+        return await self._monitor.recover()
+
+    async def _create(self, new: NewTask) -> FileTaskLog:
+        task_id = new.task_id or TaskId(str(uuid.uuid4()))
+        checked_id(task_id)
+        now = iso_time()
+        metadata = TaskMetadata(
+            uuid=task_id, task_key=new.task_key, created_at=now, process_id=os.getpid(), hostname=socket.gethostname(),
+            config=dict(new.config), user=new.user, parent_task_id=new.parent_task_id, root_task_id=new.root_task_id,
+            forked_from=new.forked_from, workspace=new.workspace, notebook=new.notebook, mode=new.mode,
+        )  # fmt: skip
+        state = TaskState(status="initializing", started_at=now, updated_at=now)
+
+        def create() -> FileTaskLog:
+            locks: list[TaskLock] = []
+            try:
+                folder = self._folders.create(metadata, state, lambda made: locks.append(TaskLock.acquire(made)))
+                locks[0].moved(folder)
+                return self._load(folder, locks[0], metadata, state)
+            except BaseException:
+                for lock in locks:
+                    lock.release()
+                raise
+
+        return self._begin(await asyncio.to_thread(create), "started")
+
+    async def _resume(self, task_id: TaskId) -> FileTaskLog:
+        if task_id in self._open:
+            raise Conflict(f"Task {task_id} is being worked on here already. Continue it there.", task=task_id)
+
+        def resume() -> FileTaskLog:
+            folder, lock, state = take_task(self._folders, task_id)
+            try:
+                return self._load(folder, lock, read_metadata(folder), state)
+            except BaseException:
+                lock.release()
+                raise
+
+        return self._begin(await asyncio.to_thread(resume), "resumed")
+
+    def _load(self, folder: Path, lock: TaskLock, metadata: TaskMetadata, state: TaskState) -> FileTaskLog:
+        log = FileTaskLog(
+            self._folders, self._writer, folder, lock, metadata, state,
+            on_damage=self._damaged, on_end=self._ended,
+            remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
+        )  # fmt: skip
+        log.load()
+        return log
+
+    def _begin(self, log: FileTaskLog, how: str) -> FileTaskLog:
+        self._open[log.task_id] = log
+        log.begin()
+        task_logger(logger, log.task_id).info("Task %s", how)
+        return log
+
+    def _ended(self, task_id: TaskId) -> None:
+        self._open.pop(task_id, None)
+
+    def _take(self, task_id: TaskId) -> tuple[TaskLock, Path]:
+        """Take a task for a moment; another who does the same is waited for."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            _, folder = self._folders.find(task_id)
+            try:
+                return TaskLock.acquire(folder), folder
+            except FileNotFoundError:
+                # Moved between the two steps: look again.
+                continue
+            except Conflict:
+                if task_id in self._open or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def _damaged(self, notice: DamageNotice) -> None:
+        loop = self._loop
+        if loop is None or self._on_damage is None:
+            return
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._report, notice)
+
+    def _report(self, notice: DamageNotice) -> None:
+        if self._on_damage is not None and notice not in self._reported and len(self._reported) < _MAX_REPORTED:
+            self._reported.add(notice)
+            self._on_damage(notice)

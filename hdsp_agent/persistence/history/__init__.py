@@ -1,0 +1,1 @@
+"""The index of all tasks: what is listed, searched and sorted."""

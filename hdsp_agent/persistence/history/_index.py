@@ -1,0 +1,304 @@
+"""The history of all tasks: found, sorted, paged and summed without opening a single task folder."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import logging
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, NamedTuple
+
+from typing_extensions import Self
+
+from ...messages import HistoryItem
+from ._entries import (
+    TITLE_CHARACTERS,
+    SubtaskCosts,
+    change_entry,
+    changes_too_old,
+    count_costs,
+    read_entry,
+    remove_entries,
+    remove_family,
+    shown_task,
+    shown_title,
+    write_entry,
+)
+from ._folding import search_terms, tidy
+from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, page_size, page_sql
+from ._schema import HISTORY_SCHEMA, fact, full_text_search, set_fact, storable
+from ._snippets import SnippetField, cut_snippet
+from ._state_database import StateDatabase
+
+__all__ = ["HistoryChange", "HistoryIndex", "HistoryRecord", "RebuildReport"]
+
+logger = logging.getLogger(__name__)
+
+_COMPLETE: Final = "complete"
+# One transaction of this many tasks keeps other processes from writing for well under a tenth of a second.
+_BATCH: Final = 20
+_MOST_REPORTED: Final = 200
+
+
+class HistoryRecord(NamedTuple):
+    """A task as its folder tells it: what the history is rebuilt from."""
+
+    item: HistoryItem
+    text: str = ""
+    owner: str | None = None
+
+
+@dataclass(frozen=True)
+class HistoryChange:
+    """What another process did to the history. ``everything`` means that too much changed to say."""
+
+    changed: tuple[HistoryItem, ...] = ()
+    removed: tuple[str, ...] = ()
+    everything: bool = False
+
+
+@dataclass(frozen=True)
+class RebuildReport:
+    """How many tasks were put in, and how many were taken out because no folder has them."""
+
+    put: int
+    removed: int
+
+
+class HistoryIndex:
+    """The index in ``state.db``. It is a copy: with ``source``, which reads the task folders, it makes itself anew when it is lost.
+
+    ``on_change`` is called on the event loop with what other processes did, within a second. Of a conversation's text the
+    first ``text_characters`` can be found.
+    """
+
+    def __init__(
+        self,
+        database: StateDatabase,
+        *,
+        source: Callable[[], Iterable[HistoryRecord]] | None = None,
+        on_change: Callable[[HistoryChange], None] | None = None,
+        text_characters: int = 8_000,
+    ) -> None:
+        self._database = database
+        self._source = source
+        self._on_change = on_change
+        self._text_characters = text_characters
+        self._writer = secrets.randbits(62)
+        self._seen = 0
+        self._generation = 0
+        self._rebuilding: asyncio.Task[None] | None = None
+        database.add(HISTORY_SCHEMA)
+        database.listen(self._reconcile)
+
+    async def start(self) -> None:
+        """Begin to follow what others do, and fill an empty index in the background. The database has been started."""
+        self._seen = await self._database.read(_newest_change)
+        self._generation = self._database.generation
+        await self._rebuild_if_needed()
+
+    async def stop(self) -> None:
+        """Give up a rebuilding that is under way; the next start takes it up again."""
+        if self._rebuilding is not None:
+            self._rebuilding.cancel()
+            await asyncio.gather(self._rebuilding, return_exceptions=True)
+            self._rebuilding = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def upsert(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
+        """Put a task in or bring it up to date. What is not stated stays; a field stated as None goes. The item as it is now."""
+        return await self._database.write(
+            lambda connection: write_entry(
+                connection, item, text=text, owner=owner, writer=self._writer, text_characters=self._text_characters
+            )
+        )
+
+    async def get(self, task_id: str) -> HistoryHit | None:
+        """One task, or None if the history does not have it."""
+        known = await self._database.read(lambda connection: read_entry(connection, task_id))
+        return HistoryHit(*known) if known else None
+
+    async def search(self, query: HistoryQuery) -> HistoryPage:
+        """A page of the history. A malformed cursor is the only thing refused."""
+        return await self._database.read(lambda connection: _search(connection, query))
+
+    async def rename(self, task_id: str, title: str | None) -> HistoryItem:
+        """Give a task a title of the person's own; a blank one or None takes it away."""
+        tidied = tidy(title or "", TITLE_CHARACTERS) or None
+        return await self._database.write(
+            lambda connection: change_entry(connection, task_id, lambda _: {"title": tidied}, writer=self._writer)
+        )
+
+    async def toggle_favorite(self, task_id: str) -> HistoryItem:
+        """Make a task a favourite, or an ordinary one again."""
+        return await self._database.write(
+            lambda connection: change_entry(
+                connection,
+                task_id,
+                lambda entry: {"isFavorited": not entry.get("isFavorited", False)},
+                writer=self._writer,
+            )
+        )
+
+    async def delete(self, task_id: str) -> list[str]:
+        """Take a task and all its subtasks out of the history; the ids whose folders are to go."""
+        return await self._database.write(lambda connection: remove_family(connection, task_id, writer=self._writer))
+
+    async def forget(self, task_ids: Sequence[str]) -> None:
+        """Take these tasks out of the history and nothing else: their folders are gone, those of their subtasks may not be."""
+        await self._database.write(lambda connection: remove_entries(connection, task_ids, writer=self._writer))
+
+    async def ids(self) -> list[str]:
+        """The ids of all tasks in the history."""
+        return await self._database.read(
+            lambda connection: [row[0] for row in connection.execute("SELECT id FROM history_tasks")]
+        )
+
+    async def costs(self, task_id: str) -> SubtaskCosts:
+        """What a task cost together with its subtasks at any depth."""
+        return await self._database.read(lambda connection: count_costs(connection, task_id))
+
+    async def is_complete(self) -> bool:
+        """Whether the index has been built from the folders since its file was made."""
+        return await self._database.read(lambda connection: bool(fact(connection, _COMPLETE)))
+
+    async def problems(self) -> list[str]:
+        """What a thorough look at the file finds wrong, in SQLite's words; slow, for ``doctor``."""
+        return await self._database.write(_problems)
+
+    async def rebuild(self, records: Iterable[HistoryRecord]) -> RebuildReport:
+        """Bring the index in line with the folders, read in threads, while it stays in use.
+
+        What changes meanwhile is newer than what was read and stays; tasks without a folder go.
+        """
+        return await self._fill(records, drop_others=True)
+
+    async def _fill(self, records: Iterable[HistoryRecord], *, drop_others: bool) -> RebuildReport:
+        generation = self._database.generation
+        begun_at = await self._database.read(_newest_change)
+        present: set[str] = set()
+        rest = iter(records)
+        while batch := await asyncio.to_thread(lambda: list(itertools.islice(rest, _BATCH))):
+            present.update(record.item.id for record in batch)
+            await self._database.write(functools.partial(self._put_found, batch=batch, begun_at=begun_at))
+        removed = await self._database.write(
+            lambda connection: self._finish(connection, present if drop_others else None, begun_at, generation)
+        )
+        return RebuildReport(len(present), removed)
+
+    def _put_found(self, connection: sqlite3.Connection, *, batch: list[HistoryRecord], begun_at: int) -> None:
+        for record in batch:
+            bounds = (storable(record.item.id), begun_at)
+            removed = connection.execute("SELECT 1 FROM history_removed WHERE id = ? AND change > ?", bounds)
+            newer = connection.execute("SELECT 1 FROM history_tasks WHERE id = ? AND change > ?", bounds)
+            if removed.fetchone() is None:
+                write_entry(
+                    connection, record.item, text=record.text, owner=record.owner, writer=self._writer,
+                    text_characters=self._text_characters, known_is_newer=newer.fetchone() is not None,
+                )  # fmt: skip
+
+    def _finish(self, connection: sqlite3.Connection, present: set[str] | None, begun_at: int, generation: int) -> int:
+        if self._database.generation != generation:
+            return 0  # another file took the place of the one that was filled; that one is not complete
+        known = connection.execute("SELECT id FROM history_tasks WHERE change <= ?", (begun_at,))
+        gone = [] if present is None else [task_id for (task_id,) in known if task_id not in present]
+        remove_entries(connection, gone, writer=self._writer)
+        set_fact(connection, _COMPLETE, 1)
+        return len(gone)
+
+    async def _rebuild_if_needed(self) -> None:
+        running = self._rebuilding is not None and not self._rebuilding.done()
+        if self._source is not None and not running and not await self.is_complete():
+            self._rebuilding = asyncio.create_task(self._rebuild_from(self._source))
+
+    async def _rebuild_from(self, source: Callable[[], Iterable[HistoryRecord]]) -> None:
+        try:
+            while not await self.is_complete():
+                # A new file knows nothing that is out of date.
+                report = await self._fill(await asyncio.to_thread(source), drop_others=False)
+                logger.info("The task history was rebuilt from the folders of %d tasks", report.put)
+        except Exception:
+            # Raised into nobody's hands otherwise. The history works with what it has; the next start tries again.
+            logger.exception(
+                "The task history could not be rebuilt from the folders; it may miss tasks until the next start"
+            )
+            return
+        if self._on_change is not None:
+            self._on_change(HistoryChange(everything=True))
+
+    async def _reconcile(self) -> None:
+        generation, seen = self._database.generation, self._seen
+        newest, change = await self._database.read(lambda connection: _changes_since(connection, seen, self._writer))
+        if generation != self._generation:
+            change = HistoryChange(everything=True)
+        self._generation, self._seen = generation, newest
+        await self._rebuild_if_needed()
+        if self._on_change is not None and change != HistoryChange():
+            self._on_change(change)
+
+
+def _search(connection: sqlite3.Connection, query: HistoryQuery) -> HistoryPage:
+    statement, values = page_sql(query, indexed=full_text_search())
+    rows = connection.execute(statement, values).fetchall()
+    total, found = rows[0][0], [row[1:] for row in rows if row[1] is not None]
+    limit = page_size(query)
+    terms = search_terms(query.text)
+    hits = tuple(_hit(connection, row, owner, terms) for row, owner, *_ in found[:limit])
+    following = cursor_of(query.sort, tuple(found[limit - 1][2:])) if len(found) > limit else None
+    return HistoryPage(hits, total, following)
+
+
+def _hit(connection: sqlite3.Connection, row: int, owner: str, terms: list[str]) -> HistoryHit:
+    kept = connection.execute("SELECT item FROM history_items WHERE row = ?", (row,)).fetchone()
+    item = HistoryItem.model_validate_json(kept[0])
+    if not terms:
+        return HistoryHit(item, owner)
+    title, task, body, shown = connection.execute(
+        "SELECT title, task, body, shown FROM history_texts WHERE row = ?", (row,)
+    ).fetchone()
+    rank = 2 * all(term in title for term in terms) + all(term in task for term in terms)
+    fields: tuple[tuple[SnippetField, str, str], ...]
+    fields = (("title", shown_title(item), title), ("task", shown_task(item), task), ("text", shown, body))
+    return HistoryHit(item, owner, rank, cut_snippet(fields, terms))
+
+
+def _newest_change(connection: sqlite3.Connection) -> int:
+    return fact(connection, "changes")
+
+
+def _changes_since(connection: sqlite3.Connection, seen: int, writer: int) -> tuple[int, HistoryChange]:
+    newest = fact(connection, "changes")
+    bounds = (seen, writer, _MOST_REPORTED + 1)
+    changed = connection.execute(
+        "SELECT item FROM history_tasks JOIN history_items USING (row) WHERE change > ? AND writer <> ? LIMIT ?", bounds
+    ).fetchall()
+    removed = connection.execute(
+        "SELECT id FROM history_removed WHERE change > ? AND writer <> ? LIMIT ?", bounds
+    ).fetchall()
+    if changes_too_old(seen, newest) or max(len(changed), len(removed)) > _MOST_REPORTED:
+        return newest, HistoryChange(everything=True)
+    items = tuple(HistoryItem.model_validate_json(item) for (item,) in changed)
+    return newest, HistoryChange(items, tuple(task_id for (task_id,) in removed))
+
+
+def _problems(connection: sqlite3.Connection) -> list[str]:
+    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    if full_text_search():
+        try:
+            connection.execute("INSERT INTO history_trigrams (history_trigrams, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError as error:
+            found.append(f"The text index does not agree with the texts: {error}")
+    return found

@@ -1,0 +1,1 @@
+"""Marks on append-only logs, and the histories that follow from them."""

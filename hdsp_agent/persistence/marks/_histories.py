@@ -1,0 +1,96 @@
+"""The effective histories: what a person sees and what the model is sent, computed from the logs and the marks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from ...messages import ClineMessage
+from .._records import ApiRecord, estimated_tokens, iso_time
+from ._marks import AnyMark, truncation_text
+from ._replay import HistoryView, Marker, replay
+from ._spans import OPEN
+from ._tool_pairs import whole_pairs
+
+__all__ = ["effective_api", "effective_ui", "in_force", "marker_record", "unrewound_api", "visible_api", "visible_ui"]
+
+
+def effective_ui(ui: Sequence[ClineMessage], marks: Iterable[AnyMark]) -> list[ClineMessage]:
+    """The messages a person sees. ``ui`` is the log as read: a later line with the same ``ts`` replaces the earlier."""
+    return visible_ui(ui, replay(marks))
+
+
+def effective_api(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[ApiRecord]:
+    """The messages the model is sent: paired, in order, with at most one summary.
+
+    Markers of truncations, and answers put in for tool calls that have none, are in no log: their ``seq`` is 0.
+    """
+    return list(whole_pairs(visible_api(api, replay(marks))))
+
+
+def visible_ui(ui: Iterable[ClineMessage], view: HistoryView) -> list[ClineMessage]:
+    """The messages of the log that a view shows, each as its last line says."""
+    visible = view.visible_ui.membership()
+    latest = {message.ts: message for message in ui}
+    return [message for ts, message in latest.items() if visible(ts)]
+
+
+def visible_api(api: Sequence[ApiRecord], view: HistoryView) -> Iterator[ApiRecord]:
+    """The records of the log, which is in order of ``seq``, that a view shows, and the markers; calls may lack answers."""
+    seqs = [record.seq for record in api]
+
+    def parts() -> Iterator[ApiRecord | Marker]:
+        for piece in view.api_pieces():
+            if isinstance(piece, Marker):
+                yield piece
+            else:
+                end = len(seqs) if piece.last == OPEN else bisect_left(seqs, piece.last + 1)
+                yield from api[bisect_left(seqs, piece.first) : end]
+
+    return in_force(parts(), view)
+
+
+def in_force(parts: Iterable[ApiRecord | Marker], view: HistoryView) -> Iterator[ApiRecord]:
+    """What is read from the log piece by piece, as a view shows it.
+
+    A summary without a mark that counts was never put in force, or no longer is. Of markers that come to stand side by
+    side, one speaks for all.
+    """
+    summaries = {mark.summary_seq for mark in view.condenses[-1:]}
+    marker: Marker | None = None
+    for part in parts:
+        if isinstance(part, Marker):
+            marker = part if marker is None else replace(part, count=marker.count + part.count)
+            continue
+        if part.is_summary and part.seq not in summaries:
+            continue
+        if marker is not None:
+            yield marker_record(marker)
+            marker = None
+        yield part
+    if marker is not None:
+        yield marker_record(marker)
+
+
+def unrewound_api(api: Iterable[ApiRecord], view: HistoryView) -> list[ApiRecord]:
+    """The records that were not rewound, hidden or not, less the summaries that have no effect."""
+    present = view.api.membership()
+    summaries = {mark.summary_seq for mark in view.condenses}
+    return [record for record in api if present(record.seq) and (not record.is_summary or record.seq in summaries)]
+
+
+def marker_record(marker: Marker) -> ApiRecord:
+    """The message that stands where others were truncated, as Roo Code words it."""
+    text = truncation_text(marker.count)
+    return ApiRecord.model_construct(
+        seq=0,
+        role="user",
+        content=text,
+        ts=marker.ts,
+        is_truncation_marker=True,
+        truncation_id=marker.truncation_id,
+        timestamp=iso_time(datetime.fromtimestamp(marker.ts / 1000, tz=timezone.utc)),
+        token_count=estimated_tokens(text),
+    )

@@ -1,0 +1,329 @@
+"""The one place where a task's histories are condensed, truncated, rewound and restored: each by appending one mark."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, Literal
+
+from ...errors import Conflict, InvalidInput, NotFound
+from ...messages import ClineMessage
+from .._history_log import HistoryLog, api_records
+from .._records import ApiRecord
+from ._cuts import Head, adjoining, covered_by_summary, hidden_by_rewind, hidden_by_truncation, rewind_cutoff
+from ._histories import in_force
+from ._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark
+from ._replay import HistoryView, Marker, MarkProblem, MarkReplay
+from ._spans import OPEN
+from ._tool_pairs import whole_pairs
+
+__all__ = ["MessageManager", "Newer"]
+
+Newer = Literal["refuse", "set_aside"]
+"""What an undo that goes back in time does about messages that came since: refuse, or put them aside as well."""
+
+_PAGE: Final = 100
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class MessageManager:
+    """Reads the effective histories of one task and changes them.
+
+    Every change is one appended mark, so it happens whole or not at all. Changes wait for one another; a message
+    appended while one is decided counts as later than it, so stop a task before rewinding it.
+    """
+
+    def __init__(
+        self,
+        log: HistoryLog,
+        marks: Iterable[AnyMark] = (),
+        *,
+        now: Callable[[], int] = _milliseconds,
+    ) -> None:
+        self._log = log
+        self._replay = MarkReplay(marks)
+        self._now = now
+        self._changing = asyncio.Lock()
+
+    @property
+    def view(self) -> HistoryView:
+        """What is visible now, without a look at the logs."""
+        return self._replay.view
+
+    @property
+    def problems(self) -> Sequence[MarkProblem]:
+        """The marks that could not be taken into account."""
+        return self._replay.problems
+
+    @property
+    def undoable(self) -> Mark | None:
+        """What ``undo`` takes back."""
+        return self._replay.newest_deed()
+
+    @property
+    def redoable(self) -> UndoMark | None:
+        """What ``redo`` takes back."""
+        return self._replay.newest_undo()
+
+    async def ui_page(self, before_ts: int | None = None, limit: int = _PAGE) -> list[ClineMessage]:
+        """The newest visible messages older than ``before_ts``, oldest first. Only these are read."""
+        spans = self.view.visible_ui.until(OPEN if before_ts is None else before_ts - 1)
+        pages: list[Sequence[ClineMessage]] = []
+        rest = limit
+        for span in reversed(spans.items):
+            if rest <= 0:
+                break
+            page = await self._log.ui_between(span.first, span.last, limit=rest, newest=True)
+            pages.append(page)
+            rest -= len(page)
+        return [message for page in reversed(pages) for message in page]
+
+    async def api_history(self) -> list[ApiRecord]:
+        """The messages the model is sent; what is hidden is not read."""
+        return list(whole_pairs(await self._visible_api()))
+
+    async def condense(
+        self,
+        *,
+        condense_id: str,
+        summary_seq: int,
+        event_ts: int,
+        through: int | None = None,
+        keep: Collection[int] = (),
+    ) -> CondenseMark:
+        """Put a summary, which the API log holds already, in the place of the messages up to ``through`` but ``keep``.
+
+        ``event_ts`` is the time set aside for the ``condense_context`` message: when that is rewound, so is this.
+        Append the message after the mark, so that it never tells of what did not happen.
+        """
+        async with self._changing:
+            await self._check_summary(condense_id, summary_seq)
+            self._check_event(event_ts)
+            after = summary_seq - 1 if through is None else through
+            earlier = max((mark.after for mark in self.view.condenses), default=1)
+            if not earlier <= after < summary_seq:
+                raise InvalidInput(
+                    f"The summary {summary_seq} cannot stand for the messages up to {after}: it must reach as far as"
+                    " the summary before it, and not to itself.",
+                    field="through",
+                    through=after,
+                )
+            visible = {head.seq for head in await self._visible_heads() if head.seq <= after and head.role != "system"}
+            if not visible.difference(keep) or not visible.issuperset(keep):
+                raise InvalidInput(
+                    "There is nothing to condense, or a message to keep is not part of the conversation.", field="keep"
+                )
+            mark = CondenseMark(
+                id=str(uuid.uuid4()),
+                ts=self._next_ts(),
+                ui_end=self._ui_end,
+                api_end=self._log.last_api_seq,
+                condense_id=condense_id,
+                summary_seq=summary_seq,
+                covers=covered_by_summary(await self._heads(), after, keep),
+                after=after,
+                event_ts=event_ts,
+            )
+            await self._append(mark)
+            return mark
+
+    async def truncate(self, *, truncation_id: str, event_ts: int, fraction: float = 0.5) -> TruncateMark | None:
+        """Hide the oldest part of what the model sees, of which the first message stays; None if that is too little.
+
+        ``event_ts`` is the time set aside for the ``sliding_window_truncation`` message, as in ``condense``.
+        """
+        if not 0 <= fraction <= 1:
+            raise InvalidInput(
+                f"{fraction} is not a part of a conversation: give a number from 0 to 1.", field="fraction"
+            )
+        async with self._changing:
+            self._check_event(event_ts)
+            heads = await self._visible_heads()
+            condenses = self.view.condenses
+            hidden, kept = hidden_by_truncation(heads, condenses[-1].summary_seq if condenses else None, fraction)
+            if not hidden:
+                return None
+            times = {head.seq: head.ts for head in heads}
+            first_kept_ts = None if kept is None else times[kept]
+            mark = TruncateMark(
+                id=str(uuid.uuid4()),
+                ts=self._next_ts(),
+                ui_end=self._ui_end,
+                api_end=self._log.last_api_seq,
+                truncation_id=truncation_id,
+                hides=adjoining(hidden),
+                count=len(hidden),
+                before=self._log.last_api_seq + 1 if kept is None else kept,
+                marker_ts=(event_ts if first_kept_ts is None else first_kept_ts) - 1,
+                event_ts=event_ts,
+            )
+            await self._append(mark)
+            return mark
+
+    async def rewind_to_timestamp(self, ts: int, *, include_target_message: bool = False) -> RewindMark | None:
+        """Take back the message ``ts`` and all that followed, in both histories; None if there was nothing to take.
+
+        With ``include_target_message`` the message itself stays in the UI history; the API history loses what was
+        written at its time in any case.
+        """
+        async with self._changing:
+            await self._check_visible(ts)
+            return await self._rewind(ts, ts + 1 if include_target_message else ts)
+
+    async def rewind_to_index(self, index: int) -> RewindMark | None:
+        """Keep the first ``index`` messages a person sees; None if there are no more."""
+        if index < 0:
+            raise InvalidInput(f"A conversation has no message number {index}.", field="index", index=index)
+        async with self._changing:
+            ts = await self._ts_at(index)
+            return None if ts is None else await self._rewind(ts, ts)
+
+    async def edit_cutoff(self, ts: int) -> int:
+        """Where an edit of the message ``ts`` begins: at the person's message it belongs to, or at the very first."""
+        await self._check_visible(ts)
+        before: int | None = ts + 1
+        first = ts
+        while page := await self.ui_page(before):
+            for message in reversed(page):
+                if message.say == "user_feedback":
+                    return message.ts
+            first = before = page[0].ts
+        return first
+
+    async def undo(self, mark_id: str | None = None, *, newer: Newer = "refuse") -> UndoMark:
+        """Take back a mark, by default the newest that counts.
+
+        Undoing a condensation or truncation leaves later messages alone. Undoing a rewind returns to the conversation as
+        it was then; if it has gone on since, that is a ``Conflict`` unless what is newer may be set aside with it.
+        Nothing is lost either way: undoing the undo (``redo``) brings it back.
+        """
+        async with self._changing:
+            mark = self.undoable if mark_id is None else self._replay.find(mark_id)
+            if mark is None:
+                raise NotFound(
+                    "There is nothing to undo in this conversation."
+                    if mark_id is None
+                    else f"This conversation has no change {mark_id}; reload it and try again."
+                )
+            return await self._undo(mark, newer)
+
+    async def redo(self, *, newer: Newer = "refuse") -> UndoMark:
+        """Take back the newest undo."""
+        async with self._changing:
+            mark = self.redoable
+            if mark is None:
+                raise NotFound("There is nothing to redo in this conversation.")
+            return await self._undo(mark, newer)
+
+    async def _undo(self, target: Mark, newer: Newer) -> UndoMark:
+        if not self.view.counts(target):
+            raise Conflict("This change does not count any more: it was undone or rewound already.", mark=target.id)
+        ui_end, api_end = self._ui_end, self._log.last_api_seq
+        if newer == "refuse" and self._replay.goes_back(target) and await self._went_on_since(target):
+            raise Conflict(
+                "The conversation has gone on since. Undoing this sets aside what is newer; confirm to do so.",
+                mark=target.id,
+            )
+        mark = UndoMark(id=str(uuid.uuid4()), ts=self._next_ts(), ui_end=ui_end, api_end=api_end, target=target.id)
+        await self._append(mark)
+        return mark
+
+    async def _rewind(self, ts: int, ui_from: int) -> RewindMark | None:
+        ui_end, api_end = self._ui_end, self._log.last_api_seq
+        heads = await self._heads()
+        cutoff = rewind_cutoff(heads, ts)
+        api_hides = hidden_by_rewind(heads, cutoff, api_end)
+        newest = (await self.ui_page(limit=1))[-1].ts
+        events = [mark.event_ts for mark in self.view.condenses] + [mark.event_ts for mark in self.view.truncations]
+        if not api_hides and max([newest, *events]) < ui_from:
+            return None
+        mark = RewindMark(
+            id=str(uuid.uuid4()),
+            ts=self._next_ts(),
+            ui_end=ui_end,
+            api_end=api_end,
+            target_ts=ts,
+            api_cutoff=cutoff,
+            ui_from=ui_from,
+            api_hides=api_hides,
+        )
+        await self._append(mark)
+        return mark
+
+    async def _went_on_since(self, mark: Mark) -> bool:
+        newest = await self.ui_page(limit=1)
+        if self._replay.changed_since(mark) or (newest and newest[-1].ts > mark.ui_end):
+            return True
+        return bool(await self._heads(mark.api_end + 1))
+
+    async def _append(self, mark: Mark) -> None:
+        await self._log.append_mark(mark)
+        self._replay.add(mark)
+
+    def _next_ts(self) -> int:
+        return max(self._now(), self._replay.last_ts + 1)
+
+    @property
+    def _ui_end(self) -> int:
+        # An event that a crash kept from the log goes with a rewind like one that reached it.
+        return max(self._log.last_ui_ts, self._replay.last_event_ts)
+
+    async def _ts_at(self, index: int) -> int | None:
+        for span in self.view.visible_ui.items:
+            first = span.first
+            while page := await self._log.ui_between(first, span.last, limit=_PAGE, newest=False):
+                if index < len(page):
+                    return page[index].ts
+                index -= len(page)
+                first = page[-1].ts + 1
+        return None
+
+    async def _visible_api(self) -> Iterator[ApiRecord]:
+        view = self.view
+        parts: list[ApiRecord | Marker] = []
+        for piece in view.api_pieces():
+            if isinstance(piece, Marker):
+                parts.append(piece)
+            else:
+                parts += [record async for record in api_records(self._log, piece)]
+        return in_force(parts, view)
+
+    async def _visible_heads(self) -> list[Head]:
+        """What the model sees of the log itself."""
+        return [Head.of(record) for record in await self._visible_api() if not record.is_truncation_marker]
+
+    async def _heads(self, first: int = 1) -> list[Head]:
+        """All from ``first`` on that was not rewound, hidden or not, less the summaries that have no effect."""
+        summaries = {mark.summary_seq for mark in self.view.condenses}
+        return [
+            Head.of(record)
+            for span in self.view.api.without(0, first - 1).items
+            async for record in api_records(self._log, span)
+            if not record.is_summary or record.seq in summaries
+        ]
+
+    async def _check_visible(self, ts: int) -> None:
+        found = ts in self.view.visible_ui and await self._log.ui_between(ts, ts, limit=1, newest=True)
+        if not found:
+            raise NotFound(f"Message with timestamp {ts} not found in this conversation; reload it.", ts=ts)
+
+    async def _check_summary(self, condense_id: str, summary_seq: int) -> None:
+        records = await self._log.api_between(summary_seq, summary_seq, limit=1, newest=True)
+        summary = records[0] if records and summary_seq in self.view.api else None
+        if summary is None or not summary.is_summary or summary.condense_id != condense_id:
+            raise NotFound(
+                f"The API history has no summary {condense_id} at {summary_seq}; append it first.",
+                condense_id=condense_id,
+                seq=summary_seq,
+            )
+
+    def _check_event(self, event_ts: int) -> None:
+        if event_ts not in self.view.ui:
+            raise InvalidInput(
+                f"The event's time {event_ts} was rewound; give it a time of its own.", field="eventTs", ts=event_ts
+            )

@@ -1,0 +1,1 @@
+"""Keys and passwords are taken out of what is recorded."""

@@ -1,0 +1,155 @@
+"""Private keys, headers, addresses and e-mail addresses, and with those all the rules of masking."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ._assignments import ASSIGNMENT_RULE, in_all_cases
+from ._candidates import LOOK_BACK, Finding, Rule
+from ._tokens import TOKEN_HEAD, TOKEN_RULES, decoded_base64, token_at
+from ._values import is_opaque, is_placeholder, is_template
+
+__all__ = ["RULES"]
+
+# ---- private keys
+
+_GAP: Final = r"""(?:\s|\\+[nrt]|\\|["'>|#,*]|-(?!-)){1,24}"""
+_PEM: Final = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_GAP}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,100}}){{0,6}}"
+    rf"(?P<body>(?:{_GAP}[A-Za-z0-9+/=]{{16,}})*)"
+    rf"(?P<last>(?:{_GAP}[A-Za-z0-9+/=]{{1,15}}){{0,2}})"
+    rf"(?P<end>(?:{_GAP})?-{{5,6}}END [A-Z0-9 ]{{0,40}}-----)?"
+)
+
+
+def _private_key(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    if len(set(match["body"])) < 12:
+        return None
+    end = match.end()
+    if match["end"] is None and not re.search(r"[0-9+/=]", match["last"]):
+        # Cut off: what follows the last full line may be ordinary words.
+        end = match.end("body")
+    return Finding(match.start(), end, "private-key", "PRIVATE_KEY")
+
+
+# ---- headers
+
+
+def _bearer(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    token = match["token"]
+    if not token or is_placeholder(token):
+        return None
+    known = token_at(text, match.start("token"))
+    if known is not None:
+        return known
+    if len(token) < 16 or not (is_opaque(token) or (any(map(str.isdigit, token)) and "/" not in token)):
+        return None
+    return Finding(match.start("token"), match.end("token"), "bearer-token", "BEARER_TOKEN")
+
+
+def _basic(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    token = match["token"] or ""
+    decoded = decoded_base64(token)
+    if len(token) < 8 or decoded is None or b":" not in decoded:
+        return None
+    try:
+        printable = decoded.decode().isprintable()
+    except UnicodeDecodeError:
+        return None
+    if not printable:
+        return None
+    return Finding(match.start("token"), match.end("token"), "bearer-token", "BASIC_AUTH")
+
+
+# ---- addresses
+
+_USERINFO: Final = re.compile(
+    r"""://(?P<user>[^\s:/@"'`<>\\]{0,128})(?::(?P<password>(?:[^\s/"'`<>?\\@]|@(?=[^\s/"'`<>?\\]*@))*)(?P<at>@)?)?"""
+)
+
+
+def _url_password(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    password = match["password"]
+    if not password or match["at"] is None or is_template(password):
+        return None
+    known = token_at(text, match.start("password"))
+    if known is not None and known.end == match.end("password"):
+        return known
+    return Finding(match.start("password"), match.end("password"), "url-password", "URL_PASSWORD")
+
+
+# ---- e-mail addresses
+
+_LOCAL: Final = re.compile(r"[A-Za-z0-9._%+-]{0,65}")
+_DOMAIN: Final = re.compile(r"@(?P<domain>[A-Za-z0-9.-]*)(?P<path>:[\w./~-]*)?")
+_NAME: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+(?P<top>[A-Za-z]{2,24})")
+# Beside the two letters of countries. What else follows a dot is rather an attribute: x@self.weight.
+_TOP_LEVEL: Final = re.compile(
+    r"com|org|net|edu|gov|mil|int|info|biz|name|pro|mobi|aero|asia|jobs|museum|post|tel|travel|coop|cat|arpa|app|dev|cloud"
+    r"|online|site|store|shop|tech|xyz|page|blog|email|software|systems|solutions|services|network|digital|agency|company"
+    r"|studio|media|news|live|life|world|global|group|team|works?|space|website|science|academy|university|institute"
+    r"|school|education|health|care|bank|finance|capital|ventures|consulting|engineering|industries|international"
+    r"|foundation|ngo|research|example|test|invalid|localhost|local|internal|corp|lan|home|moe|zone|codes|club|top|art"
+    r"|design"
+)
+_FILE_ENDINGS: Final = frozenset({"cs", "db", "go", "gz", "js", "py", "rb", "ts", "vb", "xz"})
+# A remote shell's user@host and a repository's git@host are no mailboxes.
+_REMOTE: Final = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id|git (?:clone|remote|push|pull|fetch))\b[^\n]*\Z")
+_AUTHORITY: Final = re.compile(r"://[^\s/?#]*\Z")
+
+
+def _email(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    at = match.start()
+    local = _LOCAL.match(text[max(floor, at - 65) : at][::-1])
+    size = 0 if local is None else local.end()
+    start = at - size
+    if start > 0 and text[start - 1] == "\\" and size > 1 and text[start] in "nrtbf":
+        start += 1
+    while start < at and text[start] in ".-%+":
+        start += 1
+    domain = match["domain"].rstrip(".-")
+    name = _NAME.fullmatch(domain)
+    if name is None or size > 64 or start == at or text[start:at].lower() in {"git", "hg", "svn"}:
+        return None
+    top = name["top"].lower()
+    if top in _FILE_ENDINGS or (len(top) > 2 and _TOP_LEVEL.fullmatch(top) is None):
+        return None
+    if _continues(text, match, at + 1 + len(domain), top):
+        return None
+    before = text[max(0, start - LOOK_BACK) : start]
+    if _AUTHORITY.search(before) or _REMOTE.search(before.rpartition("\n")[2]):
+        return None
+    return Finding(start, at + 1 + len(domain), "email", "EMAIL")
+
+
+def _continues(text: str, match: re.Match[str], end: int, top: str) -> bool:
+    """Whether it goes on as a call, an index, or the path of a remote copy: ``x@w.at[0]``, ``me@host.net:org/code``."""
+    path = match["path"] or ""
+    return (len(top) == 2 and text[end : end + 1] in {"(", "[", "@"}) or "/" in path or path.endswith(".git")
+
+
+RULES: Final = (
+    *TOKEN_RULES,
+    Rule(frozenset({"private-key"}), ("-----BEGIN",), _PEM, _private_key, limit=65_536, slack=256),
+    Rule(
+        frozenset({"bearer-token"}),
+        in_all_cases("bearer"),
+        re.compile(r"(?i:bearer)(?:(?:[ \t]{1,8}|%20)(?P<token>[A-Za-z0-9._~+/-]*=*))?"),
+        _bearer,
+        limit=2048,
+        head=TOKEN_HEAD,
+    ),
+    Rule(
+        frozenset({"bearer-token"}),
+        in_all_cases("basic"),
+        re.compile(r"(?i:basic)(?:[ \t]{1,8}(?P<token>[A-Za-z0-9+/]*={0,2}))?"),
+        _basic,
+        limit=600,
+    ),
+    Rule(frozenset({"url-password"}), ("://",), _USERINFO, _url_password, limit=512),
+    ASSIGNMENT_RULE,
+    Rule(frozenset({"email"}), ("@",), _DOMAIN, _email, limit=330),
+)
+"""All the rules, by which text is masked."""

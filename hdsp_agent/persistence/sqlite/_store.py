@@ -1,0 +1,222 @@
+"""The store that keeps all tasks in one SQLite database."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sqlite3
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from ...config._held import HeldTasks
+from ...errors import Conflict, HdspAgentError
+from ...messages import TaskId
+from .._protocol import DamageNotice, NewTask, Place, Recovery
+from .._recording_log import REMEMBERED
+from .._records import TaskMetadata, TaskState, iso_time
+from .._trace import task_logger
+from ..files._folders import checked_id
+from ..files._locks import LockWatch
+from ..files._monitor import MONITOR_SECONDS
+from ..files._state import HEARTBEAT_SECONDS
+from ._database import BUSY_SECONDS, TaskDatabase
+from ._locks import RowLock
+from ._log import SqliteTaskLog
+from ._reader import SqliteTaskReader
+from ._tasks import TaskRows
+from ._writer import GroupWriter
+
+__all__ = ["SqliteStore"]
+
+logger = logging.getLogger(__name__)
+
+_MAX_REPORTED: Final = 10_000
+
+
+class SqliteStore:
+    """See ``TaskStore`` for what it does. ``on_damage`` hears of each damaged row once, on the event loop.
+
+    ``busy_seconds`` is how long another process may keep the database before work pauses.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        on_damage: Callable[[DamageNotice], None] | None = None,
+        remembered: int = REMEMBERED,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        monitor_seconds: float = MONITOR_SECONDS,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self._database = TaskDatabase(path, busy_seconds=busy_seconds)
+        # What is seen of other hosts' locks is judged by our own clock, which takes a second look.
+        self._rows = TaskRows(path, LockWatch(patient=True))
+        self._writer = GroupWriter(self._database)
+        self._open: dict[TaskId, SqliteTaskLog] = {}
+        self._held = HeldTasks()
+        self._on_damage = on_damage
+        self._remembered = remembered
+        self._heartbeat_seconds = heartbeat_seconds
+        self._monitor_seconds = monitor_seconds
+        self._recovering = asyncio.Lock()
+        self._rounds: asyncio.Task[None] | None = None
+        self._reported: set[DamageNotice] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def path(self) -> Path:
+        """The database's file."""
+        return self._database.path
+
+    async def start(self) -> None:
+        """Get ready, and finish what a crash interrupted."""
+        self._loop = asyncio.get_running_loop()
+        # Opens the file, and makes it and its tables as needed.
+        await self._writer.run(lambda _: None)
+        await self.recover()
+        self._rounds = asyncio.create_task(self._go_round(), name="hdsp-agent task monitor")
+
+    async def stop(self) -> None:
+        """Let go of all tasks, with everything written."""
+        rounds, self._rounds = self._rounds, None
+        if rounds is not None:
+            rounds.cancel()
+            await asyncio.gather(rounds, return_exceptions=True)
+        await self._held.drain()
+        for log in list(self._open.values()):
+            await log.close()
+        await self._writer.stop()
+        await asyncio.to_thread(self._database.close)
+
+    async def create(self, new: NewTask) -> SqliteTaskLog:
+        """Begin a task."""
+        return await self._held.finish(self._create(new))
+
+    async def resume(self, task_id: TaskId) -> SqliteTaskLog:
+        """Work on a task again. ``Conflict`` says who works on it already."""
+        return await self._held.finish(self._resume(task_id))
+
+    async def view(self, task_id: TaskId) -> SqliteTaskReader:
+        """A task to look at."""
+
+        def read(connection: sqlite3.Connection) -> TaskMetadata:
+            return self._rows.find(connection, task_id).read_metadata()
+
+        metadata = await asyncio.to_thread(self._database.read, read)
+        return SqliteTaskReader(self._database, self._rows, metadata, on_damage=self._damaged)
+
+    async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
+        """The ids of all tasks, or of those in one place."""
+        return await asyncio.to_thread(self._database.read, lambda connection: self._rows.ids(connection, place))
+
+    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+        """Change the state of a task nobody works on, such as its title."""
+        return await self._held.finish(
+            self._writer.run(lambda connection: self._rows.amend(connection, task_id, change), durable=True)
+        )
+
+    async def delete(self, task_id: TaskId) -> None:
+        """Delete a task nobody works on."""
+        await self._held.finish(
+            self._writer.run(lambda connection: self._rows.delete(connection, task_id), durable=True)
+        )
+
+    async def recover(self) -> Sequence[Recovery]:
+        """Mark the tasks of dead processes as failed."""
+        async with self._recovering:
+            recoveries: list[Recovery] = []
+            for task_id, _ in await asyncio.to_thread(self._database.read, self._rows.left_behind):
+                log = task_logger(logger, task_id)
+                try:
+                    recovery = await self._writer.run(partial(self._rows.recover, task_id=task_id), durable=True)
+                except HdspAgentError as error:
+                    log.warning("The task could not be recovered: %s", error)
+                    continue
+                if recovery is not None:
+                    log.warning("The task is %s now: %s", recovery.status, recovery.reason)
+                    recoveries.append(recovery)
+            return recoveries
+
+    async def _create(self, new: NewTask) -> SqliteTaskLog:
+        task_id = new.task_id or TaskId(str(uuid.uuid4()))
+        checked_id(task_id)
+        now = iso_time()
+        metadata = TaskMetadata(
+            uuid=task_id, task_key=new.task_key, created_at=now, process_id=os.getpid(), hostname=socket.gethostname(),
+            config=dict(new.config), user=new.user, parent_task_id=new.parent_task_id, root_task_id=new.root_task_id,
+            forked_from=new.forked_from, workspace=new.workspace, notebook=new.notebook, mode=new.mode,
+        )  # fmt: skip
+        state = TaskState(status="initializing", started_at=now, updated_at=now)
+
+        def create(connection: sqlite3.Connection, lock: RowLock) -> tuple[TaskMetadata, TaskState]:
+            self._rows.create(connection, metadata, state, lock)
+            return metadata, state
+
+        return await self._begin(task_id, create, "started")
+
+    async def _resume(self, task_id: TaskId) -> SqliteTaskLog:
+        if task_id in self._open:
+            raise Conflict(f"Task {task_id} is being worked on here already. Continue it there.", task=task_id)
+        checked_id(task_id)
+        return await self._begin(
+            task_id, lambda connection, lock: self._rows.take(connection, task_id, lock), "resumed"
+        )
+
+    async def _begin(
+        self,
+        task_id: TaskId,
+        take: Callable[[sqlite3.Connection, RowLock], tuple[TaskMetadata, TaskState]],
+        how: str,
+    ) -> SqliteTaskLog:
+        lock = await asyncio.to_thread(RowLock, task_id)
+        try:
+            metadata, state = await self._writer.run(
+                lambda connection: take(connection, lock), task_id=task_id, durable=True
+            )
+            try:
+                log = SqliteTaskLog(
+                    self._database, self._rows, self._writer, lock, metadata, state,
+                    on_damage=self._damaged, on_end=self._ended,
+                    remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
+                )  # fmt: skip
+                await asyncio.to_thread(log.load)
+            except BaseException:
+                await self._writer.run(lock.release, durable=True)
+                raise
+        except BaseException:
+            lock.forget()
+            raise
+        self._open[task_id] = log
+        log.begin()
+        task_logger(logger, task_id).info("Task %s", how)
+        return log
+
+    async def _go_round(self) -> None:
+        while True:
+            await asyncio.sleep(self._monitor_seconds)
+            try:
+                await self.recover()
+            except HdspAgentError as error:
+                logger.warning("The tasks of other processes could not be looked after: %s", error)
+
+    def _ended(self, task_id: TaskId) -> None:
+        self._open.pop(task_id, None)
+
+    def _damaged(self, notice: DamageNotice) -> None:
+        loop = self._loop
+        if loop is None or self._on_damage is None:
+            return
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._report, notice)
+
+    def _report(self, notice: DamageNotice) -> None:
+        if self._on_damage is not None and notice not in self._reported and len(self._reported) < _MAX_REPORTED:
+            self._reported.add(notice)
+            self._on_damage(notice)

@@ -1,0 +1,207 @@
+"""The rows of ``tasks``: made, taken, ended, changed and deleted as one transaction each. Everything here blocks."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import ValidationError
+
+from ...errors import Conflict
+from ...messages import TaskId
+from .._protocol import Outcome, Place, Recovery
+from .._records import LockRecord, TaskMetadata, TaskState, iso_time
+from ..files._folders import STATE, checked_id, unknown_task
+from ..files._locks import LockWatch
+from ._locks import RowLock, held_by, read_row_lock, row_is_dead
+
+__all__ = ["TaskRow", "TaskRows"]
+
+R = TypeVar("R", TaskMetadata, TaskState)
+
+_MAX_PAGES_GIVEN_BACK: Final = 20_000
+_SET_STATE: Final = "UPDATE tasks SET state = ? WHERE number = ?"
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """A task as the table has it."""
+
+    number: int
+    task_id: TaskId
+    place: Place
+    metadata: bytes
+    state: bytes
+
+    def read_metadata(self) -> TaskMetadata:
+        """Its metadata; if they cannot be read, what the row itself tells."""
+        return _parsed(TaskMetadata, self.metadata) or TaskMetadata(
+            uuid=self.task_id, created_at=iso_time(), process_id=0, hostname=""
+        )
+
+    def read_state(self) -> TaskState:
+        """Its state; one that cannot be read shows as a failed one."""
+        return _parsed(TaskState, self.state) or TaskState(
+            status="failed", updated_at=iso_time(), error="The state of the task is damaged.", resumable=True
+        )
+
+
+class TaskRows:
+    """What is done to tasks, each within the caller's transaction. ``watch`` judges the locks of other hosts."""
+
+    def __init__(self, database: Path, watch: LockWatch) -> None:
+        self._database = database
+        self._watch = watch
+
+    def find(self, connection: sqlite3.Connection, task_id: TaskId) -> TaskRow:
+        """The task's row. Raises ``UnknownTask``."""
+        found = connection.execute(
+            "SELECT number, place, CAST(metadata AS BLOB), CAST(state AS BLOB) FROM tasks WHERE task_id = ?",
+            (checked_id(task_id),),
+        ).fetchone()
+        if found is None:
+            raise unknown_task(task_id)
+        number, place, metadata, state = found
+        return TaskRow(number, task_id, place, metadata, state)
+
+    def ids(self, connection: sqlite3.Connection, place: Place | None) -> list[TaskId]:
+        """The tasks in a place, in the order they were made."""
+        places = ("running", "completed") if place is None else (place, place)
+        rows = connection.execute("SELECT task_id FROM tasks WHERE place IN (?, ?) ORDER BY number", places).fetchall()
+        return [TaskId(row[0]) for row in rows]
+
+    def create(self, connection: sqlite3.Connection, metadata: TaskMetadata, state: TaskState, lock: RowLock) -> None:
+        """Make a running task, which the lock's holder works on."""
+        if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (metadata.uuid,)).fetchone():
+            raise Conflict(f"There is a task {metadata.uuid} already. Use another id.", task=metadata.uuid)
+        made = connection.execute(
+            "INSERT INTO tasks (task_id, place, metadata, state) VALUES (?, 'running', ?, ?)",
+            (metadata.uuid, as_json(metadata), as_json(state)),
+        )
+        assert made.lastrowid is not None
+        lock.take(connection, made.lastrowid, self._watch, self._database)
+
+    def take(self, connection: sqlite3.Connection, task_id: TaskId, lock: RowLock) -> tuple[TaskMetadata, TaskState]:
+        """Take a task that nobody works on, wherever it is, to work on it again."""
+        row = self.find(connection, task_id)
+        lock.take(connection, row.number, self._watch, self._database)
+        self._keep_damaged(connection, row)
+        state = row.read_state().model_copy(
+            update={
+                "status": "processing", "outcome": None, "error": None, "resumable": False, "completed_at": None,
+                "updated_at": iso_time(),
+            }
+        )  # fmt: skip
+        connection.execute(
+            "UPDATE tasks SET place = 'running', state = ? WHERE number = ?", (as_json(state), row.number)
+        )
+        return row.read_metadata(), state
+
+    def save_state(self, connection: sqlite3.Connection, lock: RowLock, state: TaskState) -> None:
+        """Write the state, and beat."""
+        lock.beat(connection)
+        connection.execute(_SET_STATE, (as_json(state), lock.number))
+
+    def end(self, connection: sqlite3.Connection, lock: RowLock, state: TaskState, outcome: Outcome) -> None:
+        """Move a task that this process works on to the completed ones."""
+        lock.beat(connection)
+        _complete(connection, lock.number, state, outcome)
+
+    def amend(
+        self, connection: sqlite3.Connection, task_id: TaskId, change: Callable[[TaskState], TaskState]
+    ) -> TaskState:
+        """Change the state of a task nobody works on."""
+        row = self.at_rest(connection, task_id)
+        self._keep_damaged(connection, row)
+        state = change(row.read_state())
+        connection.execute(_SET_STATE, (as_json(state), row.number))
+        return state
+
+    def delete(self, connection: sqlite3.Connection, task_id: TaskId) -> None:
+        """Delete a task nobody works on, with all its rows."""
+        connection.execute("DELETE FROM tasks WHERE number = ?", (self.at_rest(connection, task_id).number,))
+        _give_back_space(connection)
+
+    def left_behind(self, connection: sqlite3.Connection) -> list[tuple[TaskId, LockRecord | None]]:
+        """The running tasks that nobody works on any more, or never were ended."""
+        rows = connection.execute("SELECT number, task_id FROM tasks WHERE place = 'running'").fetchall()
+        locks = [(TaskId(task_id), read_row_lock(connection, number)) for number, task_id in rows]
+        left = [(id_, lock) for id_, lock in locks if lock is None or row_is_dead(lock, self._watch, self._database)]
+        self._watch.forget_all_but([lock for _, lock in locks if lock is not None])
+        return left
+
+    def recover(self, connection: sqlite3.Connection, task_id: TaskId) -> Recovery | None:
+        """Mark a task that was left behind as failed; None if somebody works on it again, or has ended it."""
+        row = self.find(connection, task_id)
+        lock = read_row_lock(connection, row.number)
+        if row.place != "running" or (lock is not None and not row_is_dead(lock, self._watch, self._database)):
+            return None
+        self._keep_damaged(connection, row)
+        state = row.read_state()
+        reason = _reason(lock, state)
+        _complete(
+            connection, row.number, state.model_copy(update={"error": reason, "resumable": True}), outcome="failed"
+        )
+        return Recovery(task_id, "failed", reason)
+
+    def at_rest(self, connection: sqlite3.Connection, task_id: TaskId) -> TaskRow:
+        """The row of a task nobody works on. A ``Conflict`` says who does."""
+        row = self.find(connection, task_id)
+        lock = read_row_lock(connection, row.number)
+        if lock is not None and not row_is_dead(lock, self._watch, self._database):
+            raise held_by(task_id, lock)
+        return row
+
+    def _keep_damaged(self, connection: sqlite3.Connection, row: TaskRow) -> None:
+        if _parsed(TaskState, row.state) is None:
+            now = iso_time()
+            connection.execute(
+                "INSERT INTO set_aside (task, what, found_at, data) VALUES (?, ?, ?, ?)",
+                (row.number, f"{STATE}.corrupt-{now.replace(':', '')}", now, row.state),
+            )
+
+
+def as_json(record: TaskMetadata | TaskState) -> str:
+    """A record as its column holds it."""
+    return record.model_dump_json(by_alias=True)
+
+
+def _complete(connection: sqlite3.Connection, number: int, state: TaskState, outcome: Outcome) -> None:
+    now = iso_time()
+    ended = state.model_copy(
+        update={
+            "status": outcome,
+            "outcome": None,
+            "updated_at": now,
+            "completed_at": state.completed_at or now,
+        }
+    )
+    connection.execute("UPDATE tasks SET place = 'completed', state = ? WHERE number = ?", (as_json(ended), number))
+    connection.execute("DELETE FROM locks WHERE task = ?", (number,))
+
+
+def _give_back_space(connection: sqlite3.Connection) -> None:
+    """Let the file shrink at the next checkpoint; of very much, the rest waits for the next deletion."""
+    free = int(connection.execute("PRAGMA freelist_count").fetchone()[0])
+    for _ in range(min(free, _MAX_PAGES_GIVEN_BACK)):
+        # One by one, for Python's driver takes only the first step of this statement.
+        connection.execute("PRAGMA incremental_vacuum(1)")
+
+
+def _parsed(kind: type[R], data: bytes) -> R | None:
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError:
+        return None
+
+
+def _reason(holder: LockRecord | None, state: TaskState) -> str:
+    if holder is None:
+        return f"The server was stopped while the task was {state.status}. It can be resumed."
+    return (
+        f"Process {holder.process_id} on {holder.hostname} ended while the task was {state.status}; "
+        f"it was last seen at {holder.heartbeat_at}. The task can be resumed."
+    )

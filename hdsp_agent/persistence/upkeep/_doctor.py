@@ -1,0 +1,230 @@
+"""Looks a home folder over, and mends what can be mended without losing a byte: what is taken out is kept beside it.
+
+Looking changes nothing. Mending takes a task's lock first, so a task that is worked on is left to who works on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final, cast
+
+from ...config._private_files import read_with_identity
+from ...errors import Conflict, HdspAgentError
+from ...messages import TaskId
+from .._protocol import Outcome, Place
+from .._records import COMPLETED_STATUSES
+from ..files._endings import end_task
+from ..files._folders import TaskFolders, read_state
+from ..files._locks import LOCK_NAME, TaskLock, is_held
+from ._doctor_index import examine_index
+from ._doctor_task import TaskExamination
+from ._findings import Finding, FindingKind, Report
+from ._long_work import LongWork, in_thread
+from ._progress import Progress
+from ._restore import finish_restore, restore_under_way
+
+__all__ = ["DoctorReport", "Finding", "FindingKind", "examine"]
+
+_ABANDONED_SECONDS: Final = 3600.0
+_PLACES: Final[tuple[Place, ...]] = ("running", "completed")
+_HOME_FILES: Final = frozenset({"config.json", "config.json.lock", "history.jsonl", "secrets.json", "secrets.enc"})
+_HOME_FOLDERS: Final = frozenset({"contexts", "checkpoints", "memories", "ipc", "backups", "logs"})
+
+
+@dataclass
+class DoctorReport:
+    """What was found. ``problems`` are left to be seen to, ``mended`` are not any more, ``notes`` need nothing."""
+
+    findings: list[Finding] = field(default_factory=list)
+    tasks: int = 0
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What is still wrong."""
+        return [finding for finding in self.findings if not finding.mended and not finding.note]
+
+    @property
+    def mended(self) -> list[Finding]:
+        """What was put right just now."""
+        return [finding for finding in self.findings if finding.mended]
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What is worth knowing."""
+        return [finding for finding in self.findings if finding.note]
+
+    @property
+    def counts(self) -> Counter[FindingKind]:
+        """How often each kind was found."""
+        return Counter(finding.kind for finding in self.findings)
+
+
+async def examine(home: Path, *, repair: bool = False, progress: Progress | None = None) -> DoctorReport:
+    """Look everything over; with ``repair``, mend what can be mended."""
+    report = Report()
+    tasks = await in_thread(partial(_examine, home, report, repair), progress)
+    await examine_index(home, report, repair=repair)
+    return DoctorReport(report.findings, tasks)
+
+
+def _examine(home: Path, report: Report, repair: bool, work: LongWork) -> int:
+    if not home.is_dir():
+        report.add("missing", home, f"There is no folder {home}.")
+        return 0
+    if restore_under_way(home):
+        _mend(
+            report, repair, "interrupted_restore", home, "A restoring was interrupted when it had begun.",
+            lambda: finish_restore(home),
+        )  # fmt: skip
+    _examine_home(home, report, repair)
+    folders = TaskFolders(home)
+    _examine_leftovers(folders, report, repair)
+    found: list[tuple[Place, TaskId]] = [(place, task_id) for place in _PLACES for task_id in folders.ids(place)]
+    twice = {task_id for task_id, times in Counter(task_id for _, task_id in found).items() if times > 1}
+    for done, (place, task_id) in enumerate(found):
+        work.tell("examine", done, len(found))
+        if task_id in twice and place == "running":
+            report.add("twice", folders.at(place, task_id), "The task is among the running and the completed ones.")
+        with suppress(FileNotFoundError):
+            _examine_task(folders, place, task_id, report, repair)
+    work.tell("examine", len(found), len(found))
+    return len(found)
+
+
+def _examine_home(home: Path, report: Report, repair: bool) -> None:
+    _check_mode(home, report, repair)
+    for entry in sorted(os.scandir(home), key=lambda entry: entry.name):
+        path = Path(entry.path)
+        if ".corrupt-" in entry.name:
+            report.add("kept_aside", path, "It was damaged and set aside; look into it or delete it.", note=True)
+        elif entry.name.startswith("before-restore-"):
+            report.add("kept_aside", path, "It holds what was here before a restoring.", note=True)
+        elif not _is_ours(entry.name):
+            report.add("unknown_file", path, "It is not known what this is; it is left alone.", note=True)
+            continue
+        _check_mode(path, report, repair)
+    config = home / "config.json"
+    try:
+        found = read_with_identity(config)
+        if found is not None and not isinstance(json.loads(found[0].decode("utf-8-sig")), dict):
+            raise ValueError("it does not hold a JSON object")
+    except (HdspAgentError, ValueError, RecursionError) as error:
+        report.add("damaged_settings", config, f"The settings cannot be read: {error}. The server sets them aside.")
+    for part in ("contexts", "contexts/running", "contexts/completed", "checkpoints", "memories"):
+        _check_mode(home / part, report, repair)
+
+
+def _is_ours(name: str) -> bool:
+    if name in _HOME_FILES | _HOME_FOLDERS:
+        return True
+    return name.startswith((".", "state.db", "secrets.", "config.json")) or name.endswith(
+        (".db", ".db-wal", ".db-shm", ".lock")
+    )
+
+
+def _check_mode(path: Path, report: Report, repair: bool) -> None:
+    """Nobody but its owner may read a file or folder of ours."""
+    if sys.platform == "win32":
+        return
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            report.add("unknown_file", path, "It is a link; nothing of ours is.", note=True)
+            return
+        if status.st_mode & 0o077:
+            mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
+            _mend(
+                report, repair, "permissions", path, f"Others can use it (mode {stat.S_IMODE(status.st_mode):03o}).",
+                lambda: path.chmod(mode),
+            )  # fmt: skip
+
+
+def _examine_leftovers(folders: TaskFolders, report: Report, repair: bool) -> None:
+    for folder in list(folders.unfinished()):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
+                # A monitor does the same: it was not yet a task, or not any more.
+                _mend(
+                    report, repair, "unfinished", folder, "A task's making, packing or deletion did not end.",
+                    partial(shutil.rmtree, folder),
+                )  # fmt: skip
+
+
+def _examine_task(folders: TaskFolders, place: Place, task_id: TaskId, report: Report, repair: bool) -> None:
+    folder = folders.at(place, task_id)
+    if is_held(folder):
+        # Its logs end in the midst of a line every now and then.
+        TaskExamination(folder, task_id, report, repair=False, worked_on=True).run()
+        return
+    trouble = _trouble(folder, place)
+    if trouble is not None:
+        kind, message = trouble
+        report.mend(
+            kind, folder, message, partial(_end, folders, folder) if repair else None,
+            task_id=task_id, note=kind == "stopped_task" and not repair,
+        )  # fmt: skip
+        folder = folders.find(task_id)[1]
+    if not repair:
+        TaskExamination(folder, task_id, report, repair=False).run()
+        return
+    try:
+        lock = TaskLock.acquire(folder)
+    except Conflict:
+        TaskExamination(folder, task_id, report, repair=False, worked_on=True).run()
+        return
+    try:
+        TaskExamination(folder, task_id, report, repair=True).run()
+    finally:
+        lock.release()
+
+
+def _end(folders: TaskFolders, folder: Path) -> None:
+    """What a monitor would do, also for a task whose lock is gone."""
+    lock = TaskLock.acquire(folder)
+    try:
+        state = read_state(folder, repair=True)
+        if folder.parent.name == "completed" and state.status in COMPLETED_STATUSES:
+            return
+        outcome = cast("Outcome", state.outcome) if state.outcome in COMPLETED_STATUSES else "failed"
+        if state.status != "completing" or outcome == "failed":
+            reason = state.error or f"The server was stopped while the task was {state.status}. It can be resumed."
+            state = state.model_copy(update={"error": reason, "resumable": True})
+            outcome = "failed"
+        end_task(folders, folder, lock, state, outcome)
+    finally:
+        lock.release()
+
+
+def _trouble(folder: Path, place: Place) -> tuple[FindingKind, str] | None:
+    """What a monitor would see to."""
+    status = read_state(folder, repair=False).status
+    locked = (folder / LOCK_NAME).exists()
+    if status == "completing":
+        return "interrupted_move", "Its move to the completed tasks was interrupted."
+    if place == "running":
+        if locked:
+            return "dead_task", f"It is {status}, but the process that worked on it has died."
+        return (
+            "stopped_task",
+            f"It is {status}, and was let go of. The next start of the server ends it; it can be resumed.",
+        )
+    if locked or any(folder.glob(f"{LOCK_NAME}.*")):
+        return "orphan_lock", "A process that died has left its lock."
+    if status not in COMPLETED_STATUSES:
+        return "interrupted_move", f"It is among the completed tasks, but {status}."
+    return None
+
+
+def _mend(report: Report, repair: bool, kind: FindingKind, path: Path, what: str, mend: Callable[[], object]) -> None:
+    report.mend(kind, path, what, mend if repair else None)

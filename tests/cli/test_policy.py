@@ -1,0 +1,65 @@
+"""``hdsp-agent policy check`` and ``hdsp-agent explain-error``, run as programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def _run(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "rules", "decision"),
+    [
+        ("git log | head -3", ("--allow", "git log", "--allow", "head"), "approve"),
+        ("git show > ~/.ssh/id_rsa", ("--allow", "git show"), "ask"),
+        ("gitfoo", ("--allow", "git"), "ask"),
+        ("ls & rm x", ("--allow", "ls"), "ask"),
+        ("FOO=1 rm x", ("--allow", "*", "--deny", "rm"), "deny"),
+    ],
+)
+def test_a_rule_can_be_tried_out(command: str, rules: tuple[str, ...], decision: str, tmp_path: Path) -> None:
+    done = _run("policy", "check", "--command", command, *rules, "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["decision"] == decision
+    assert said["reason"]
+    assert said["parts"][0]["words"]
+
+
+def test_without_rules_the_settings_are_tried(tmp_path: Path) -> None:
+    assert _run("policy", "check", "--command", "git log", home=tmp_path).stdout.startswith("approve")
+    settings = {"version": 1, "globalSettings": {"allowedCommands": ["make test"]}}
+    (tmp_path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert _run("policy", "check", "--command", "git log", home=tmp_path).stdout.startswith("ask")
+    assert _run("policy", "check", "--command", "make test", home=tmp_path).stdout.startswith("approve")
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    broken = _run("policy", "check", "--command", "git log", home=tmp_path)
+    assert broken.returncode == 2
+    assert "cannot be read" in broken.stderr
+
+
+def test_an_error_is_explained_from_a_file_or_a_pipe(tmp_path: Path) -> None:
+    text = "prompt is too long: 207791 tokens > 200000 maximum"
+    file = tmp_path / "error.txt"
+    file.write_text(text, encoding="utf-8")
+    said = json.loads(_run("explain-error", "--status", "400", "--json", str(file), home=tmp_path).stdout)
+    assert (said["class"], said["current"], said["max"], said["output"]) == ("overflow", 207791, 200000, None)
+    person = _run("explain-error", "-", home=tmp_path, stdin=text).stdout
+    assert "no longer fits" in person
+    assert "207,791" in person
+
+
+@pytest.mark.parametrize(("file", "stdin"), [("missing.txt", ""), ("-", "  \n")])
+def test_nothing_to_explain_is_said(file: str, stdin: str, tmp_path: Path) -> None:
+    done = _run("explain-error", file, home=tmp_path, stdin=stdin)
+    assert done.returncode == 2
+    assert done.stderr.startswith("hdsp-agent: ")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,160 @@
+"""``clean``, ``backup``, ``restore``, ``doctor`` and ``migrate`` over real folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .homes import FAILED, FINISHED, UNFINISHED, Home
+
+
+def age(home: Home, task_id: str, moment: str) -> Path:
+    """Let a finished task have been finished then."""
+    folder = home.path / "contexts" / "completed" / task_id
+    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    state.update(completed_at=moment, updated_at=moment, started_at=moment)
+    (folder / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    return folder
+
+
+def settle(home: Home, moment: str) -> tuple[Path, Path]:
+    """Both finished tasks that old, and a clock that is believed."""
+    folders = age(home, FINISHED, moment), age(home, FAILED, moment)
+    assert home.run("clean", "--compress-days", "0", "--delete-days", "0").code == 0
+    return folders
+
+
+def test_old_tasks_are_packed_and_can_still_be_read(own_home: Home) -> None:
+    folders = settle(own_home, "2024-01-01T00:00:00.000000Z")
+    dry = own_home.run("clean", "--dry-run", "--delete-days", "0", "--json").json()
+    assert isinstance(dry["done"], list)
+    assert {(task["taskId"], task["step"]) for task in dry["done"]} == {(FINISHED, "packed"), (FAILED, "packed")}
+    assert all((folder / "messages.jsonl").exists() for folder in folders)
+    before = own_home.run("view", "--uuid", FINISHED, "--messages").out
+    ran = own_home.run("clean", "--delete-days", "0")
+    assert ran.code == 0
+    assert FINISHED in ran.out
+    assert all((folder / "messages.jsonl.gz").exists() for folder in folders)
+    assert own_home.run("view", "--uuid", FINISHED, "--messages").out == before
+
+
+def test_the_settings_of_the_person_and_the_operator_decide_what_is_old(own_home: Home) -> None:
+    folder, _ = settle(own_home, "2024-01-01T00:00:00.000000Z")
+    config = own_home.path / "config.json"
+    config.write_text(
+        json.dumps({"version": 1, "globalSettings": {"retentionDeleteDays": 0, "retentionCompressDays": 0}}),
+        encoding="utf-8",
+    )
+    assert own_home.run("clean", "--dry-run", "--json").json()["done"] == []
+    (own_home.config / "jupyter_hdsp_agent_config.py").write_text(
+        "c.HdspAgentApp.compress_after_days = 1\n", encoding="utf-8"
+    )
+    done = own_home.run("clean", "--dry-run", "--json").json()["done"]
+    assert isinstance(done, list)
+    assert {task["step"] for task in done} == {"packed"}
+    config.write_text("{ not json", encoding="utf-8")
+    ran = own_home.run("clean")
+    assert ran.code == 2
+    assert "config.json" in ran.err
+    assert folder.exists()
+    # Numbers harm nobody: they are there all the same.
+    numbers = own_home.run("stats", "--summary")
+    assert (numbers.code, "config.json" in numbers.err) == (0, True)
+
+
+def test_a_backup_comes_back_whole(own_home: Home, tmp_path: Path) -> None:
+    ran = own_home.run("backup")
+    assert ran.code == 0
+    archive = Path(ran.out.strip())
+    assert archive.parent == own_home.path / "backups"
+    (listed,) = own_home.run("backup", "--list", "--json").json()["backups"]
+    assert (listed["path"], listed["tasks"]) == (str(archive), 3)
+    kept = tmp_path / archive.name
+    shutil.copy(archive, kept)
+    before = own_home.run("view", "--uuid", FINISHED, "--json").json()
+    assert own_home.run("restore", str(kept)).code == 1
+    shutil.rmtree(own_home.path)
+    restored = own_home.run("restore", str(kept))
+    assert restored.code == 0
+    assert "3 tasks" in restored.out
+    assert own_home.run("view", "--uuid", FINISHED, "--json").json() == before
+    again = own_home.run("restore", str(kept), "--overwrite", "--json").json()
+    assert again["tasks"] == 3
+    assert Path(str(again["aside"])).is_dir()
+
+
+def test_old_generations_go(own_home: Home, tmp_path: Path) -> None:
+    made = [
+        own_home.run("backup", "--to", str(tmp_path / "kept"), "--generations", "2", "--json").json() for _ in range(3)
+    ]
+    assert made[2]["removed"] == [made[0]["path"]]
+    assert len(list((tmp_path / "kept").glob("*.tar.gz"))) == 2
+
+
+def test_an_archive_that_is_none_is_refused(own_home: Home, tmp_path: Path) -> None:
+    archive = tmp_path / "other.tar.gz"
+    archive.write_bytes(os.urandom(1000))
+    ran = own_home.run("restore", str(archive), "--overwrite")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert own_home.run("view", "--uuid", FINISHED).code == 0
+
+
+def test_the_doctor_finds_tells_and_mends(own_home: Home) -> None:
+    path = own_home.path / "contexts" / "completed" / FINISHED / "messages.jsonl"
+    with path.open("ab") as file:
+        file.write(b'{"seq":18,"role":"us')
+    path.chmod(0o644)
+    ran = own_home.run("doctor")
+    assert ran.code == 3
+    assert str(path) in ran.out
+    assert "doctor --repair" in ran.err
+    kinds = {problem["kind"] for problem in own_home.run("doctor", "--json").json()["problems"]}
+    assert {"torn_tail", "permissions"} <= kinds
+    mended = own_home.run("doctor", "--repair")
+    assert "mended" in mended.out
+    assert own_home.run("doctor").code == 0
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
+    nothing = own_home.run("migrate", "--to", "files")
+    assert nothing.code == 1
+    assert "migrate --to sqlite" in nothing.err
+    dry = own_home.run("migrate", "--to", "sqlite", "--dry-run", "--json").json()
+    assert isinstance(dry["copied"], list)
+    assert set(dry["copied"]) == {FINISHED, FAILED, UNFINISHED}
+    assert not (own_home.path / "tasks.db").exists()
+    assert own_home.run("migrate", "--to", "sqlite", "--json").json()["complete"] is True
+    assert own_home.run("migrate", "--to", "sqlite", "--json").json()["copied"] == []
+    before = own_home.run("view", "--uuid", FINISHED, "--messages").out
+    shutil.rmtree(own_home.path / "contexts")
+    assert own_home.run("view", "--uuid", FINISHED).code == 2
+    ran = own_home.run("migrate", "--to", "files")
+    assert ran.code == 0
+    assert "Of 3 tasks 3 copied" in ran.out
+    assert own_home.run("view", "--uuid", FINISHED, "--messages").out == before
+
+
+@pytest.mark.parametrize("arguments", [["clean"], ["backup"], ["migrate", "--to", "sqlite"]])
+def test_a_task_that_is_worked_on_is_left_to_who_works_on_it(own_home: Home, arguments: list[str]) -> None:
+    import asyncio
+
+    from hdsp_agent.persistence import ApiDraft, FileStore
+
+    async def work() -> int:
+        store = FileStore(own_home.path)
+        await store.start()
+        task = await store.resume(UNFINISHED)
+        ran = await asyncio.to_thread(own_home.run, *arguments)
+        await task.append_api(ApiDraft(role="assistant", content="still mine"))
+        await task.finish()
+        await store.stop()
+        return ran.code
+
+    assert asyncio.run(work()) == (3 if "migrate" in arguments else 0)
+    assert "still mine" in own_home.run("view", "--uuid", UNFINISHED, "--messages").out

@@ -1,0 +1,35 @@
+"""What the tests of the running extension share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+
+from hdsp_agent.comm.services import Services
+from tests.comm.channel.channel_panel import Panel
+
+Connect = Callable[[], AbstractAsyncContextManager[Panel]]
+
+
+@pytest.fixture
+def connect(services: Services, jp_ws_fetch) -> Connect:
+    """Opens pages of the real extension."""
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Panel]:
+        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"))
+        try:
+            await panel.open(version=services.version)
+            await panel.until(lambda: messages(panel, "state"))
+            yield panel
+        finally:
+            await panel.leave()
+
+    return connected
+
+
+def messages(panel: Panel, type_: str) -> list[dict[str, object]]:
+    """The messages of a type heard so far."""
+    return [frame["data"] for frame in panel.of("msg") if frame["data"]["type"] == type_]

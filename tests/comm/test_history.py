@@ -1,0 +1,313 @@
+"""Stored conversations over the channel: found, read, shown, deleted, each person their own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from hdsp_agent.comm.history import ItemChange
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.errors import Conflict, UnknownTask
+from hdsp_agent.persistence import HistoryQuery, MessageManager
+from tests.comm.conftest import Connect, messages
+from tests.comm.stored_tasks import begin, eventually, keep
+
+ME = server_owner()
+
+_OTHER_PROCESS = """
+import asyncio, sys
+from pathlib import Path
+from hdsp_agent.messages import HistoryItem, TaskId
+from hdsp_agent.persistence import FileStore, HistoryIndex, NewTask
+from hdsp_agent.persistence.history._state_database import StateDatabase
+
+async def main(home, what, task_id):
+    store, database = FileStore(home), StateDatabase(home / "state.db")
+    index = HistoryIndex(database)
+    await store.start()
+    async with database, index:
+        if what == "rename":
+            await index.rename(task_id, "from elsewhere")
+        elif what == "delete":
+            await store.delete(TaskId(task_id))
+            await index.forget([task_id])
+        else:
+            task = await store.create(NewTask(task_id=TaskId(task_id)))
+            item = HistoryItem(id=task_id, number=1, ts=5, task="brought in", tokens_in=1, tokens_out=1, total_cost=0)
+            task.update_state(history_item=item)
+            await task.finish()
+            await index.upsert(item)
+    await store.stop()
+
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+"""
+
+
+async def elsewhere(home: Path, what: str, task_id: str) -> float:
+    """Let another process do it; when it was done."""
+    command = [sys.executable, "-c", _OTHER_PROCESS, str(home), what, task_id]
+    await asyncio.to_thread(subprocess.run, command, check=True)
+    return monotonic()
+
+
+def texts(page: dict[str, object], name: str) -> list[str]:
+    listed = page[name]
+    assert isinstance(listed, list)
+    return [entry["task" if name == "taskHistory" else "text"] for entry in listed]
+
+
+async def test_pages_follow_each_other_by_cursor_though_the_history_grows_meanwhile(
+    services: Services, connect: Connect
+) -> None:
+    for number in range(5):
+        await keep(services, f"task {number}")
+    async with connect() as panel:
+        cursor = None
+        seen: list[str] = []
+        for _ in range(3):
+            more = {"cursor": cursor} if cursor else {}
+            ack = await panel.ask("loadTaskHistory", sort="newest", limit=2, **more)
+            assert ack["ok"]
+            page = messages(panel, "taskHistoryPage")[-1]
+            assert page["requestId"] == ack["requestId"]
+            seen += texts(page, "taskHistory")
+            cursor = page.get("nextCursor")
+            await keep(services, "one more")
+        assert seen == [f"task {number}" for number in (4, 3, 2, 1, 0)]
+        assert cursor is None
+
+
+async def test_a_search_says_where_it_found_what(services: Services, connect: Connect) -> None:
+    found = await keep(services, "그래프를 그려 줘", "판다스로 그립니다")
+    await keep(services, "something else")
+    async with connect() as panel:
+        await panel.ask("loadTaskHistory", query="판다스", sort="mostRelevant")
+        (page,) = messages(panel, "taskHistoryPage")
+        assert (page["total"], texts(page, "taskHistory")) == (1, ["그래프를 그려 줘"])
+        snippets = page["snippets"]
+        assert isinstance(snippets, dict)
+        assert [part["text"] for part in snippets[found]["parts"] if part["found"]] == ["판다스"]
+
+
+async def test_a_cursor_of_another_list_is_refused_at_its_field(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        ack = await panel.ask("loadTaskHistory", cursor="bm9uc2Vuc2U=")
+        assert (ack["error"]["code"], ack["error"]["field"]) == ("invalid_input", "cursor")
+
+
+async def test_filters_narrow_the_history(services: Services, connect: Connect) -> None:
+    await keep(services, "about a notebook", notebook="work/a.ipynb")
+    favorite = await keep(services, "a favourite")
+    await services.history.change(ME, favorite, ItemChange(favorite=True))
+    async with connect() as panel:
+        await panel.ask("loadTaskHistory", notebook="work/a.ipynb")
+        await panel.ask("loadTaskHistory", favorites=True)
+        await panel.ask("loadTaskHistory", until=1)
+        pages = [texts(page, "taskHistory") for page in messages(panel, "taskHistoryPage")]
+        assert pages == [["about a notebook"], ["a favourite"], []]
+
+
+async def test_older_messages_come_before_the_answer(services: Services, connect: Connect) -> None:
+    task = await keep(services, *(f"message {number}" for number in range(7)))
+    async with connect() as panel:
+        await panel.ask("loadMessages", taskId=task, limit=3)
+        (page,) = messages(panel, "messagesPage")
+        assert texts(page, "clineMessages") == ["message 4", "message 5", "message 6"]
+        assert page["hasOlderMessages"] is True
+        ops = [frame["op"] for frame in panel.frames]
+        assert ops.index("ack") > ops.index("msg")
+        oldest = page["clineMessages"]
+        assert isinstance(oldest, list)
+        await panel.ask("loadMessages", taskId=task, beforeTs=oldest[0]["ts"], limit=50)
+        page = messages(panel, "messagesPage")[-1]
+        assert texts(page, "clineMessages") == [f"message {number}" for number in range(4)]
+        assert page["hasOlderMessages"] is False
+
+
+async def test_rewound_messages_are_not_among_those_shown(services: Services) -> None:
+    task = await begin(services, *(f"message {number}" for number in range(30)))
+    shown = await task.ui.newest(30)
+    await MessageManager(task, []).rewind_to_timestamp(shown[3].ts)
+    page = await services.history.messages(ME, task.task_id, limit=2)
+    kept = [message.text for message in page.messages]
+    assert kept in (["message 1", "message 2"], ["message 2", "message 3"])
+    assert page.has_older
+    await task.close()
+
+
+async def test_a_conversation_is_shown_on_all_tabs_until_it_is_put_aside(services: Services, connect: Connect) -> None:
+    task = await keep(services, "hello", "there")
+    async with connect() as one, connect() as other:
+        assert (await one.ask("showTaskWithId", taskId=task))["ok"]
+        await other.until(lambda: len(messages(other, "state")) > 1)
+        state = messages(other, "state")[-1]["state"]
+        assert isinstance(state, dict)
+        assert (state["currentTaskId"], texts(state, "clineMessages")) == (task, ["hello", "there"])
+        assert state["canStartTasks"] is False
+        async with connect() as late:
+            late_state = messages(late, "state")[-1]["state"]
+            assert isinstance(late_state, dict) and late_state["currentTaskId"] == task
+        await other.ask("clearTask")
+        await one.until(lambda: "currentTaskId" not in messages(one, "state")[-1]["state"])  # type: ignore[operator]
+
+
+async def test_a_new_title_reaches_folder_index_and_all_tabs(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    task = await keep(services, "first words")
+    async with connect() as panel:
+        await services.history.change(ME, task, ItemChange(title="  A\nbetter name "))
+        await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
+        item = messages(panel, "taskHistoryItemUpdated")[-1]["taskHistoryItem"]
+        assert isinstance(item, dict) and item["title"] == "A better name"
+        state = json.loads((storage_dir / "contexts" / "completed" / task / "state.json").read_bytes())
+        assert state["history_item"]["title"] == "A better name"
+        await panel.ask("loadTaskHistory", query="better")
+        assert messages(panel, "taskHistoryPage")[-1]["total"] == 1
+        await services.history.change(ME, task, ItemChange(title=""))
+        assert (await services.history.item(ME, task)).title is None
+
+
+async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    grandchild = await keep(services, "part of a part")
+    child = await keep(services, "part", children=[grandchild])
+    parent = await keep(services, "whole", children=[child])
+    other = await keep(services, "other")
+    async with connect() as one, connect() as two:
+        ack = await one.ask("deleteTaskWithId", taskId=parent)
+        assert sorted(ack["result"]) == sorted([parent, child, grandchild])
+        await two.until(lambda: messages(two, "taskHistoryItemsRemoved"))
+        assert [folder.name for folder in (storage_dir / "contexts" / "completed").iterdir()] == [other]
+        await two.ask("loadTaskHistory")
+        assert texts(messages(two, "taskHistoryPage")[-1], "taskHistory") == ["other"]
+        assert (await one.ask("deleteTaskWithId", taskId=parent))["error"]["code"] == "unknown_task"
+
+
+async def test_subtasks_that_the_whole_does_not_list_go_too_unless_they_are_worked_on(services: Services) -> None:
+    parent = await keep(services, "whole")
+    child = await keep(services, "part", parent=parent)
+    busy = await begin(services, "busy part", parent=parent)
+    assert sorted(await services.history.delete(ME, [parent])) == sorted([parent, child])
+    page = await services.history.page(ME, HistoryQuery())
+    assert [hit.item.id for hit in page.hits] == [busy.task_id]
+    await busy.close()
+
+
+async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Services, connect: Connect) -> None:
+    child = await begin(services, "busy part")
+    parent = await keep(services, "whole", children=[child.task_id])
+    done = await keep(services, "done")
+    async with connect() as panel:
+        ack = await panel.ask("deleteMultipleTasksWithIds", ids=[done, parent])
+        assert (ack["error"]["code"], ack["error"]["params"]["task"]) == ("conflict", child.task_id)
+        assert "Stop it first" in ack["error"]["message"]
+        for task in (parent, done, child.task_id):
+            assert await services.history.has(ME, task)
+    with pytest.raises(Conflict):
+        await services.history.change(ME, child.task_id, ItemChange(title="x"))
+    await child.close()
+
+
+async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, storage_dir: Path) -> None:
+    task = await keep(services, "gone")
+    shutil.rmtree(storage_dir / "contexts" / "completed" / task)
+    assert await services.history.delete(ME, [task]) == [task]
+    assert not await services.history.has(ME, task)
+
+
+async def test_what_is_anothers_is_as_unknown_as_what_is_not_there(services: Services, connect: Connect) -> None:
+    theirs = await keep(services, "private thoughts", user="somebody-else")
+    async with connect() as panel:
+        for type_ in ("loadMessages", "showTaskWithId", "deleteTaskWithId", "exportTaskWithId"):
+            ack = await panel.ask(type_, taskId=theirs)
+            assert ack["error"]["code"] == "unknown_task", type_
+        ack = await panel.ask("deleteMultipleTasksWithIds", ids=[theirs])
+        assert ack["error"]["code"] == "unknown_task"
+        await panel.ask("loadTaskHistory", query="private")
+        assert messages(panel, "taskHistoryPage")[-1]["total"] == 0
+        assert not messages(panel, "taskHistoryItemUpdated")
+    with pytest.raises(UnknownTask):
+        await services.history.change(ME, theirs, ItemChange(title="mine"))
+
+
+async def test_costs_are_summed_over_subtasks(services: Services, connect: Connect) -> None:
+    child = await keep(services, "part", cost=0.25)
+    parent = await keep(services, "whole", cost=0.5, children=[child])
+    async with connect() as panel:
+        await panel.ask("getTaskWithAggregatedCosts", taskId=parent)
+        (told,) = messages(panel, "taskWithAggregatedCosts")
+        assert told["aggregatedCosts"] == {"totalCost": 0.75, "ownCost": 0.5, "childrenCost": 0.25}
+
+
+async def test_what_another_process_does_is_seen_within_a_second(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    task = await keep(services, "shared")
+    async with connect() as panel:
+        done = await elsewhere(storage_dir, "rename", task)
+        await panel.until(
+            lambda: any(
+                item["taskHistoryItem"].get("title") == "from elsewhere"  # type: ignore[attr-defined]
+                for item in messages(panel, "taskHistoryItemUpdated")
+            )
+        )
+        assert monotonic() - done < 1
+        done = await elsewhere(storage_dir, "delete", task)
+        await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
+        assert monotonic() - done < 1
+
+
+async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_belongs(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    async with connect() as panel:
+        await elsewhere(storage_dir, "import", "brought-in")
+        await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
+        await panel.ask("loadTaskHistory", query="brought")
+        assert messages(panel, "taskHistoryPage")[-1]["total"] == 1
+        assert (await panel.ask("loadMessages", taskId="brought-in"))["ok"]
+
+
+async def test_the_history_is_there_after_its_index_is_lost(services: Services, storage_dir: Path) -> None:
+    task = await keep(services, "words to find")
+    for name in ("state.db", "state.db-wal", "state.db-shm"):
+        (storage_dir / name).unlink(missing_ok=True)
+
+    async def found() -> int:
+        return (await services.history.page(ME, HistoryQuery(text="words"))).total
+
+    deadline = monotonic() + 10
+    while not await found():
+        assert monotonic() < deadline
+        await asyncio.sleep(0.05)
+    assert (await services.history.item(ME, task)).task == "words to find"
+
+
+async def test_a_task_that_names_no_line_of_the_history_is_described_by_its_files(services: Services) -> None:
+    store = await services.storage.store()
+    from hdsp_agent.messages import ClineMessage
+    from hdsp_agent.persistence import NewTask
+
+    task = await store.create(NewTask(user=ME))
+    await task.put_ui(ClineMessage(ts=task.next_ts(), type="say", say="text", text="never recorded"))
+    await task.finish("failed", error="crashed")
+    item = await services.history.item(ME, task.task_id)
+    assert (item.task, item.status) == ("never recorded", "active")
+    changed = await services.history.change(ME, task.task_id, ItemChange(favorite=True))
+    assert (changed.task, changed.is_favorited) == ("never recorded", True)
+
+
+async def test_the_store_is_closed_with_the_server(services: Services) -> None:
+    task = await begin(services, "still open")
+    await services.stop()
+    await eventually(lambda: not (services.storage.home / "contexts" / "running" / task.task_id / ".lock").exists())

@@ -1,0 +1,251 @@
+"""The store inside the running server: it opens late, recovers, says what is wrong, and never keeps the server from starting."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.comm.storage_notices import StorageNotices
+from hdsp_agent.comm.task_storage import TaskStorage
+from hdsp_agent.comm.upkeep import Upkeep
+from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.persistence import STREAM_FILES, HistoryQuery
+from tests.comm.conftest import Connect, messages
+from tests.comm.stored_tasks import eventually, keep
+
+ME = server_owner()
+
+
+def codes(services: Services) -> list[str]:
+    return [notice.code for notice in services.notices.standing]
+
+
+class TestAFolderThatCannotBeUsed:
+    @pytest.fixture
+    def storage_dir(self, tmp_path: Path) -> Path:
+        home = tmp_path / "hdsp-home"
+        home.mkdir()
+        # Root may do everything but make a folder where a file is.
+        (home / "contexts").write_text("in the way", encoding="utf-8")
+        return home
+
+    async def test_the_server_starts_says_why_and_recovers(
+        self, services: Services, storage_dir: Path, jp_fetch, connect: Connect
+    ) -> None:
+        services.storage._look_seconds = 0.1
+        await eventually(lambda: "storage_unavailable" in codes(services))
+        health = json.loads((await jp_fetch("hdsp-agent", "api", "health")).body)
+        assert health["status"] == "degraded"
+        async with connect() as panel:
+            ack = await panel.ask("loadTaskHistory")
+            assert ack["error"]["code"] == "storage_unavailable"
+            assert str(storage_dir) in ack["error"]["message"]
+            with pytest.raises(HTTPClientError) as refused:
+                await jp_fetch("hdsp-agent", "api", "history")
+            assert refused.value.code == 503
+            # Settings do not need it.
+            assert (await panel.ask("mode", text="ask"))["ok"]
+
+            (storage_dir / "contexts").unlink()
+            await eventually(lambda: "storage_unavailable" not in codes(services))
+            await panel.until(lambda: messages(panel, "noticesUpdated")[-1]["notices"] == [])
+            assert (await panel.ask("loadTaskHistory"))["ok"]
+        await keep(services, "it works again")
+
+
+async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_back(
+    services: Services, storage_dir: Path
+) -> None:
+    await services.storage.store()
+    services.storage._look_seconds = 0.05
+    contexts = storage_dir / "contexts"
+    contexts.rename(storage_dir / "elsewhere")
+    await eventually(lambda: "storage_unavailable" in codes(services))
+    (storage_dir / "elsewhere").rename(contexts)
+    await eventually(lambda: "storage_unavailable" not in codes(services))
+
+
+async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    task = await keep(services, "one", "two", "three")
+    log = storage_dir / "contexts" / "completed" / task / STREAM_FILES["ui"]
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[1] = b"\x00" * (len(lines[1]) - 1) + b"\n"
+    log.write_bytes(b"".join(lines))
+    async with connect() as panel:
+        await panel.ask("loadMessages", taskId=task)
+        (page,) = messages(panel, "messagesPage")
+        shown = page["clineMessages"]
+        assert isinstance(shown, list) and [message["text"] for message in shown] == ["one", "three"]
+        await panel.until(lambda: messages(panel, "noticesUpdated"))
+        (notice,) = services.notices.standing
+        assert (notice.code, notice.params) == ("conversations_damaged", {"lines": 1, "tasks": 1})
+        assert (await panel.ask("dismissNotice", id=notice.id))["ok"]
+        assert codes(services) == []
+
+
+_KILLED = """
+import asyncio, sys
+from pathlib import Path
+from hdsp_agent.persistence import FileStore, NewTask
+
+async def main():
+    store = FileStore(Path(sys.argv[1]))
+    await store.start()
+    task = await store.create(NewTask(user=sys.argv[2]))
+    print(task.task_id, flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+class TestATaskWhoseServerWasKilled:
+    @pytest.fixture
+    def killed(self, storage_dir: Path) -> str:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _KILLED, str(storage_dir), ME], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        task = process.stdout.readline().strip()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        return task
+
+    async def test_it_is_told_and_can_be_resumed(self, killed: str, services: Services) -> None:
+        reader = await services.history.task(ME, killed)
+        state = await reader.read_state()
+        assert (state.status, state.resumable) == ("failed", True)
+        (notice,) = services.notices.standing
+        assert (notice.code, notice.level, notice.params) == ("tasks_interrupted", "info", {"tasks": 1})
+
+
+async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs(
+    services: Services, storage_dir: Path, connect: Connect
+) -> None:
+    old, new = await keep(services, "old"), await keep(services, "new")
+    path = storage_dir / "contexts" / "completed" / old / "state.json"
+    state = json.loads(path.read_bytes())
+    state |= {"updated_at": "2024-01-01T00:00:00Z", "completed_at": "2024-01-01T00:00:00Z"}
+    path.write_text(json.dumps(state), encoding="utf-8")
+    async with connect() as panel:
+        await services.config.update({"retentionDeleteDays": 0})
+        await services.upkeep.look()
+        assert await services.history.has(ME, old)
+        await services.config.update({"retentionDeleteDays": 30})
+        await services.upkeep.look()
+        await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
+        assert messages(panel, "taskHistoryItemsRemoved")[-1]["taskIds"] == [old]
+    assert not await services.history.has(ME, old)
+    assert await services.history.has(ME, new)
+
+
+async def test_nothing_is_deleted_while_the_settings_cannot_be_read(services: Services, storage_dir: Path) -> None:
+    old = await keep(services, "old")
+    path = storage_dir / "contexts" / "completed" / old / "state.json"
+    state = json.loads(path.read_bytes())
+    state |= {"updated_at": "2024-01-01T00:00:00Z", "completed_at": "2024-01-01T00:00:00Z"}
+    path.write_text(json.dumps(state), encoding="utf-8")
+    (storage_dir / "config.json").write_text('{"globalSettings": {"retentionDeleteDays": "never', encoding="utf-8")
+    await eventually(lambda: "config_corrupt" in codes(services))
+    await services.upkeep.look()
+    assert await services.history.has(ME, old)
+
+
+async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(services: Services) -> None:
+    await keep(services, "x" * 50_000)
+    await services.config.update({"sizeWarningGigabytes": 0.00001})
+    await services.upkeep.measure()
+    assert codes(services) == ["storage_large"]
+    await services.config.update({"sizeCriticalGigabytes": 0.00002})
+    await services.upkeep.measure()
+    (notice,) = services.notices.standing
+    assert (notice.code, notice.level) == ("storage_critical", "error")
+    await services.config.update({"sizeWarningGigabytes": 10, "sizeCriticalGigabytes": 50})
+    await services.upkeep.measure()
+    assert codes(services) == []
+
+
+async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_server(services: Services) -> None:
+    looked = asyncio.Event()
+    notices = StorageNotices(services.notices)
+    upkeep = Upkeep(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
+    await services.config.update({"sizeWarningGigabytes": 0.0000001})
+    services.notices.subscribe(looked.set)
+    upkeep.start()
+    await asyncio.wait_for(looked.wait(), 10)
+    assert "storage_large" in codes(services)
+    await upkeep.stop()
+    assert not [
+        task for task in asyncio.all_tasks() if task.get_name() == "hdsp-agent upkeep" and task is upkeep._rounds
+    ]
+
+
+async def test_an_index_that_fell_behind_follows_the_folders_again(services: Services) -> None:
+    task = await keep(services, "words")
+    index = await services.storage.index()
+    await index.forget([task])
+    services.storage._look_seconds = 0.05
+    services.storage.fell_behind()
+
+    async def found() -> int:
+        return (await services.history.page(ME, HistoryQuery(text="words"))).total
+
+    for _ in range(200):
+        if await found():
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("the index never caught up")
+
+
+async def test_nothing_is_promised_while_it_is_being_opened(services: Services, tmp_path: Path) -> None:
+    storage = TaskStorage(
+        tmp_path / "never", StorageNotices(services.notices), person="me", on_change=lambda _: None, remembered=1
+    )
+    storage._failure = StorageUnavailable("No.", path="p", reason="r")
+    storage._tried.set()
+    with pytest.raises(StorageUnavailable) as refused:
+        await storage.index()
+    assert refused.value.params == {"path": "p", "reason": "r"}
+    await storage.stop()
+
+
+def test_loading_the_extension_does_not_load_the_store() -> None:
+    code = (
+        "import sys, hdsp_agent.app; print([name for name in sys.modules if name.startswith('hdsp_agent.persistence')])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+class TestWhatTheOperatorDecidesAboutStorage:
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
+        jp_server_config["HdspAgentApp"] |= {
+            "delete_after_days": 0,
+            "compress_after_days": 2.5,
+            "storage_warning_gb": 0,
+        }
+        return jp_server_config
+
+    async def test_is_seen_and_cannot_be_changed(self, services: Services, connect: Connect) -> None:
+        settings = services.config.settings
+        assert (settings.retention_delete_days, settings.retention_compress_days) == (0, 3)
+        assert settings.size_warning_gigabytes >= 100_000
+        assert services.config.fixed == {"retentionDeleteDays", "retentionCompressDays", "sizeWarningGigabytes"}
+        async with connect() as panel:
+            ack = await panel.ask("updateSettings", updatedSettings={"retentionDeleteDays": 1})
+            assert ack["error"]["code"] == "forbidden_by_operator"
+            assert (await panel.ask("updateSettings", updatedSettings={"sizeCriticalGigabytes": 70}))["ok"]
