@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
+from ._engine import ApprovalEngine, Decision
 
-__all__ = ["CommandDecision", "CommandPart", "Verdict", "decide_command"]
+__all__ = ["ApprovalEngine", "CommandDecision", "CommandPart", "Decision", "Verdict", "decide_command"]

@@ -1,0 +1,111 @@
+"""The table of risks: what the person, the operator and the mode have decided about each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from ...config import GlobalSettings, ModeConfig, OperatorPolicy
+from ...tools import ActionRequest, Risk
+from ..modes import file_refusal
+from ._commands import CommandDecision, CommandPart, Verdict, decide_command
+
+__all__ = ["ApprovalEngine", "Decision"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is decided about an action, and why, in a sentence for the person or the model."""
+
+    verdict: Verdict
+    reason: str
+    parts: tuple[CommandPart, ...] = ()
+    rule: str | None = None
+
+
+# Each risk, the setting that takes it without asking, and what it is called.
+_SETTINGS: Final[dict[Risk, tuple[Callable[[GlobalSettings], bool], str]]] = {
+    "read": (lambda settings: settings.always_allow_read_only, "reading"),
+    "read_outside": (
+        lambda settings: settings.always_allow_read_only_outside_workspace,
+        "reading outside the workspace",
+    ),
+    "write": (lambda settings: settings.always_allow_write, "editing"),
+    "write_outside": (lambda settings: settings.always_allow_write_outside_workspace, "editing outside the workspace"),
+    "write_protected": (lambda settings: settings.always_allow_write_protected, "editing protected files"),
+    "run_code": (lambda settings: settings.always_allow_run_cells, "running code"),
+    "shell": (lambda settings: settings.always_allow_execute, "running shell commands"),
+    "install": (lambda settings: settings.always_allow_install_packages, "installing packages"),
+    "network": (lambda settings: settings.always_allow_network, "using the network"),
+    "mcp": (lambda settings: settings.always_allow_mcp, "using MCP tools"),
+    "mode_switch": (lambda settings: settings.always_allow_mode_switch, "switching modes"),
+    "subtask": (lambda settings: settings.always_allow_subtasks, "subtasks"),
+    "followup": (lambda settings: settings.always_allow_followup_questions, "answering questions"),
+}
+_WRITES: Final[frozenset[Risk]] = frozenset({"write", "write_outside", "write_protected"})
+
+
+class ApprovalEngine:
+    """Decides on the server, and nowhere else, whether an action is done at once, asked about, or refused."""
+
+    def decide(
+        self, action: ActionRequest, *, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig
+    ) -> Decision:
+        """What forbids comes first, then what asks; only what nobody objects to is done at once."""
+        refusal = _refusal(action, settings, policy, mode)
+        if refusal is not None:
+            return Decision("deny", refusal)
+        command = _command_decision(action, settings)
+        if command is not None and command.verdict == "deny":
+            return Decision("deny", command.reason, command.parts)
+        if not action.risks - {"none"}:
+            return Decision("approve", "it changes nothing outside the conversation")
+        objection = _objection(action, settings, policy, command)
+        parts = command.parts if command is not None else ()
+        if objection is not None:
+            return Decision("ask", objection, parts)
+        rule = next((part.rule for part in parts if part.rule is not None), None)
+        return Decision("approve", command.reason if command is not None else "your settings allow it", parts, rule)
+
+
+def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:
+    if policy.allowed_tools is not None and action.tool not in policy.allowed_tools:
+        return f"The operator of this server does not allow the tool {action.tool}."
+    if action.tool in settings.disabled_tools:
+        return f"The tool {action.tool} is switched off in the settings."
+    if action.risks & _WRITES:
+        for path in dict.fromkeys((*((action.path,) if action.path else ()), *action.paths)):
+            if refusal := file_refusal(mode, path):
+                return refusal
+    return None
+
+
+def _command_decision(action: ActionRequest, settings: GlobalSettings) -> CommandDecision | None:
+    if action.command is None:
+        return None
+    return decide_command(
+        action.command,
+        allow=settings.allowed_commands,
+        deny=settings.denied_commands,
+        workspace=action.cwd,
+        allow_installs=settings.always_allow_install_packages,
+    )
+
+
+def _objection(
+    action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, command: CommandDecision | None
+) -> str | None:
+    if not policy.allow_auto_approval:
+        return "The operator of this server has every action asked about."
+    if not settings.auto_approval_enabled:
+        return "Approving automatically is switched off."
+    if action.puts_back_masked:
+        return "It would be given a key or another masked value, which only you may allow."
+    for risk in sorted(action.risks - {"none"}):
+        allowed, name = _SETTINGS[risk]
+        if not allowed(settings):
+            return f"The settings have {name} asked about."
+    if command is not None and command.verdict != "approve":
+        return command.reason
+    return None

@@ -1,0 +1,43 @@
+"""What a tool wants to do, in the words the approval engine decides by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["ActionRequest", "Risk"]
+
+Risk: TypeAlias = Literal[
+    "read",
+    "read_outside",
+    "write",
+    "write_outside",
+    "write_protected",
+    "run_code",
+    "shell",
+    "install",
+    "network",
+    "mcp",
+    "mode_switch",
+    "subtask",
+    "followup",
+    "none",
+]
+"""``read_outside`` and ``write_outside`` also stand for another person's files, and reading for files that commonly hold
+passwords, wherever they are: leave to read the workspace is not leave to read those."""
+
+
+@dataclass(frozen=True)
+class ActionRequest:
+    """One action. All of its risks must be allowed for it to go on without asking."""
+
+    risks: frozenset[Risk]
+    tool: str
+    command: str | None = None
+    cwd: str | None = None
+    path: str | None = None
+    """As shown: relative to the workspace inside it, absolute outside."""
+    paths: tuple[str, ...] = ()
+    server: str | None = None
+    puts_back_masked: bool = False
+    """Whether a masked value would be given back to where it was not before: only a person may allow that."""

@@ -1,0 +1,195 @@
+"""A shell command as a process: begun in a session of its own, read by a thread, ended with all its descendants."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from ..config import secret_environment
+from ._output import OutputBuffer
+
+__all__ = ["ShellProcess", "command_environment", "shell"]
+
+_MARK: Final = "HDSP_AGENT_COMMAND"
+_GRACE_SECONDS: Final = 0.08
+_PIPE_GRACE_SECONDS: Final = 0.15
+# Tokens of the server the agent runs in, and what would change the meaning of the command that was shown.
+_LEFT_OUT: Final = re.compile(
+    r"JPY_.*|JUPYTER_TOKEN|JUPYTERHUB_API_TOKEN|JUPYTERHUB_ADMIN.*|HDSP_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS"
+    r"|PROMPT_COMMAND|PS4"
+)
+_SET: Final = {
+    # Nobody is there to page through an output, or to answer a prompt.
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "TERM": "dumb",
+    "PIP_NO_INPUT": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+def shell() -> list[str]:
+    """The system's shell and the option that takes a command."""
+    if sys.platform == "win32":
+        return [os.environ.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c"]
+    return [shutil.which("bash") or "/bin/sh", "-c"]
+
+
+def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a command: without keys, tokens, and what would change what the command means."""
+    secret = secret_environment()
+    kept = {name: value for name, value in environment.items() if name not in secret and not _LEFT_OUT.fullmatch(name)}
+    return {**kept, **_SET}
+
+
+class ShellProcess:
+    """One running command. Made by ``start``."""
+
+    def __init__(self, process: subprocess.Popen[bytes], mark: str, output: OutputBuffer) -> None:
+        self._process = process
+        self._mark = mark
+        self._loop = asyncio.get_running_loop()
+        self.output = output
+        self.wrote = asyncio.Event()
+        """Set whenever there is more output."""
+        self.exited = asyncio.Event()
+        """Set when the command itself has ended, whatever it left running."""
+        self._closed = asyncio.Event()
+        for work in (self._read, self._wait):
+            # Daemons: a command nobody waits for any more must not hold up the end of the server.
+            threading.Thread(target=work, name=f"hdsp-command-{process.pid}", daemon=True).start()
+
+    @classmethod
+    async def start(cls, command: str, folder: Path) -> ShellProcess:
+        """Run the command in the system's shell. Raises OSError if that cannot be done."""
+        mark = secrets.token_hex(8)
+        environment = {**command_environment(os.environ), _MARK: mark}
+        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment))
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # It may be starting all the same.
+            process = await starting
+            cls(process, mark, OutputBuffer()).kill_now()
+            raise
+        return cls(process, mark, OutputBuffer())
+
+    @property
+    def pid(self) -> int:
+        """The shell's process id, and the id of the group it leads."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code once it has ended; negative for the signal that ended it."""
+        return self._process.returncode
+
+    async def drained(self) -> bool:
+        """Wait for the end of the output after the end of the command; False if a process it left holds it open."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._closed.wait(), _PIPE_GRACE_SECONDS)
+        return self._closed.is_set()
+
+    async def kill(self) -> None:
+        """End the command and all it started: first asked to, and a moment later forced to."""
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._closed.wait(), _GRACE_SECONDS)
+        self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+        await asyncio.to_thread(self._kill_strays)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.exited.wait(), 1)
+
+    async def kill_left(self) -> None:
+        """End what the command left running when it ended."""
+        if sys.platform == "linux":
+            # Its own id may be another group's by now.
+            await asyncio.to_thread(self._kill_strays)
+        else:
+            self._signal(signal.SIGTERM)
+
+    def kill_now(self) -> None:
+        """The same at once, without waiting for anything."""
+        self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+        self._kill_strays()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if sys.platform == "win32":
+            subprocess.run(  # noqa: S603 -- fixed arguments
+                ["taskkill", "/T", "/F", "/PID", str(self.pid)],  # noqa: S607 -- a part of Windows
+                capture_output=True, check=False,
+            )  # fmt: skip
+            return
+        # The group outlives its leader, and its number is not given anew while it has members.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _kill_strays(self) -> None:
+        """End those that left the group, known by the mark in their environment."""
+        if sys.platform != "linux":
+            return
+        for _ in range(3):
+            strays = list(_marked(f"{_MARK}={self._mark}".encode()))
+            if not strays:
+                return
+            for pid in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        with contextlib.suppress(OSError, ValueError):
+            while data := os.read(descriptor, 1 << 16):
+                self.output.write(data)
+                self._tell(self.wrote)
+        with contextlib.suppress(OSError):
+            self._process.stdout.close()
+        self._tell(self._closed)
+        self._tell(self.wrote)
+
+    def _wait(self) -> None:
+        self._process.wait()
+        self._tell(self.exited)
+        self._tell(self.wrote)
+
+    def _tell(self, event: asyncio.Event) -> None:
+        # The loop may be gone: then nobody is left to be told.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(event.set)
+
+
+def _spawn(command: str, folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 -- running what was approved is its purpose
+        [*shell(), command],
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=sys.platform != "win32",
+        bufsize=0,
+    )
+
+
+def _marked(mark: bytes) -> Iterator[int]:
+    own = os.getpid()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) == own:
+            continue
+        with contextlib.suppress(OSError), open(f"/proc/{entry.name}/environ", "rb") as file:
+            if mark in file.read(1 << 20).split(b"\0"):
+                yield int(entry.name)

@@ -1,0 +1,156 @@
+"""All tools by name: which the model is offered, and what it must give them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from pydantic import JsonValue, ValidationError
+
+from ..config import GlobalSettings, ModeConfig, OperatorPolicy
+from ..errors import InvalidInput, NotFound
+from ..messages import JsonObject
+from ..providers._model import ToolSpec
+from ._editing import ApplyDiff, SearchReplace, WriteToFile
+from ._fetch_url import FetchUrl, fetching_is_on
+from ._finding_files import ListFiles, SearchFiles
+from ._flow import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, UpdateTodoList
+from ._read_file import ReadFile
+from ._shell import ExecuteCommand, ReadCommandOutput
+from ._tool import Tool, ToolArguments
+
+__all__ = ["ToolRegistry", "built_in_tools"]
+
+_MOST_PROBLEMS = 5
+
+
+def built_in_tools() -> list[Tool]:
+    """Our own tools, in the order the model is told of them."""
+    return [
+        ReadFile(),
+        ListFiles(),
+        SearchFiles(),
+        WriteToFile(),
+        ApplyDiff(),
+        SearchReplace(),
+        ExecuteCommand(),
+        ReadCommandOutput(),
+        FetchUrl(),
+        AskFollowupQuestion(),
+        UpdateTodoList(),
+        SwitchMode(),
+        NewTask(),
+        AttemptCompletion(),
+    ]
+
+
+class ToolRegistry:
+    """The tools there are. Their order is fixed, so that a conversation's requests begin alike."""
+
+    def __init__(self, tools: Iterable[Tool] | None = None) -> None:
+        self._tools = {tool.name: tool for tool in (built_in_tools() if tools is None else tools)}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all tools, offered or not."""
+        return list(self._tools)
+
+    def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
+        """What the model is told of the tools it has in this mode."""
+        return [self._specs[name] for name in self._tools if self.is_offered(name, mode, policy, settings)]
+
+    def is_offered(self, name: str, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> bool:
+        """Whether the tool may be used in this mode, under these settings and this operator."""
+        tool = self._tools.get(name)
+        if tool is None or name in settings.disabled_tools:
+            return False
+        if policy.allowed_tools is not None and name not in policy.allowed_tools:
+            return False
+        if isinstance(tool, FetchUrl) and not fetching_is_on(settings):
+            return False
+        groups = {group if isinstance(group, str) else group[0] for group in mode.groups}
+        return tool.group is None or tool.group in groups
+
+    def get(self, name: str) -> Tool:
+        """The tool of this name. Raises NotFound that names the nearest."""
+        tool = self._tools.get(name)
+        if tool is None:
+            near = difflib.get_close_matches(name, self._tools, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"The tools are: {', '.join(self._tools)}."
+            raise NotFound(f"There is no tool {name!r}. {hint}", tool=name)
+        return tool
+
+    def validate(self, name: str, json_text: str) -> ToolArguments:
+        """The arguments of a call. Raises InvalidInput that names every field that is wrong, and why."""
+        tool = self.get(name)
+        given = _parsed(name, json_text)
+        try:
+            return tool.Arguments.model_validate(given)
+        except ValidationError as error:
+            raise _invalid(tool, error) from None
+
+    @cached_property
+    def _specs(self) -> Mapping[str, ToolSpec]:
+        return {
+            name: ToolSpec(name, tool.description, tool_schema(tool.Arguments)) for name, tool in self._tools.items()
+        }
+
+
+def tool_schema(arguments: type[ToolArguments]) -> JsonObject:
+    """The JSON schema of a tool's arguments, with nothing in it a model does not need."""
+    schema: JsonObject = arguments.model_json_schema()
+    schema.pop("description", None)
+    _drop_titles(schema)
+    return schema
+
+
+def _drop_titles(node: JsonValue) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _drop_titles(each)
+    elif isinstance(node, dict):
+        if isinstance(node.get("title"), str):
+            del node["title"]
+        for key, each in node.items():
+            # Below ``properties`` a ``title`` is a field of that name.
+            for inner in each.values() if key == "properties" and isinstance(each, dict) else [each]:
+                _drop_titles(inner)
+
+
+def _parsed(name: str, json_text: str) -> JsonObject:
+    if not json_text.strip():
+        return {}
+    try:
+        given = json.loads(json_text, strict=False)
+    except (ValueError, RecursionError) as error:
+        where = f"at character {error.pos}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InvalidInput(
+            f"The arguments of {name} are not valid JSON, {where}. Send one whole JSON object.", tool=name
+        ) from None
+    if not isinstance(given, dict):
+        raise InvalidInput(f"The arguments of {name} must be a JSON object, not {type(given).__name__}.", tool=name)
+    return given
+
+
+def _invalid(tool: Tool, error: ValidationError) -> InvalidInput:
+    problems = error.errors(include_url=False, include_input=False)
+    texts: list[str] = []
+    for problem in problems[:_MOST_PROBLEMS]:
+        field = ".".join(str(part) for part in problem["loc"])
+        reason = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "missing":
+            reason = "is missing"
+        elif problem["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(field, tool.Arguments.model_fields, n=1, cutoff=0.5)
+            reason = "is not an argument of this tool" + (f"; did you mean {near[0]}?" if near else "")
+        texts.append(f"{field}: {reason}" if field else reason)
+    more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
+    first = problems[0]["loc"]
+    return InvalidInput(
+        f"The arguments of {tool.name} are not right. {'; '.join(texts)}{more}. It takes: "
+        f"{', '.join(tool.Arguments.model_fields)}.",
+        field=str(first[0]) if first else None,
+        tool=tool.name,
+    )

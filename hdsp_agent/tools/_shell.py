@@ -1,0 +1,258 @@
+"""Running a shell command, and reading what it wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from pathlib import Path
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field, StringConstraints
+
+from ..config import ToolGroup
+from ..errors import InvalidInput, NotFound
+from ..messages import ClineSayTool
+from ._action import ActionRequest
+from ._commands import RunningCommand, has_no_limit
+from ._grep import PatternProblem, TextMatch, grep_text
+from ._output import middle_left_out
+from ._threads import in_thread
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+
+__all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]
+
+_PREVIEW: Final = {"small": 5_000, "medium": 10_000, "large": 20_000}
+_BACKGROUND_AFTER_SECONDS: Final = 300
+_MOST_WAIT_SECONDS: Final = 3_600
+_PAGE_BYTES: Final = 40_000
+_ARTIFACT: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class ExecuteCommandArguments(ToolArguments):
+    """The arguments of ``execute_command``."""
+
+    command: Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
+    """The command line, for the system's shell (bash where there is one)."""
+    cwd: str | None = None
+    """The folder to run it in; the workspace if absent."""
+    timeout: Annotated[int, Field(ge=0, le=_MOST_WAIT_SECONDS)] | None = None
+    """How many seconds to wait before the command goes on in the background. 0 sends it there at once, for servers and
+    other commands that do not end; absent waits 300 seconds."""
+
+
+class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
+    """Runs a command in the system's shell."""
+
+    name: ClassVar[str] = "execute_command"
+    group: ClassVar[ToolGroup | None] = "command"
+    description: ClassVar[str] = (
+        "Run a shell command on the person's machine and get its exit code and output. It has no standard input, so give "
+        "options that keep it from asking. Each call is a new shell: the folder and variables of an earlier one are gone. "
+        "Prefer the file and search tools for reading, searching and editing. A command that still runs after `timeout` "
+        "seconds goes on in the background; read what it writes with read_command_output."
+    )
+    Arguments: type[ExecuteCommandArguments] = ExecuteCommandArguments
+
+    async def _run(self, arguments: ExecuteCommandArguments, context: ToolContext) -> ToolResult:
+        if "\0" in arguments.command:
+            raise ToolFailed("The command contains a NUL character, which a command line cannot have.")
+        folder = await self._folder(arguments.cwd, context)
+        unmasked = context.vault.unmask(arguments.command)
+        approval = await context.approve(
+            ActionRequest(
+                risks=frozenset({"shell"}),
+                tool=self.name,
+                command=arguments.command,
+                cwd=str(folder),
+                puts_back_masked=unmasked != arguments.command,
+            ),
+            "command",
+            arguments.command,
+        )
+        if not approval.approved:
+            return denied(approval)
+        command = unmasked if approval.by_person else arguments.command
+        running = await self._start(command, folder, context)
+        await self._wait(running, _BACKGROUND_AFTER_SECONDS if arguments.timeout is None else arguments.timeout)
+        return answered(approval, await _result(running, context))
+
+    async def _folder(self, given: str | None, context: ToolContext) -> Path:
+        def look(_stop: object) -> Path:
+            place = context.paths.resolve(given or ".")
+            if not place.path.is_dir():
+                raise ToolFailed(f"The folder {place.shown} to run the command in does not exist.")
+            return place.path
+
+        return await in_thread(look)
+
+    async def _start(self, command: str, folder: Path, context: ToolContext) -> RunningCommand:
+        shown_at: int | None = None
+
+        async def show(text: str, is_all: bool) -> None:
+            nonlocal shown_at
+            shown_at = await context.say("command_output", context.mask(text), partial=not is_all, ts=shown_at)
+
+        settings = context.settings
+        limited = settings.command_execution_timeout > 0 and not has_no_limit(
+            command, settings.command_timeout_allowlist
+        )
+        try:
+            return await context.state.commands.start(
+                command, folder, show, limit=settings.command_execution_timeout if limited else None
+            )
+        except OSError as error:
+            raise ToolFailed(f"The command could not be started: {error.strerror or error}.") from error
+
+    async def _wait(self, running: RunningCommand, seconds: float) -> None:
+        waiting = [asyncio.create_task(running.ended.wait()), asyncio.create_task(running.let_go.wait())]
+        try:
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.abort()
+            await asyncio.shield(running.gone.wait())
+            raise
+        finally:
+            for task in waiting:
+                task.cancel()
+        running.is_background = not running.ended.is_set()
+
+
+class ReadCommandOutputArguments(ToolArguments):
+    """The arguments of ``read_command_output``."""
+
+    artifact_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    """The id of the kept output, or of a command that runs in the background (`cmd-…`)."""
+    search: Annotated[str, StringConstraints(max_length=1_000)] | None = None
+    """A regular expression: only the lines that match it are returned, with their numbers."""
+    offset: Annotated[int, Field(ge=0)] = 0
+    """The byte to begin at."""
+    limit: Annotated[int, Field(ge=1, le=_PAGE_BYTES)] = _PAGE_BYTES
+    """How many bytes to read."""
+    wait_seconds: Annotated[int, Field(ge=0, le=600)] = 0
+    """For a command in the background: wait up to this long for it to end."""
+
+
+class ReadCommandOutput(SimpleTool[ReadCommandOutputArguments]):
+    """Reads or searches a kept output."""
+
+    name: ClassVar[str] = "read_command_output"
+    group: ClassVar[ToolGroup | None] = "command"
+    description: ClassVar[str] = (
+        "Read more of a command's output than its result showed, or search it. Takes the artifact id from that result, or "
+        "the id of a command in the background to see what it has written so far."
+    )
+    parallel_safe: ClassVar[bool] = True
+    Arguments: type[ReadCommandOutputArguments] = ReadCommandOutputArguments
+
+    async def _run(self, arguments: ReadCommandOutputArguments, context: ToolContext) -> ToolResult:
+        data, about = await self._output(arguments, context)
+        shown = ClineSayTool(
+            tool="readCommandOutput",
+            read_start=arguments.offset,
+            read_end=min(len(data), arguments.offset + arguments.limit),
+            total_bytes=len(data),
+            search_pattern=arguments.search,
+        )
+        if arguments.search:
+            try:
+                matches, more = await grep_text(arguments.search, data)
+            except PatternProblem as problem:
+                raise ToolFailed(str(problem)) from None
+            shown = shown.model_copy(update={"match_count": len(matches)})
+        await context.say("tool", shown.to_json())
+        if arguments.search:
+            return ToolResult(about + _found(arguments.search, matches, more))
+        return ToolResult(about + _page(data, arguments))
+
+    async def _output(self, arguments: ReadCommandOutputArguments, context: ToolContext) -> tuple[bytes, str]:
+        name = arguments.artifact_id.strip()
+        if _ARTIFACT.fullmatch(name):
+            try:
+                return await context.read_artifact(name), ""
+            except (NotFound, InvalidInput) as error:
+                raise ToolFailed(error.message) from error
+        running = context.state.commands.get(name)
+        if running is None:
+            raise ToolFailed(
+                f"There is no output {name}. Give the artifact id from a command's result, or the id of a command that "
+                "was left in the background since the server started."
+            )
+        if arguments.wait_seconds:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(running.ended.wait(), arguments.wait_seconds)
+        text = await in_thread(lambda _stop: context.mask(running.process.output.text()))
+        return text.encode(), f"{_state_of(running)}\n"
+
+
+def _state_of(running: RunningCommand) -> str:
+    if not running.ended.is_set():
+        return f"{running.id} still runs (process group {running.process.pid})."
+    return _ending(running)
+
+
+def _ending(running: RunningCommand) -> str:
+    code = running.process.exit_code
+    if running.ending == "timed_out":
+        return "The command ran longer than the settings allow and was stopped with all it had started."
+    if running.ending == "aborted":
+        return "The person stopped the command and all it had started."
+    if code is not None and code < 0:
+        return f"The command was ended by signal {-code}."
+    left = (
+        f"\nProcesses it started still run; {running.id} has what they write (read_command_output)."
+        if running.left_running
+        else ""
+    )
+    return f"Exit code: {code}{left}"
+
+
+async def _result(running: RunningCommand, context: ToolContext) -> ToolResult:
+    ended = running.ended.is_set()
+    about = (
+        _ending(running)
+        if ended
+        else f"The command still runs in the background as {running.id} (process group {running.process.pid}). Read what "
+        f"it writes with read_command_output; stop it with `kill -- -{running.process.pid}`."
+    )
+    text = await in_thread(lambda _stop: context.mask(running.process.output.text()).rstrip())
+    most = _PREVIEW[context.settings.terminal_output_preview_size]
+    artifact = None
+    if not text:
+        body = "It wrote nothing." if ended else "It has written nothing yet."
+    elif len(text) <= most:
+        body = f"Output:\n{text}"
+    elif not ended:
+        note = f"[… the middle of {len(text):,} characters is left out: read_command_output {running.id} …]"
+        body = f"Output so far:\n{middle_left_out(text, most, note)}"
+    else:
+        artifact, where = await _kept(text, context)
+        body = f"Output:\n{middle_left_out(text, most, f'[… the middle of {len(text):,} characters is left out: {where} …]')}"
+    return ToolResult(f"{about}\n{body}", is_error=ended and running.ending != "exited", artifact=artifact)
+
+
+async def _kept(text: str, context: ToolContext) -> tuple[str | None, str]:
+    try:
+        artifact = await context.put_artifact(text.encode())
+    except InvalidInput as error:
+        return None, error.message
+    return artifact, f"read or search it with read_command_output and artifact_id {artifact}"
+
+
+def _found(pattern: str, matches: list[TextMatch], more: bool) -> str:
+    if not matches:
+        return f"No line matches {json.dumps(pattern, ensure_ascii=False)}."
+    lines = "\n".join(f"{match.line} | {match.text}" for match in matches)
+    return f"{len(matches)}{' and more' if more else ''} matching lines:\n{lines}"
+
+
+def _page(data: bytes, arguments: ReadCommandOutputArguments) -> str:
+    if arguments.offset and arguments.offset >= len(data):
+        raise ToolFailed(f"The output has {len(data):,} bytes; there is nothing at {arguments.offset:,}.")
+    piece = data[arguments.offset : arguments.offset + arguments.limit]
+    end = arguments.offset + len(piece)
+    # A character cut in half at either end would only puzzle the model.
+    text = piece.decode("utf-8", "ignore")
+    more = f"\n[… {len(data) - end:,} bytes more: offset {end} …]" if end < len(data) else ""
+    return f"Bytes {arguments.offset:,} to {end:,} of {len(data):,}:\n{text}{more}"

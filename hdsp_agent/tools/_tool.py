@@ -1,0 +1,277 @@
+"""What a tool is, what it is given and what it returns."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from ..config import GlobalSettings, ModeConfig, ToolGroup
+from ..messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, TaskId, TodoItem
+from ..persistence import Vault
+from ._action import ActionRequest
+
+if TYPE_CHECKING:
+    from ._paths import PathPolice
+    from ._state import ToolState
+
+__all__ = [
+    "Approval",
+    "ApprovalAsk",
+    "AskReply",
+    "Completion",
+    "FlowPort",
+    "SimpleTool",
+    "Tool",
+    "ToolArguments",
+    "ToolContext",
+    "ToolFailed",
+    "ToolResult",
+    "answered",
+    "denied",
+    "image_block",
+]
+
+ApprovalAsk = Literal["tool", "command", "use_mcp_server"]
+
+
+class ToolArguments(BaseModel):
+    """The arguments of a tool, as the model gives them."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True, str_max_length=10_000_000
+    )
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What the model is told; ``content`` is that of a ``tool_result`` block."""
+
+    content: str | list[JsonObject]
+    is_error: bool = False
+    artifact: str | None = None
+    """Where the whole of a shortened output is kept."""
+
+
+class ToolFailed(Exception):
+    """A tool cannot do what it was asked. The message is for the model: what happened, and what to do instead."""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The decision about one action, and what the person said with it."""
+
+    approved: bool
+    feedback: str | None = None
+    images: tuple[str, ...] = ()
+    by_person: bool = False
+    """Whether a person decided, not a rule. Only then are masked values put back."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How an attempt to finish was received: taken as finished, or sent back with something to do."""
+
+    accepted: bool
+    feedback: str | None = None
+    images: tuple[str, ...] = ()
+
+
+class AskReply(Protocol):
+    """A person's answer."""
+
+    @property
+    def response(self) -> ClineAskResponse:
+        """Which button, or a message."""
+
+    @property
+    def text(self) -> str | None:
+        """What they wrote."""
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """What they attached, as data URLs."""
+
+
+class FlowPort(Protocol):
+    """What the tools that steer a task need of it. Each may raise ToolFailed."""
+
+    @property
+    def todos(self) -> Sequence[TodoItem]:
+        """The plan as it stands."""
+
+    async def update_todos(self, todos: Sequence[TodoItem]) -> Sequence[TodoItem]:
+        """Make this the plan; the plan after that, with what the person changed about it."""
+
+    async def modes(self) -> Sequence[str]:
+        """The slugs of the modes that may be used."""
+
+    async def switch_mode(self, slug: str, reason: str | None) -> None:
+        """Go on in another mode. The switch is approved already."""
+
+    async def new_task(self, mode: str, message: str, todos: Sequence[TodoItem]) -> str:
+        """Begin a subtask, approved already; what the model is told now."""
+
+    async def complete(self, result: str) -> Completion:
+        """Show the result and hear whether the person, or the parent task, is content with it."""
+
+
+class ToolContext(Protocol):
+    """The task, as far as a tool may see it."""
+
+    @property
+    def task_id(self) -> TaskId:
+        """The conversation's id."""
+
+    @property
+    def workspace(self) -> Path:
+        """The folder it works in."""
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings as they are now."""
+
+    @property
+    def mode(self) -> ModeConfig:
+        """The mode it is in."""
+
+    @property
+    def paths(self) -> PathPolice:
+        """Which files may be touched."""
+
+    @property
+    def vault(self) -> Vault:
+        """The masked values of the task."""
+
+    @property
+    def flow(self) -> FlowPort:
+        """The task itself, for the tools that steer it."""
+
+    @property
+    def state(self) -> ToolState:
+        """What tools remember between calls; closed with the task."""
+
+    def mask(self, text: str) -> str:
+        """The text as it may be shown and kept."""
+
+    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done."""
+
+    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:
+        """Ask the person and wait for the answer."""
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+    ) -> int:
+        """Show something; its time, by which a partial message is shown again with more."""
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output; its name. What is put must be masked already."""
+
+    async def read_artifact(self, name: str) -> bytes:
+        """A kept output. Raises NotFound."""
+
+
+class Tool(Protocol):
+    """Something the model can do."""
+
+    @property
+    def name(self) -> str:
+        """How the model calls it."""
+
+    @property
+    def group(self) -> ToolGroup | None:
+        """The group that a mode must have for it; None is for every mode."""
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+
+    @property
+    def Arguments(self) -> type[ToolArguments]:
+        """What it takes."""
+
+    @property
+    def parallel_safe(self) -> bool:
+        """Whether it may run beside others of the same turn: it only reads."""
+
+    async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
+        """Do it. Cancelling ends all it started within 200 ms."""
+
+    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
+        """What to show while its arguments still stream in, as the JSON of a ClineSayTool; None shows nothing."""
+
+
+A = TypeVar("A", bound=ToolArguments)
+
+
+class SimpleTool(ABC, Generic[A]):
+    """The base of our tools: failures addressed to the model become error results."""
+
+    name: ClassVar[str]
+    group: ClassVar[ToolGroup | None] = None
+    description: ClassVar[str]
+    parallel_safe: ClassVar[bool] = False
+    Arguments: type[A]
+
+    async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
+        """Do it. Cancelling ends all it started within 200 ms."""
+        if not isinstance(arguments, self.Arguments):
+            raise TypeError(f"{self.name} was given {type(arguments).__name__}")
+        try:
+            return await self._run(arguments, context)
+        except ToolFailed as failure:
+            return ToolResult(str(failure), is_error=True)
+
+    @abstractmethod
+    async def _run(self, arguments: A, context: ToolContext) -> ToolResult:
+        """Do it, or raise ToolFailed."""
+
+    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
+        """What to show while its arguments still stream in."""
+        return None
+
+
+def denied(approval: Approval) -> ToolResult:
+    """The result of an action that was not allowed."""
+    said: JsonObject = {"status": "denied", "message": "The person denied this action. It was not done."}
+    if approval.feedback:
+        said["feedback"] = approval.feedback
+    return _with_images(ToolResult(json.dumps(said, ensure_ascii=False), is_error=True), approval.images)
+
+
+def answered(approval: Approval, result: ToolResult) -> ToolResult:
+    """The result with what the person said when allowing it in front."""
+    if approval.feedback:
+        said = json.dumps({"status": "approved", "feedback": approval.feedback}, ensure_ascii=False)
+        if isinstance(result.content, str):
+            result = replace(result, content=f"{said}\n\n{result.content}")
+        else:
+            result = replace(result, content=[{"type": "text", "text": said}, *result.content])
+    return _with_images(result, approval.images)
+
+
+def _with_images(result: ToolResult, images: Sequence[str]) -> ToolResult:
+    if not images:
+        return result
+    first: list[JsonObject] = (
+        [{"type": "text", "text": result.content}] if isinstance(result.content, str) else list(result.content)
+    )
+    return replace(result, content=[*first, *(image_block(image) for image in images)])
+
+
+def image_block(data_url: str) -> JsonObject:
+    """An attached image as a content block."""
+    kind, _, data = data_url.removeprefix("data:").partition(";base64,")
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}

@@ -1,0 +1,84 @@
+"""What the table of risks decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from hdsp_agent.agent.approval import ApprovalEngine, Decision
+from hdsp_agent.agent.modes import BUILT_IN
+from hdsp_agent.config import GlobalSettings, OperatorPolicy
+from hdsp_agent.tools import ActionRequest, Risk
+
+CODE, ARCHITECT = BUILT_IN[0], BUILT_IN[1]
+EVERYTHING = GlobalSettings.model_validate(
+    {name: True for name in GlobalSettings.model_fields if name.startswith("always_allow")}
+    | {"auto_approval_enabled": True}
+)
+SWITCHES: dict[Risk, str] = {
+    "read": "always_allow_read_only", "read_outside": "always_allow_read_only_outside_workspace", "write": "always_allow_write",
+    "write_outside": "always_allow_write_outside_workspace", "write_protected": "always_allow_write_protected",
+    "run_code": "always_allow_run_cells", "shell": "always_allow_execute", "install": "always_allow_install_packages",
+    "network": "always_allow_network", "mcp": "always_allow_mcp", "mode_switch": "always_allow_mode_switch",
+    "subtask": "always_allow_subtasks", "followup": "always_allow_followup_questions",
+}  # fmt: skip
+
+
+def decide(
+    action: ActionRequest,
+    settings: GlobalSettings = EVERYTHING,
+    policy: OperatorPolicy | None = None,
+    mode=CODE,  # type: ignore[no-untyped-def]
+) -> Decision:
+    return ApprovalEngine().decide(action, settings=settings, policy=policy or OperatorPolicy(), mode=mode)
+
+
+def action(*risks: Risk, **more: object) -> ActionRequest:
+    return ActionRequest(frozenset(risks), tool=str(more.pop("tool", "some_tool")), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("risk", SWITCHES)
+def test_each_risk_has_one_switch(risk: Risk) -> None:
+    assert decide(action(risk)).verdict == "approve"
+    without = EVERYTHING.model_copy(update={SWITCHES[risk]: False})
+    assert decide(action(risk), without).verdict == "ask"
+    others = EVERYTHING.model_copy(update={name: False for name in SWITCHES.values() if name != SWITCHES[risk]})
+    assert decide(action(risk), others).verdict == "approve"
+
+
+def test_all_risks_of_an_action_must_be_allowed() -> None:
+    without = EVERYTHING.model_copy(update={"always_allow_write_protected": False})
+    assert decide(action("write", "write_protected"), without).verdict == "ask"
+
+
+@pytest.mark.parametrize("risk", SWITCHES)
+def test_the_main_switch_and_the_operator_have_everything_asked_about(risk: Risk) -> None:
+    assert decide(action(risk), EVERYTHING.model_copy(update={"auto_approval_enabled": False})).verdict == "ask"
+    assert decide(action(risk), policy=OperatorPolicy(allow_auto_approval=False)).verdict == "ask"
+
+
+def test_what_changes_nothing_is_never_asked_about() -> None:
+    assert decide(action("none"), GlobalSettings()).verdict == "approve"
+
+
+def test_commands_need_the_switch_and_a_rule() -> None:
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("git log",), "denied_commands": ("rm",)})
+    assert decide(action("shell", command="git log"), allowed).verdict == "approve"
+    assert decide(action("shell", command="git push"), allowed).verdict == "ask"
+    assert decide(action("shell", command="git log; rm x"), allowed).verdict == "deny"
+    off = allowed.model_copy(update={"always_allow_execute": False, "auto_approval_enabled": False})
+    assert decide(action("shell", command="git log"), off).verdict == "ask"
+    assert decide(action("shell", command="rm x"), off).verdict == "deny"
+
+
+def test_masked_values_are_put_back_by_a_person_only() -> None:
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("*",)})
+    assert decide(action("shell", command="curl x", puts_back_masked=True), allowed).verdict == "ask"
+
+
+def test_the_operator_the_settings_and_the_mode_can_forbid() -> None:
+    assert decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("y",))).verdict == "deny"
+    assert decide(action("read", tool="x"), EVERYTHING.model_copy(update={"disabled_tools": ("x",)})).verdict == "deny"
+    assert decide(action("write", path="a.py"), mode=ARCHITECT).verdict == "deny"
+    assert decide(action("write", path="a.md"), mode=ARCHITECT).verdict == "approve"
+    assert decide(action("write", paths=("a.md", "b.py")), mode=ARCHITECT).verdict == "deny"
+    assert decide(action("read", path="a.py"), mode=ARCHITECT).verdict == "approve"

@@ -1,0 +1,141 @@
+"""Fetching: only when turned on, only public addresses, bounded, and as text."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.tools import FETCH_EXPERIMENT, PRIVATE_EXPERIMENT
+from hdsp_agent.tools._addresses import is_public
+
+from .recording_context import RecordingContext
+
+
+class _Pages(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        answers: dict[str, tuple[int, dict[str, str], bytes]] = {
+            "/page": (
+                200,
+                {"Content-Type": "text/html; charset=utf-8"},
+                "<title>T</title><script>no()</script><p>한글 <b>bold</b></p><p>two</p>".encode(),
+            ),
+            "/data.json": (200, {"Content-Type": "application/json"}, b'{"a": 1}'),
+            "/image": (200, {"Content-Type": "image/png"}, b"\x89PNG"),
+            "/moved": (302, {"Location": "/data.json"}, b""),
+            "/away": (302, {"Location": "http://localhost:1/x"}, b""),
+            "/round": (302, {"Location": "/round"}, b""),
+            "/huge": (200, {"Content-Type": "text/plain"}, b"x" * 8_000_000),
+            "/host": (200, {"Content-Type": "text/plain"}, (self.headers["Host"] or "").encode()),
+        }
+        status, headers, body = answers.get(self.path, (404, {"Content-Type": "text/plain"}, b"gone"))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        try:
+            self.wfile.write(body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        return None
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """A web server on loopback; its address."""
+    pages = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
+    thread = threading.Thread(target=pages.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{pages.server_address[1]}"
+    pages.shutdown()
+    pages.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def fetching(workspace: Path) -> RecordingContext:
+    """A task that may fetch, also from private addresses."""
+    return RecordingContext(workspace, GlobalSettings(experiments={FETCH_EXPERIMENT: True, PRIVATE_EXPERIMENT: True}))
+
+
+async def test_a_page_becomes_text(fetching: RecordingContext, server: str) -> None:
+    text = await fetching.text("fetch_url", url=f"{server}/page")
+    assert "answered 200" in text
+    assert "# T" in text
+    assert "한글" in text
+    assert "no()" not in text
+    approved = fetching.approvals[0]
+    assert approved.action.risks == {"network"}
+    assert approved.ask == "use_mcp_server"
+    assert approved.shown["uri"] == f"{server}/page"
+
+
+async def test_redirects_stay_with_the_host_that_was_approved(fetching: RecordingContext, server: str) -> None:
+    assert '{"a": 1}' in await fetching.text("fetch_url", url=f"{server}/moved")
+    assert "leads to another host: http://localhost:1/x" in await fetching.failure("fetch_url", url=f"{server}/away")
+    assert "without end" in await fetching.failure("fetch_url", url=f"{server}/round")
+
+
+async def test_the_host_asked_is_the_one_named(fetching: RecordingContext, server: str) -> None:
+    named = server.replace("127.0.0.1", "localhost")
+    assert named.removeprefix("http://") in await fetching.text("fetch_url", url=f"{named}/host")
+
+
+async def test_what_is_no_text_or_too_much_is_bounded(fetching: RecordingContext, server: str) -> None:
+    assert "image/png, not text" in await fetching.failure("fetch_url", url=f"{server}/image")
+    result = await fetching.call("fetch_url", url=f"{server}/huge")
+    assert isinstance(result.content, str)
+    assert len(result.content) < 70_000
+    assert result.artifact is not None
+    assert len(fetching.artifacts[result.artifact]) < 5_001_000
+    assert "answered 404" in await fetching.text("fetch_url", url=f"{server}/nowhere")
+
+
+async def test_it_is_off_by_default(task: RecordingContext, server: str) -> None:
+    assert "turned off" in await task.failure("fetch_url", url=f"{server}/page")
+    assert task.approvals == []
+
+
+async def test_private_addresses_are_refused_by_any_name(workspace: Path, server: str) -> None:
+    task = await asyncio.to_thread(RecordingContext, workspace, GlobalSettings(experiments={FETCH_EXPERIMENT: True}))
+    port = server.rpartition(":")[2]
+    for host in ("127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"):
+        assert "private network" in await task.failure("fetch_url", url=f"http://{host}:{port}/page"), host
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://x/y", "http://", "http://a b/", "http://u:p@host/", "nonsense"]
+)
+async def test_other_addresses_are_refused_before_asking(fetching: RecordingContext, url: str) -> None:
+    await fetching.failure("fetch_url", url=url)
+    assert fetching.approvals == []
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("8.8.8.8", True),
+        ("2001:4860:4860::8888", True),
+        ("10.0.0.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::7f00:1", False),
+        ("2002:7f00:1::", False),
+    ],
+)
+def test_which_addresses_are_public(address: str, public: bool) -> None:
+    assert is_public(address) is public

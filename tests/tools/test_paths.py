@@ -1,0 +1,145 @@
+"""Which files a path may reach, and what is said against it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.tools import PathPolice, ToolFailed
+
+
+@pytest.fixture
+def police(workspace: Path) -> PathPolice:
+    (workspace.parent / "agent-home").mkdir()
+    return PathPolice(workspace, forbidden=(workspace.parent / "agent-home",))
+
+
+def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(police: PathPolice) -> None:
+    place = police.resolve("src/../data/new.csv")
+    assert place.shown == "data/new.csv"
+    assert not place.is_outside
+    assert place.read_risks == {"read"}
+    assert place.write_risks == {"write"}
+
+
+@pytest.mark.parametrize("given", ["../elsewhere.txt", "a/../../elsewhere.txt", "/usr/lib/x", "~/x"])
+def test_a_path_outside_is_reported_as_a_risk(police: PathPolice, given: str) -> None:
+    place = police.resolve(given)
+    assert place.is_outside
+    assert place.read_risks == {"read_outside"}
+    assert "write_outside" in place.write_risks
+    assert Path(place.shown).is_absolute()
+
+
+def test_outside_is_refused_where_settings_say_so(workspace: Path) -> None:
+    with pytest.raises(ToolFailed, match="outside the workspace"):
+        PathPolice(workspace, allow_outside=False).resolve("../x")
+
+
+def test_links_are_followed_before_the_check(police: PathPolice, workspace: Path) -> None:
+    (workspace.parent / "secret.txt").write_text("x", "utf-8")
+    (workspace / "link.txt").symlink_to(workspace.parent / "secret.txt")
+    (workspace / "folder").symlink_to(workspace.parent)
+    assert police.resolve("link.txt").is_outside
+    assert police.resolve("folder/new.txt").is_outside
+    assert not police.resolve("folder/work/new.txt").is_outside
+
+
+def test_dots_after_a_link_mean_what_the_system_means(police: PathPolice, workspace: Path) -> None:
+    (workspace.parent / "other" / "deep").mkdir(parents=True)
+    (workspace / "link").symlink_to(workspace.parent / "other" / "deep")
+    place = police.resolve("link/../x.txt")
+    assert place.path == workspace.parent / "other" / "x.txt"
+    assert place.is_outside
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("", "empty"),
+        ("  ", "empty"),
+        ("a\0b", "NUL"),
+        ("\ud800", "characters"),
+        ("/proc/self/environ", "no ordinary file"),
+        ("/dev/zero", "no ordinary file"),
+        ("../agent-home/config.json", "agent's own storage"),
+    ],
+)
+def test_what_no_tool_may_touch_is_refused(police: PathPolice, given: str, why: str) -> None:
+    with pytest.raises(ToolFailed, match=why):
+        police.resolve(given)
+
+
+def test_links_in_a_circle_and_files_used_as_folders_are_refused(police: PathPolice, workspace: Path) -> None:
+    (workspace / "a").symlink_to(workspace / "b")
+    (workspace / "b").symlink_to(workspace / "a")
+    (workspace / "file").touch()
+    with pytest.raises(ToolFailed, match="circle"):
+        police.resolve("a")
+    with pytest.raises(ToolFailed, match="not a directory"):
+        police.resolve("file/x")
+
+
+def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("secret/\n*.key\n!public.key\n", "utf-8")
+    (workspace / "secret").mkdir()
+    (workspace / "secret" / "x.txt").touch()
+    (workspace / "alias.txt").symlink_to(workspace / "secret" / "x.txt")
+    (workspace / "a.key").symlink_to(workspace / "public.txt")
+    for given in ("secret", "secret/x.txt", "secret/new.txt", "alias.txt", "a.key", "deep/b.key", "x/../secret/x.txt"):
+        with pytest.raises(ToolFailed, match="hidden from you"):
+            police.resolve(given)
+    police.resolve("public.key")
+
+
+def test_a_change_of_the_ignore_file_counts_at_once(police: PathPolice, workspace: Path) -> None:
+    police.resolve("x.txt")
+    (workspace / ".hdspignore").write_text("x.txt\n", "utf-8")
+    with pytest.raises(ToolFailed):
+        police.resolve("x.txt")
+    (workspace / ".hdspignore").unlink()
+    police.resolve("x.txt")
+
+
+def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_bytes(b"\xff\xfe\x00secret")
+    with pytest.raises(ToolFailed, match="cannot be understood"):
+        police.resolve("x.txt")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [".hdspignore", "AGENTS.md", "sub/agents.md", ".vscode/tasks.json", "x.code-workspace", ".git/hooks/pre-commit"],
+)
+def test_files_that_steer_the_agent_are_protected(police: PathPolice, given: str) -> None:
+    assert police.resolve(given).write_risks == {"write", "write_protected"}
+
+
+@pytest.mark.parametrize("given", [".env", ".env.local", "sub/prod.env", ".ssh/config", "id_rsa", ".netrc"])
+def test_files_that_commonly_hold_passwords_are_not_plain_reading(police: PathPolice, given: str) -> None:
+    assert police.resolve(given).read_risks == {"read_outside"}
+
+
+def test_an_example_of_such_a_file_is(police: PathPolice) -> None:
+    assert police.resolve(".env.example").read_risks == {"read"}
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_another_persons_file_counts_as_outside(police: PathPolice, workspace: Path) -> None:
+    (workspace / "theirs.txt").touch()
+    os.chown(workspace / "theirs.txt", 12345, -1)
+    place = police.resolve("theirs.txt")
+    assert place.read_risks == {"read_outside"}
+    assert "write_outside" in place.write_risks
+
+
+def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police: PathPolice, workspace: Path) -> None:
+    (workspace / "out").mkdir()
+    place = police.resolve("out/x.txt")
+    police.again(place)
+    (workspace / "out").rmdir()
+    (workspace / "out").symlink_to(workspace.parent)
+    with pytest.raises(ToolFailed, match="became something else"):
+        police.again(place)

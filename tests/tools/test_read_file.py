@@ -1,0 +1,134 @@
+"""Reading files of every kind, and refusing what is none."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.tools import Approval
+
+from .recording_context import Approved, RecordingContext
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+async def test_lines_come_with_their_numbers(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.txt").write_bytes(b"one\r\ntwo\nthree")
+    assert await task.text("read_file", path="a.txt") == "1 | one\n2 | two\n3 | three"
+    assert await task.text("read_file", path="a.txt", start_line=2, end_line=2) == "2 | two"
+    assert task.approvals[0].action.risks == {"read"}
+    assert task.approvals[0].shown["tool"] == "readFile"
+
+
+async def test_a_range_beyond_the_end_says_how_many_lines_there_are(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("one\n", "utf-8")
+    assert "has 1 lines; there is no line 5" in await task.failure("read_file", path="a.txt", start_line=5)
+
+
+async def test_a_long_file_is_read_in_pieces_that_join(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("".join(f"line {number}\n" for number in range(1, 5001)), "utf-8")
+    first = await task.text("read_file", path="a.txt")
+    assert "2000 | line 2000" in first
+    assert "2001 |" not in first
+    assert "5,000 lines; go on with start_line 2001" in first
+    assert (await task.text("read_file", path="a.txt", start_line=4999)) == "4999 | line 4999\n5000 | line 5000"
+
+
+async def test_a_line_without_end_is_cut(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.json").write_text("x" * 3_000_000 + "\nnext", "utf-8")
+    text = await task.text("read_file", path="a.json")
+    assert len(text) < 3_000
+    assert "2 | next" in text
+
+
+async def test_two_gigabytes_are_read_from_the_start_at_once_and_from_the_end_within_bounds(
+    task: RecordingContext, workspace: Path
+) -> None:
+    with open(workspace / "big.log", "wb") as file:
+        file.write(b"first line\n" * 200_000)
+        file.truncate(2_000_000_000)
+    begun = time.monotonic()
+    text = await task.text("read_file", path="big.log", end_line=2)
+    assert text == "1 | first line\n2 | first line"
+    assert time.monotonic() - begun < 5
+
+
+async def test_two_gigabytes_of_nothing_are_binary(task: RecordingContext, workspace: Path) -> None:
+    with open(workspace / "big.bin", "wb") as file:
+        file.truncate(2_000_000_000)
+    assert "binary file of 2,000,000,000 bytes" in await task.failure("read_file", path="big.bin")
+
+
+async def test_pipes_sockets_and_devices_are_refused_without_waiting(task: RecordingContext, workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(workspace / "sock"))
+        assert "a named pipe" in await asyncio.wait_for(task.failure("read_file", path="pipe"), 5)
+        assert "a socket" in await asyncio.wait_for(task.failure("read_file", path="sock"), 5)
+    assert "no ordinary file" in await asyncio.wait_for(task.failure("read_file", path="/dev/zero"), 5)
+    assert task.approvals == []
+
+
+async def test_folders_missing_files_and_notebooks_get_advice(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "folder").mkdir()
+    (workspace / "n.ipynb").write_text("{}", "utf-8")
+    assert "list_files" in await task.failure("read_file", path="folder")
+    assert "does not exist" in await task.failure("read_file", path="gone.txt")
+    assert "notebook tools" in await task.failure("read_file", path="n.ipynb")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp949", "shift_jis"])
+async def test_text_of_other_encodings_is_read(task: RecordingContext, workspace: Path, encoding: str) -> None:
+    text = (
+        "日本語の文章です。これは長い文です。\n" * 20
+        if encoding == "shift_jis"
+        else "한국어 문장입니다. 데이터를 읽습니다.\n" * 20
+    )
+    (workspace / "a.txt").write_text(text, encoding)
+    assert f"1 | {text.splitlines()[0]}\n2 |" in await task.text("read_file", path="a.txt")
+
+
+async def test_an_image_is_shown_and_one_too_large_is_not(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.png").write_bytes(PNG)
+    (workspace / "b.png").write_bytes(PNG + b"\0" * 6_000_000)
+    content = (await task.call("read_file", path="a.png")).content
+    assert isinstance(content, list)
+    assert content[1] == {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()},
+    }
+    assert "smaller copy" in await task.failure("read_file", path="b.png")
+
+
+async def test_a_pdf_gets_a_clear_message(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n")
+    assert "is a PDF" in await task.failure("read_file", path="a.pdf")
+
+
+async def test_a_denial_reads_nothing_and_passes_on_what_the_person_said(
+    task: RecordingContext, workspace: Path
+) -> None:
+    (workspace / "a.txt").write_text("content", "utf-8")
+    task.decide = lambda _: Approval(approved=False, feedback="not that one")
+    failure = await task.failure("read_file", path="a.txt")
+    assert "not that one" in failure
+    assert '"denied"' in failure
+    assert "content" not in failure
+
+
+async def test_words_given_with_an_approval_come_before_the_result(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("content", "utf-8")
+
+    def decide(_: Approved) -> Approval:
+        return Approval(approved=True, feedback="look closely", by_person=True)
+
+    task.decide = decide
+    assert (await task.text("read_file", path="a.txt")).startswith('{"status": "approved", "feedback": "look closely"}')

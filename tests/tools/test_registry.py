@@ -1,0 +1,84 @@
+"""Which tools are offered, and what is said about arguments that are wrong."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
+from hdsp_agent.errors import InvalidInput, NotFound
+from hdsp_agent.tools import FETCH_EXPERIMENT, ToolRegistry
+
+from .recording_context import CODE_MODE
+
+ALWAYS = ["ask_followup_question", "update_todo_list", "switch_mode", "new_task", "attempt_completion"]
+
+
+def offered(
+    mode: ModeConfig = CODE_MODE, policy: OperatorPolicy | None = None, settings: GlobalSettings | None = None
+) -> list[str]:
+    """The names of the tools the model is told of."""
+    specs = ToolRegistry().specs(mode, policy or OperatorPolicy(), settings or GlobalSettings())
+    return [spec.name for spec in specs]
+
+
+def test_a_mode_has_the_tools_of_its_groups_in_a_fixed_order() -> None:
+    reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
+    assert offered(reading) == ["read_file", "list_files", "search_files", *ALWAYS]
+    assert offered() == offered()
+    assert set(offered()) > set(offered(reading))
+
+
+def test_settings_and_the_operator_take_tools_away() -> None:
+    assert "new_task" not in offered(settings=GlobalSettings(disabled_tools=("new_task",)))
+    assert offered(policy=OperatorPolicy(allowed_tools=("read_file",))) == ["read_file"]
+
+
+def test_fetching_is_off_until_it_is_turned_on() -> None:
+    assert "fetch_url" not in offered()
+    assert "fetch_url" in offered(settings=GlobalSettings(experiments={FETCH_EXPERIMENT: True}))
+
+
+def test_every_schema_is_one_and_describes_every_argument() -> None:
+    registry = ToolRegistry()
+    for spec in registry.specs(CODE_MODE, OperatorPolicy(), GlobalSettings(experiments={FETCH_EXPERIMENT: True})):
+        jsonschema.Draft202012Validator.check_schema(spec.parameters)
+        assert spec.parameters["type"] == "object"
+        assert spec.parameters["additionalProperties"] is False
+        properties = spec.parameters["properties"]
+        assert isinstance(properties, dict)
+        for name, schema in properties.items():
+            assert isinstance(schema, dict)
+            assert schema.get("description"), f"{spec.name}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why", "field"),
+    [
+        ("{}", "path: is missing", "path"),
+        ('{"path": 3}', "path: Input should be a valid string", "path"),
+        ('{"file_path": "a"}', "file_path: is not an argument of this tool; did you mean path?", "path"),
+        ('{"path": "a", "start_line": 0}', "start_line: Input should be greater than or equal to 1", "start_line"),
+        ('{"path": "a", "start_line": 9, "end_line": 2}', "end_line 2 comes before start_line 9", None),
+        ('{"path": "a"', "not valid JSON, at character 12", None),
+        ("[1]", "must be a JSON object, not list", None),
+        ("", "path: is missing", "path"),
+    ],
+)
+def test_wrong_arguments_are_told_precisely(arguments: str, why: str, field: str | None) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        ToolRegistry().validate("read_file", arguments)
+    assert why in caught.value.message
+    assert caught.value.field == field
+
+
+def test_raw_newlines_in_strings_are_understood() -> None:
+    arguments = ToolRegistry().validate("write_to_file", '{"path": "a", "content": "one\ntwo"}')
+    assert json.loads(arguments.model_dump_json())["content"] == "one\ntwo"
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match="Did you mean read_file"):
+        ToolRegistry().validate("readfile", "{}")
