@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, BinaryIO, ClassVar, Final
 
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import Self
@@ -16,6 +17,7 @@ from ..messages import ClineSayTool, JsonObject
 from ._action import ActionRequest
 from ._file_access import Stamp, open_file, stamp_of
 from ._paths import NOTEBOOK_ADVICE, PolicedPath
+from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
 from ._threads import Stop, in_thread
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
@@ -61,7 +63,7 @@ class ReadFile(SimpleTool[ReadFileArguments]):
     group: ClassVar[ToolGroup | None] = "read"
     description: ClassVar[str] = (
         f"Read a text file, with line numbers in front that are not part of it; at most {_MOST_LINES} lines at once, so use "
-        "start_line and end_line on longer files. PNG, JPEG, GIF and WebP images are shown to you. Notebooks (.ipynb) have "
+        "start_line and end_line on longer files. Of a PDF you get the text. PNG, JPEG, GIF and WebP images are shown to you. Notebooks (.ipynb) have "
         "tools of their own."
     )
     parallel_safe: ClassVar[bool] = True
@@ -120,9 +122,12 @@ def _read(place: PolicedPath, arguments: ReadFileArguments, most_image: int, sto
         start = file.read(_CHUNK)
         if media_type := _image_type(start):
             return _Read(_image(place, file, start, stamp[1], media_type, most_image), stamp)
+        if start.startswith(b"%PDF-"):
+            text = io.BytesIO(pdf_text(place.shown, file, stamp[1], stop))
+            return _Read(_numbered(place, _lines(text, arguments, stop), arguments, "utf-8", stamp[1]), stamp)
         bom, encoding = text_encoding(start)
-        if start.startswith(b"%PDF-") or (not bom and looks_binary(start)):
-            raise ToolFailed(_binary(place, start, stamp[1]))
+        if not bom and looks_binary(start):
+            raise ToolFailed(_binary(place, stamp[1]))
         if not start:
             return _Read(f"{place.shown} is empty.", stamp)
         if encoding.startswith(("utf-16", "utf-32")):
@@ -141,7 +146,7 @@ class _Lines:
     cut_short: bool
 
 
-def _lines(file: BufferedReader, arguments: ReadFileArguments, stop: Stop) -> _Lines:
+def _lines(file: BinaryIO, arguments: ReadFileArguments, stop: Stop) -> _Lines:
     """The lines asked for, without ever holding more than those and one chunk."""
     first = (arguments.start_line or 1) - 1
     last = min(arguments.end_line or first + _MOST_LINES, first + _MOST_LINES)
@@ -242,12 +247,7 @@ def _image(
     ]
 
 
-def _binary(place: PolicedPath, start: bytes, size: int) -> str:
-    if start.startswith(b"%PDF-"):
-        return (
-            f"{place.shown} is a PDF, and its text cannot be read here. Extract it with a command "
-            f"(pdftotext, where it is installed) or with a Python library in the kernel, and read the outcome."
-        )
+def _binary(place: PolicedPath, size: int) -> str:
     if place.path.suffix.lower() in _OTHER_IMAGES:
         return f"{place.shown} is an image of a kind you cannot be shown. Convert it to PNG and read that."
     return (

@@ -108,9 +108,35 @@ async def test_an_image_is_shown_and_one_too_large_is_not(task: RecordingContext
     assert "smaller copy" in await task.failure("read_file", path="b.png")
 
 
-async def test_a_pdf_gets_a_clear_message(task: RecordingContext, workspace: Path) -> None:
+def _pdf(text: str) -> bytes:
+    """A PDF of one page, made by hand."""
+    stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream), b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]  # fmt: skip
+    body, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(body))
+        body += b"%d 0 obj%s endobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return body + b"xref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(body),
+    )
+
+
+async def test_of_a_pdf_the_text_is_read(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "a.pdf").write_bytes(_pdf("Quarterly results"))
+    read = await task.text("read_file", path="a.pdf")
+    assert "Quarterly results" in read
+    assert "page 1 of 1" in read
+
+
+async def test_a_damaged_pdf_gets_a_clear_message(task: RecordingContext, workspace: Path) -> None:
     (workspace / "a.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n")
-    assert "is a PDF" in await task.failure("read_file", path="a.pdf")
+    assert "cannot be read" in await task.failure("read_file", path="a.pdf")
 
 
 async def test_a_denial_reads_nothing_and_passes_on_what_the_person_said(
