@@ -92,7 +92,7 @@ class Home:
             text=True,
             encoding="utf-8",
             # A shell's background jobs ignore interruptions, and so would what they start.
-            preexec_fn=_heed_interruptions if os.name == "posix" else None,
+            preexec_fn=_heed_interruptions if os.name == "posix" else None,  # noqa: PLW1509 -- one call, no locks
         )
 
 
