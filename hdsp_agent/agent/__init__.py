@@ -1,3 +1,36 @@
 """A task: what it says and asks, its loop, its limits, and the one door through which others reach it."""
 
 from __future__ import annotations
+
+from ._asks import AskAnswer, AskNotOpen, Given
+from ._build import Headless, build_agent, headless_agent
+from ._context import PlainContext
+from ._manager import TaskManager, TaskRequest
+from ._models import ProfileModels
+from ._ports import ContextPort, Contexts, HistoryPort, MessageSink, Models, Modes, Situation, Unheard
+from ._services import AgentServices, Spacing
+from ._task import Task
+
+__all__ = [
+    "AgentServices",
+    "AskAnswer",
+    "AskNotOpen",
+    "ContextPort",
+    "Contexts",
+    "Given",
+    "Headless",
+    "HistoryPort",
+    "MessageSink",
+    "Models",
+    "Modes",
+    "PlainContext",
+    "ProfileModels",
+    "Situation",
+    "Spacing",
+    "Task",
+    "TaskManager",
+    "TaskRequest",
+    "Unheard",
+    "build_agent",
+    "headless_agent",
+]

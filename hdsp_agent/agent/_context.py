@@ -1,0 +1,147 @@
+"""What the model sees, plainly: the system prompt, the history, and the surroundings when they have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final
+
+from ..config import GlobalSettings
+from ..messages import ApiMessage, ClineMessage, JsonObject
+from ..persistence import ApiRecord
+from ..providers import ModelRequest
+from ._conversation import Conversation
+from ._ports import Situation
+
+__all__ = ["Merged", "PlainContext", "SystemPrompt"]
+
+SystemPrompt = Callable[[Situation, GlobalSettings, str | None], Awaitable[str]]
+
+_OVERFLOWS: Final = frozenset({"overflow", "tpm_request_too_large"})
+
+
+class Merged:
+    """The history as requests hold it: neighbours of the person's are one message. Grows as the log does."""
+
+    def __init__(self) -> None:
+        self._messages: list[ApiMessage] = []
+        self._open = False
+
+    def add(self, record: ApiRecord) -> None:
+        """Take in the next record."""
+        if record.role == "system":
+            return
+        message = record.message()
+        merges = message.role == "user" and not record.is_summary and not record.is_truncation_marker
+        if merges and self._open:
+            last = self._messages[-1]
+            content = [*_blocks(last), *_blocks(message)]
+            self._messages[-1] = last.model_copy(update={"content": content})
+        else:
+            self._messages.append(message)
+        # A message may be added to a summary, a summary to nothing.
+        self._open = message.role == "user" and not record.is_truncation_marker
+
+    @property
+    def messages(self) -> list[ApiMessage]:
+        """All of them, as they are now."""
+        return list(self._messages)
+
+
+class PlainContext:
+    """See ``ContextPort``. Every request is the one before with something added, so that the provider's cache holds."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        workspace: str | None,
+        *,
+        prompt: SystemPrompt,
+        settings: Callable[[], GlobalSettings],
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self._conversation = conversation
+        self._workspace = workspace
+        self._prompt = prompt
+        self._settings = settings
+        self._now = now
+        self._merged: Merged | None = None
+        self._system: tuple[str, str] | None = None
+        self._told_mode: str | None = None
+        conversation.on_api(self._added)
+
+    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+        """The surroundings, when the person has spoken or the mode is another; else there is nothing new to say."""
+        mode = situation.mode
+        if not spoken and mode.slug == self._told_mode:
+            return None
+        self._told_mode = mode.slug
+        lines = [f"Current mode: {mode.slug} ({mode.name})"]
+        if self._workspace:
+            lines.append(f"Workspace: {self._workspace}")
+        if self._settings().include_current_time:
+            lines.append(f"Current time: {self._now().isoformat(timespec='minutes')}")
+        return "<environment_details>\n" + "\n".join(lines) + "\n</environment_details>"
+
+    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request."""
+        merged = await self._history()
+        return ModelRequest(
+            system=await self._system_prompt(situation),
+            messages=merged.messages,
+            tools=situation.tools,
+            max_output=answer_tokens,
+            cache_key=situation.task_id,
+        )
+
+    async def recover(self, situation: Situation, kind: str) -> bool:
+        """Hide the older half of what the model sees."""
+        if kind not in _OVERFLOWS:
+            return False
+        log = self._conversation.log
+        event_ts = log.next_ts()
+        mark = await self._conversation.history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts)
+        if mark is None:
+            return False
+        self._conversation.history_changed()
+        truncation = {"truncation_id": mark.truncation_id, "messages_removed": mark.count}
+        await self._conversation.create(
+            ClineMessage.model_validate(
+                {
+                    "ts": event_ts,
+                    "type": "say",
+                    "say": "sliding_window_truncation",
+                    "context_truncation": {**truncation, "prev_context_tokens": 0, "new_context_tokens": 0},
+                }
+            )
+        )
+        return True
+
+    def _added(self, record: ApiRecord | None) -> None:
+        if record is None:
+            self._merged = None
+        elif self._merged is not None:
+            self._merged.add(record)
+
+    async def _history(self) -> Merged:
+        if self._merged is None:
+            merged = Merged()
+            for record in await self._conversation.history.api_history():
+                merged.add(record)
+            self._merged = merged
+        return self._merged
+
+    async def _system_prompt(self, situation: Situation) -> str:
+        """The prompt of this mode, made once and recorded, so that it stays as it is while the mode does."""
+        slug = situation.mode.slug
+        if self._system is None or self._system[0] != slug:
+            text = await self._conversation.mask(await self._prompt(situation, self._settings(), self._workspace))
+            recorded = self._conversation.log.system_prompt
+            if recorded is None or recorded.content != text:
+                await self._conversation.add_api("system", [{"type": "text", "text": text}])
+            self._system = slug, text
+        return self._system[1]
+
+
+def _blocks(message: ApiMessage) -> list[JsonObject]:
+    return [{"type": "text", "text": message.content}] if isinstance(message.content, str) else list(message.content)

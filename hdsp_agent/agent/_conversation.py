@@ -1,0 +1,212 @@
+"""The two histories of one task as they grow: recorded first, then told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from ..events import Emitter
+from ..messages import (
+    ApiMessage,
+    ClineAsk,
+    ClineMessage,
+    ClineSay,
+    JsonObject,
+    MessageEvent,
+    MessageEventPayload,
+    TaskId,
+)
+from ..persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog
+from ._ports import DeltaField, MessageSink
+
+__all__ = ["Conversation", "image_block", "masked_json", "text_block"]
+
+_LONG: Final = 50_000
+
+
+class Conversation:
+    """Adds to a task's log, masks what is added, and tells the sink and the listeners afterwards."""
+
+    def __init__(
+        self, log: TaskLog, history: MessageManager, masker: Masker, sink: MessageSink, events: Emitter
+    ) -> None:
+        self.log: Final = log
+        self.history: Final = history
+        self.masker: Final = masker
+        self._sink = sink
+        self._events = events
+        self._streaming: dict[int, ClineMessage] = {}
+        self._listeners: list[Callable[[ApiRecord | None], None]] = []
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose conversation it is."""
+        return self.log.task_id
+
+    def on_api(self, listener: Callable[[ApiRecord | None], None]) -> None:
+        """Be told of each message added to the API history; None says that marks changed it."""
+        self._listeners.append(listener)
+
+    def history_changed(self) -> None:
+        """A mark was added: what the model sees is another history now."""
+        for listener in self._listeners:
+            listener(None)
+
+    def shown_changed(self) -> None:
+        """A mark was added that changes what the person sees."""
+        self.history_changed()
+        self._sink.reset(self.task_id)
+
+    # ---- what the person sees
+
+    async def say(
+        self,
+        kind: ClineSay,
+        text: str | None = None,
+        *,
+        images: Sequence[str] = (),
+        partial: bool | None = None,
+        ts: int | None = None,
+        durable: bool = False,
+        **fields: JsonValue,
+    ) -> int:
+        """Say something, or say it anew: with the time of an earlier message this takes its place."""
+        message = ClineMessage.model_validate(
+            {
+                "ts": self.log.next_ts() if ts is None else ts,
+                "type": "say",
+                "say": kind,
+                "text": None if text is None else await self.mask(text),
+                "images": list(images) or None,
+                "partial": partial,
+                **fields,
+            }
+        )
+        await (self.create(message, durable=durable) if ts is None else self.update(message, durable=durable))
+        return message.ts
+
+    def ask_message(
+        self, kind: ClineAsk, text: str | None, *, ts: int | None = None, partial: bool | None = None
+    ) -> ClineMessage:
+        """A question, not yet asked."""
+        return ClineMessage(
+            ts=self.log.next_ts() if ts is None else ts, type="ask", ask=kind, text=text, partial=partial
+        )
+
+    async def create(self, message: ClineMessage, *, durable: bool = False) -> None:
+        """Add a message."""
+        await self.log.put_ui(message, durable=durable)
+        if message.partial:
+            self._streaming[message.ts] = message
+        self._sink.created(self.task_id, message)
+        self._emit("created", message)
+
+    async def update(self, message: ClineMessage, *, durable: bool = False) -> None:
+        """Give a message its newest form. While it streams and only grows, the sink hears of what was added."""
+        await self.log.put_ui(message, durable=durable)
+        before = self._streaming.pop(message.ts, None)
+        if message.partial:
+            self._streaming[message.ts] = message
+            grown = None if before is None else _growth(before, message)
+            if grown is not None:
+                if grown:
+                    self._sink.delta(self.task_id, message.ts, "text", grown)
+                return
+        self._sink.updated(self.task_id, message)
+        self._emit("updated", message)
+
+    def delta(self, ts: int, field: DeltaField, append: str) -> None:
+        """A message that streams got longer; what is told here is recorded within a second."""
+        self._sink.delta(self.task_id, ts, field, append)
+
+    def _emit(self, action: Literal["created", "updated"], message: ClineMessage) -> None:
+        payload = MessageEventPayload.model_construct(task_id=self.task_id, action=action, message=message)
+        self._events.emit(MessageEvent.model_construct(payload=(payload,)))
+
+    # ---- what the model is sent
+
+    async def add_api(
+        self, role: str, content: list[JsonObject], *, ts: int | None = None, durable: bool = False, **more: JsonValue
+    ) -> ApiRecord:
+        """Add a message to the API history. Its content is masked already, or is masked here if it is the user's."""
+        if role != "assistant":
+            content = [await self.mask_block(block) for block in content]
+        draft = ApiDraft.model_validate(
+            {"role": role, "content": content, "ts": self.log.next_ts() if ts is None else ts, **more}
+        )
+        return await self._add(draft, durable=durable)
+
+    async def add_answer(self, message: ApiMessage) -> ApiRecord:
+        """Add what the model said, masked as it streamed. It is on the disk before any of its tools runs."""
+        return await self._add(ApiDraft.of(message), durable=True)
+
+    async def _add(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
+        record = await self.log.append_api(draft, durable=durable)
+        for listener in self._listeners:
+            listener(record)
+        return record
+
+    # ---- masking
+
+    async def mask(self, text: str) -> str:
+        """The text without secrets; a long one is looked through in a thread."""
+        if len(text) > _LONG:
+            return await asyncio.to_thread(self.masker.mask, text)
+        return self.masker.mask(text)
+
+    async def mask_block(self, block: JsonObject) -> JsonObject:
+        """A content block without secrets. Pictures are data and stay."""
+        match block.get("type"):
+            case "image":
+                return block
+            case "text":
+                return {**block, "text": await self.mask(str(block.get("text", "")))}
+            case "tool_result":
+                content = block.get("content")
+                if isinstance(content, str):
+                    return {**block, "content": await self.mask(content)}
+                if isinstance(content, list):
+                    parts: list[JsonValue] = [
+                        await self.mask_block(part) if isinstance(part, dict) else part for part in content
+                    ]
+                    return {**block, "content": parts}
+                return block
+            case _:
+                return block
+
+
+def masked_json(value: JsonValue, masker: Masker) -> JsonValue:
+    """The same value with every text in it masked."""
+    match value:
+        case str():
+            return masker.mask(value)
+        case list():
+            return [masked_json(item, masker) for item in value]
+        case dict():
+            return {key: masked_json(item, masker) for key, item in value.items()}
+        case _:
+            return value
+
+
+def text_block(text: str) -> JsonObject:
+    """A text as the API history holds it."""
+    return {"type": "text", "text": text}
+
+
+def image_block(image: str) -> JsonObject | None:
+    """A picture given as a data URL; None if it is none."""
+    head, _, data = image.partition(",")
+    if not head.startswith("data:") or not head.endswith(";base64") or not data:
+        return None
+    media_type = head.removeprefix("data:").removesuffix(";base64")
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def _growth(before: ClineMessage, after: ClineMessage) -> str | None:
+    """What was added to the text, if nothing else changed."""
+    old, new = before.text or "", after.text or ""
+    same = before.model_copy(update={"text": None}) == after.model_copy(update={"text": None})
+    return new[len(old) :] if same and new.startswith(old) else None

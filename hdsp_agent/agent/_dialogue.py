@@ -1,0 +1,189 @@
+"""Saying and asking: how a question is put, waited for and answered, and what that makes of the task's status."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, overload
+
+from ..events import Emitter
+from ..messages import (
+    ClineAsk,
+    ClineMessage,
+    TaskActive,
+    TaskAskResponded,
+    TaskId,
+    TaskIdle,
+    TaskInteractive,
+    TaskResumable,
+    TaskStatus,
+    TaskUserMessage,
+    status_during,
+)
+from ._asks import AskAnswer, Asks, Given
+from ._conversation import Conversation
+
+__all__ = ["Dialogue"]
+
+_APPROVALS: Final = frozenset({"tool", "command", "use_mcp_server", "auto_approval_max_req_reached", "api_req_failed"})
+
+
+class Dialogue:
+    """What passes between one task and the person. At most one question that stops the work is open at a time."""
+
+    def __init__(self, conversation: Conversation, events: Emitter) -> None:
+        self.conversation: Final = conversation
+        self.asks: Final = Asks(self._record)
+        self._events = events
+        self._one_at_a_time = asyncio.Lock()
+        self._expected: ClineMessage | None = None
+        self.status: TaskStatus = "none"
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose dialogue it is."""
+        return self.conversation.task_id
+
+    def expect(self, message: ClineMessage | None) -> None:
+        """This question stands in the log without an answer: when it is put again, word for word, it is the same one."""
+        self._expected = message
+
+    @overload
+    async def ask(
+        self, kind: ClineAsk, text: str | None = None, *, ts: int | None = None, is_protected: bool | None = None
+    ) -> AskAnswer: ...
+
+    @overload
+    async def ask(
+        self,
+        kind: ClineAsk,
+        text: str | None = None,
+        *,
+        ts: int | None = None,
+        is_protected: bool | None = None,
+        unless: Callable[[], bool],
+    ) -> AskAnswer | None: ...
+
+    async def ask(
+        self,
+        kind: ClineAsk,
+        text: str | None = None,
+        *,
+        ts: int | None = None,
+        is_protected: bool | None = None,
+        unless: Callable[[], bool] | None = None,
+    ) -> AskAnswer | None:
+        """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
+
+        None if, when its turn came, ``unless`` said that the question no longer arises.
+        """
+        text = None if text is None else await self.conversation.mask(text)
+        if status_during(kind) == "running":
+            return await self._wait(await self._put(kind, text, ts, is_protected))
+        async with self._one_at_a_time:
+            if unless is not None and unless():
+                return None
+            message = await self._put(kind, text, ts, is_protected)
+            self._turn_to(status_during(kind))
+            answer = await self._wait(message)
+            self._turn_to("running")
+        return answer
+
+    async def tell_approved(
+        self, kind: ClineAsk, text: str, *, ts: int | None = None, is_protected: bool | None = None
+    ) -> int:
+        """Show what is done without asking, as a question that was answered already."""
+        text = await self.conversation.mask(text)
+        await self._supersede(None)
+        message = self._message(kind, text, ts, is_protected).model_copy(update={"is_answered": True})
+        if ts is None:
+            await self.conversation.create(message)
+        else:
+            await self.conversation.update(message)
+        return message.ts
+
+    async def withdraw(self, message: ClineMessage) -> None:
+        """A question that will not be asked any more stays as it is, and nobody can answer it."""
+        await self.conversation.update(message.model_copy(update={"partial": False, "is_answered": False}))
+
+    async def answer(self, ts: int, given: Given) -> AskAnswer:
+        """The person's answer. Raises AskNotOpen."""
+        return await self.asks.answer(ts, given)
+
+    async def user_said(self, text: str | None, images: Sequence[str]) -> int:
+        """Record what the person says; the time of the message."""
+        ts = await self.conversation.say("user_feedback", text or "", images=images, durable=True)
+        self._events.emit(TaskUserMessage(payload=(self.task_id,)))
+        return ts
+
+    def working(self) -> None:
+        """The task works."""
+        self._turn_to("running")
+
+    def at_rest(self) -> None:
+        """Nothing is under way and nothing asked."""
+        self.status = "none"
+
+    def resting_with(self, kind: ClineAsk) -> None:
+        """The task stops with this question as its last word."""
+        self._turn_to(status_during(kind))
+
+    # ---- inside
+
+    async def _put(self, kind: ClineAsk, text: str | None, ts: int | None, is_protected: bool | None) -> ClineMessage:
+        expected = await self._supersede(self._message(kind, text, ts or 0, is_protected))
+        if expected is not None:
+            return expected
+        message = self._message(kind, text, ts, is_protected)
+        if ts is None:
+            await self.conversation.create(message, durable=True)
+        else:
+            await self.conversation.update(message, durable=True)
+        return message
+
+    def _message(self, kind: ClineAsk, text: str | None, ts: int | None, is_protected: bool | None) -> ClineMessage:
+        message = self.conversation.ask_message(kind, text, ts=ts, partial=None if ts is None else False)
+        return message if is_protected is None else message.model_copy(update={"is_protected": is_protected})
+
+    async def _supersede(self, message: ClineMessage | None) -> ClineMessage | None:
+        """The expected question, if this is the one; else it is withdrawn, because something else is asked instead."""
+        expected, self._expected = self._expected, None
+        if expected is None:
+            return None
+        if message is not None and (expected.ask, expected.text) == (message.ask, message.text):
+            return expected
+        await self.withdraw(expected)
+        return None
+
+    async def _wait(self, message: ClineMessage) -> AskAnswer:
+        answer = await self.asks.wait(message)
+        self._events.emit(TaskAskResponded(payload=(self.task_id,)))
+        return answer
+
+    async def _record(self, message: ClineMessage, given: Given) -> AskAnswer:
+        """Write the answer down; only then is it acted on and told."""
+        approved = message.ask not in _APPROVALS or given.response == "yesButtonClicked"
+        await self.conversation.update(
+            message.model_copy(
+                update={"is_answered": approved, "partial": False if message.partial else message.partial}
+            ),
+            durable=True,
+        )
+        said_at = await self.user_said(given.text, given.images) if given.says_something else None
+        return AskAnswer(given.response, given.text, given.images, said_at)
+
+    def _turn_to(self, status: TaskStatus) -> None:
+        if status == self.status:
+            return
+        self.status = status
+        match status:
+            case "running":
+                self._events.emit(TaskActive(payload=(self.task_id,)))
+            case "interactive":
+                self._events.emit(TaskInteractive(payload=(self.task_id,)))
+            case "resumable":
+                self._events.emit(TaskResumable(payload=(self.task_id,)))
+            case "idle":
+                self._events.emit(TaskIdle(payload=(self.task_id,)))
+            case "none":
+                pass

@@ -1,0 +1,98 @@
+"""The loop: ask the model, do what it wants, and again, until the work has an end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..providers import ToolCallDone
+from ._calls import Call
+from ._conversation import text_block
+from ._outcomes import Completed, Outcome, Stopped
+from ._stream import AnswerStream
+
+if TYPE_CHECKING:
+    from ._task import Task
+
+__all__ = ["Loop"]
+
+_NO_TOOL: Final = "MODEL_NO_TOOLS_USED"
+_USE_A_TOOL: Final = (
+    "[ERROR] You did not use a tool in your previous response. Please retry with a tool use.\n\n"
+    "If you have completed the task, use the attempt_completion tool. If you need something from the user, use the "
+    "ask_followup_question tool. Otherwise go on with the next step. (This is an automated message, so do not answer it.)"
+)
+_GO_ON_WRITING: Final = (
+    "[ERROR] Your previous response reached the limit of its length and was cut off. Go on from where it ends, in "
+    "smaller steps, and use a tool. (This is an automated message, so do not answer it.)"
+)
+_MISTAKES: Final = (
+    "The model makes one mistake after the other. Tell it what it gets wrong or how to go about this in smaller steps, "
+    "let it go on, or choose a more capable model."
+)
+
+
+class Loop:
+    """Turn after turn of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._toolless = 0
+
+    async def run(self, *, spoken: bool) -> Outcome:
+        """Work until the task is done or waits for a subtask; ``spoken`` says that the person's words came last."""
+        while True:
+            outcome = await self._turn(spoken=spoken)
+            spoken = False
+            if outcome is None:
+                continue
+            if isinstance(outcome, Completed) and self._task.queue:
+                # Something was said meanwhile: the person is not done yet.
+                continue
+            return outcome
+
+    async def _turn(self, *, spoken: bool) -> Outcome | None:
+        task = self._task
+        spoken = await task.take_queue() or spoken
+        spoken = await task.add_late_words() or spoken
+        spoken = await self._after_mistakes() or spoken
+        surroundings = await task.context.environment(task.situation, spoken=spoken)
+        if surroundings is not None:
+            await task.conversation.add_api("user", [text_block(surroundings)])
+        stream = await task.requests.answer()
+        await task.conversation.add_answer(stream.answer.message(stream.first_ts or task.conversation.log.next_ts()))
+        if not stream.answer.calls:
+            await self._without_tool(stream)
+            return None
+        self._toolless = 0
+        outcome = await task.calls.run([_call(call, stream) for call in stream.answer.calls])
+        await task.note_progress()
+        await task.conversation.log.sync()
+        return outcome
+
+    async def _after_mistakes(self) -> bool:
+        """Ask the person what to do about a model that errs and errs; whether they said something."""
+        task = self._task
+        if not task.mistakes.reached(task.mistake_limit):
+            return False
+        answer = await task.dialogue.ask("mistake_limit_reached", _MISTAKES)
+        task.mistakes.over()
+        if answer.response == "noButtonClicked":
+            await task.add_words(answer)
+            raise Stopped
+        return await task.add_words(answer)
+
+    async def _without_tool(self, stream: AnswerStream) -> None:
+        """An answer that asks for nothing is not an end: once that is said to the model only, then to the person too."""
+        task = self._task
+        if stream.answer.stop == "pause":
+            return
+        self._toolless += 1
+        if self._toolless > 1:
+            await task.conversation.say("error", _NO_TOOL)
+            task.mistakes.made()
+        text = _GO_ON_WRITING if stream.answer.stop == "max_tokens" else _USE_A_TOOL
+        await task.conversation.add_api("user", [text_block(text)])
+
+
+def _call(call: ToolCallDone, stream: AnswerStream) -> Call:
+    return Call(call.id, call.name, call.arguments, stream.previews.get(call.id))

@@ -1,0 +1,417 @@
+"""The one door to all tasks: for the panel, for programs outside, for the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from weakref import WeakValueDictionary
+
+from pydantic import JsonValue
+
+from ..config import GlobalSettings, ModeConfig
+from ..config._checks import check_setting
+from ..config._held import HeldTasks
+from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidInput, UnknownTask
+from ..events import Emitter
+from ..messages import (
+    AggregatedCosts,
+    ClineAskResponse,
+    JsonObject,
+    NewTaskRequest,
+    NotebookRef,
+    QueuedMessage,
+    TaskCommand,
+    TaskCreated,
+    TaskEvent,
+    TaskFocused,
+    TaskId,
+    TaskStatus,
+    TaskUnfocused,
+    TodoItem,
+)
+from ..persistence import MessageManager, NewTask, TaskLog
+from ..tools import format_todos
+from ._asks import AskNotOpen, Given
+from ._commands import run_command
+from ._delegation import Delegation, last_word
+from ._items import TaskConfig
+from ._message_operations import MessageOperations
+from ._outcomes import Again, Begin, Completed, Delegated, Opening, Outcome
+from ._services import AgentServices
+from ._task import Task
+from ._todos import todos_text
+
+__all__ = ["TaskManager", "TaskRequest"]
+
+logger = logging.getLogger(__name__)
+
+_READY_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True)
+class TaskRequest:
+    """What is asked of a new task. ``settings`` hold for it alone."""
+
+    text: str
+    images: Sequence[str] = ()
+    notebook: NotebookRef | None = None
+    workspace: str | None = None
+    mode: str | None = None
+    profile: str | None = None
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    owner: str | None = None
+
+
+class TaskManager:
+    """Starts, finds, and stops tasks. Several work at once; each is named by its id."""
+
+    def __init__(self, services: AgentServices) -> None:
+        self.services: Final = services
+        self._open: dict[TaskId, Task] = {}
+        self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
+        self._current: TaskId | None = None
+        self._held = HeldTasks()
+        self._stopping = False
+        self._settling: set[Task] = set()
+        self._delegation = Delegation(self)
+        self.messages: Final = MessageOperations(self)
+
+    @property
+    def events(self) -> Emitter:
+        """What happens to tasks."""
+        return self.services.events
+
+    @property
+    def current(self) -> TaskId | None:
+        """The task last begun or taken up: commands that name none mean it."""
+        return self._current
+
+    @property
+    def open(self) -> Sequence[TaskId]:
+        """The tasks that are worked on."""
+        return list(self._open)
+
+    def get(self, task_id: TaskId) -> Task:
+        """A task that is worked on. Raises UnknownTask."""
+        task = self._open.get(task_id)
+        if task is None:
+            raise UnknownTask(f"Task {task_id} is not being worked on. Resume it first.", task=task_id)
+        return task
+
+    def status(self, task_id: TaskId) -> TaskStatus:
+        """What a task is doing; ``none`` for one that is not worked on."""
+        task = self._open.get(task_id)
+        return "none" if task is None else task.status
+
+    # ---- begin and end
+
+    async def start(self, wanted: NewTaskRequest | TaskRequest, *, owner: str | None = None) -> TaskId:
+        """Start a task; its id. It works from then on."""
+        if isinstance(wanted, NewTaskRequest):
+            wanted = TaskRequest(wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner)
+        if not wanted.text.strip() and not wanted.images:
+            raise InvalidInput("Say what the task is: it has neither text nor pictures.", field="text")
+        mode = await self._mode(wanted.mode or self.services.settings().mode, wanted.workspace)
+        new = NewTask(
+            config=self._own_settings(wanted.settings),
+            user=wanted.owner or owner,
+            workspace=wanted.workspace or str(self.services.workspace),
+            notebook=wanted.notebook,
+            mode=mode.slug,
+        )
+        profile = wanted.profile or self.services.models.profile_for(mode.slug)
+        return await self._held.finish(self._create(new, mode, profile, Begin(wanted.text, tuple(wanted.images))))
+
+    async def resume(self, task_id: TaskId) -> Task:
+        """Take a task up again; it asks whether to go on, or puts the question that waits."""
+        task = self._open.get(task_id)
+        if task is not None:
+            self._focus(task_id)
+            return task
+        opening = await self._delegation.opening_of(task_id)
+        return await self._take_up(task_id, opening)
+
+    async def answer(
+        self,
+        task_id: TaskId,
+        ask_ts: int,
+        response: ClineAskResponse,
+        text: str | None = None,
+        images: Sequence[str] = (),
+    ) -> None:
+        """Answer the question ``ask_ts``; a task that waits for it only in its log is taken up first."""
+        given = Given(response, text, tuple(images))
+        task = self._open.get(task_id)
+        if task is None:
+            if await self._waits_for(task_id) != ask_ts:
+                raise AskNotOpen("This question is not open: the task went on without it.", ask=ask_ts)
+            task = await self._take_up(task_id, Again(answering=ask_ts))
+            await task.dialogue.asks.any_open(_READY_SECONDS)
+        await task.answer(ask_ts, given)
+
+    async def cancel(self, task_id: TaskId) -> None:
+        """Stop what a task is doing, or the subtask it waits for. Answers within 200 ms."""
+        task = self._open.get(task_id)
+        if task is None:
+            child = self._delegation.working_child_of(task_id)
+            if child is None:
+                raise UnknownTask(f"Task {task_id} is not being worked on, so there is nothing to stop.", task=task_id)
+            task = child
+        await task.cancel()
+
+    async def close(self, task_id: TaskId) -> None:
+        """Put a task aside as it is; it can be resumed."""
+        task = self._open.get(task_id)
+        if task is None:
+            return
+        # Outside the door: a task that ends just now goes through it itself.
+        await task.halt()
+        async with self._door(task_id):
+            if self._open.pop(task_id, None) is None:
+                return
+            if self._current == task_id:
+                self._current = None
+                self.events.emit(TaskUnfocused(payload=(task_id,)))
+            await self._held.finish(task.let_go())
+
+    async def stop(self) -> None:
+        """Put all tasks aside: what waits in their logs goes on waiting."""
+        self._stopping = True
+        tasks, settling = list(self._open.values()), list(self._settling)
+        self._open.clear()
+        await asyncio.gather(*(task.close() for task in tasks), *(task.ended() for task in settling))
+        await self._held.drain()
+        await self.services.models.close()
+
+    # ---- say something
+
+    async def send(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> None:
+        """What the person says without naming a question: an answer if one is asked that words can answer, else queued.
+
+        Words never approve anything: while an approval waits they wait too.
+        """
+        waiting = await self._question_for_words(task_id)
+        if waiting is None:
+            await self.queue(task_id, text, images)
+        else:
+            await self.answer(task_id, waiting, "messageResponse", text, images)
+
+    async def queue(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> QueuedMessage:
+        """Keep a message for the task's next turn."""
+        return await self.get(task_id).queue.add(text, images)
+
+    async def edit_queued(
+        self, task_id: TaskId, message_id: str, text: str, images: Sequence[str] | None = None
+    ) -> QueuedMessage:
+        """Change a message that still waits."""
+        return await self.get(task_id).queue.edit(message_id, text, images)
+
+    async def remove_queued(self, task_id: TaskId, message_id: str) -> QueuedMessage:
+        """Take a message out of the queue."""
+        return await self.get(task_id).queue.remove(message_id)
+
+    async def update_todos(self, task_id: TaskId, todos: Sequence[TodoItem]) -> None:
+        """Replace the task's plan by the person's; the model hears of it in its next turn."""
+        task = self.get(task_id)
+        task.todos = list(todos)
+        if any(
+            message.ask == "tool" and "updateTodoList" in (message.text or "") for message in task.dialogue.asks.open
+        ):
+            task.edited_todos = list(todos)
+        await task.conversation.say("user_edit_todos", todos_text(todos), durable=True)
+        task.tell_later(f"The user edited the to-do list. It is now:\n{format_todos(todos)}")
+
+    def cancel_auto_answer(self, task_id: TaskId) -> None:
+        """The person answers a question themselves, so nothing answers it for them."""
+        self.get(task_id).answers_itself.cancel()
+
+    async def switch_mode(self, task_id: TaskId, slug: str) -> None:
+        """Let a task go on in another mode."""
+        await self.get(task_id).switch_mode(slug)
+
+    async def switch_profile(self, task_id: TaskId, name: str) -> None:
+        """Let a task go on with the model of another profile."""
+        await self.get(task_id).switch_profile(name)
+
+    async def costs(self, task_id: TaskId) -> AggregatedCosts:
+        """What a task cost, and its subtasks."""
+        return await self._delegation.costs(task_id)
+
+    async def command(self, command: TaskCommand) -> TaskEvent | None:
+        """Do what a program outside asks; the event that answers it alone, if there is one."""
+        return await run_command(self, command)
+
+    # ---- for the parts of the door in other modules
+
+    def opened(self, task_id: TaskId) -> Task | None:
+        """A task that is worked on, if it is."""
+        return self._open.get(task_id)
+
+    async def create_child(self, parent: Task, wanted: Delegated) -> None:
+        """Make the subtask a task waits for, and let it work."""
+        mode = await self._mode(wanted.mode, parent.workspace)
+        metadata = parent.conversation.log.metadata
+        new = NewTask(
+            config=metadata.config, user=metadata.user, parent_task_id=parent.task_id,
+            root_task_id=metadata.root_task_id or parent.task_id, workspace=metadata.workspace,
+            notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
+        )  # fmt: skip
+        profile = self.services.models.profile_for(mode.slug)
+        await self._create(new, mode, profile, Begin(wanted.message, todos=wanted.todos))
+
+    async def take_up(self, task_id: TaskId, opening: Opening) -> Task:
+        """Open a task that nobody works on."""
+        return await self._take_up(task_id, opening)
+
+    async def open_log(self, task_id: TaskId) -> tuple[TaskLog, MessageManager]:
+        """A task's log, to change its history while nobody works on it."""
+        log = await self.services.store.resume(task_id)
+        return log, MessageManager(log, [mark async for mark in log.marks.iterate()])
+
+    # ---- inside
+
+    def _own_settings(self, settings: Mapping[str, JsonValue]) -> JsonObject:
+        """What is set for one task alone, as its metadata keeps it. Raises InvalidSetting for a value that cannot be."""
+        config = TaskConfig(settings).to_json()
+        for key, value in TaskConfig.of(config).overrides.items():
+            check_setting(GlobalSettings, key, value)
+        return config
+
+    async def _mode(self, slug: str, workspace: str | None) -> ModeConfig:
+        policy = self.services.policy()
+        if not policy.allows_mode(slug):
+            raise ForbiddenByOperator(f"The operator of this server does not allow the mode {slug}.", field="mode")
+        mode = await self.services.modes.get(slug, workspace or str(self.services.workspace))
+        if mode is None:
+            raise InvalidInput(f"There is no mode {slug}. Choose another one.", field="mode", mode=slug)
+        return mode
+
+    async def _sticky_mode(self, log: TaskLog) -> ModeConfig:
+        """The mode a task was in; the default one if that is gone."""
+        item = log.state.history_item
+        wanted = (item.mode if item else None) or log.metadata.mode or self.services.settings().mode
+        try:
+            return await self._mode(wanted, log.metadata.workspace)
+        except HdspAgentError:
+            return await self._mode(self.services.settings().mode, log.metadata.workspace)
+
+    async def _create(self, new: NewTask, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
+        log = await self.services.store.create(new)
+        try:
+            task = self._task(log, MessageManager(log), mode, profile, parent_waits=new.parent_task_id is not None)
+        except BaseException:
+            await log.close()
+            raise
+        self.events.emit(TaskCreated(payload=(task.task_id,)))
+        self._begin(task, opening)
+        return task.task_id
+
+    async def _take_up(self, task_id: TaskId, opening: Opening) -> Task:
+        async with self._door(task_id):
+            known = self._open.get(task_id)
+            return known if known is not None else await self._held.finish(self._open_task(task_id, opening))
+
+    def _door(self, task_id: TaskId) -> asyncio.Lock:
+        """Held while a task is opened or put aside, so that it is never both."""
+        door = self._doors.get(task_id)
+        if door is None:
+            door = self._doors[task_id] = asyncio.Lock()
+        return door
+
+    async def open_at_rest(self, task_id: TaskId) -> Task:
+        """Open a task that nobody works on, and let it do nothing yet."""
+        async with self._door(task_id):
+            if task_id in self._open:
+                raise Conflict(f"Task {task_id} is being worked on. Stop it first.", task=task_id)
+            return await self._held.finish(self._open_task(task_id, None))
+
+    async def _open_task(self, task_id: TaskId, opening: Opening | None) -> Task:
+        log, history = await self.open_log(task_id)
+        try:
+            mode = await self._sticky_mode(log)
+            item = log.state.history_item
+            profile = (item.api_config_name if item else None) or self.services.models.profile_for(mode.slug)
+            waits = await self._delegation.parent_waits(log.metadata.parent_task_id, task_id)
+            task = self._task(log, history, mode, profile, parent_waits=waits)
+        except BaseException:
+            await log.close()
+            raise
+        self._begin(task, opening)
+        return task
+
+    def _task(
+        self, log: TaskLog, history: MessageManager, mode: ModeConfig, profile: str, *, parent_waits: bool
+    ) -> Task:
+        return Task(
+            self.services, log, history, mode, profile,
+            parent_waits=parent_waits, on_settled=self._settled, on_failure=self._failed,
+        )  # fmt: skip
+
+    def _begin(self, task: Task, opening: Opening | None) -> None:
+        self._open[task.task_id] = task
+        if opening is not None:
+            self._focus(task.task_id)
+            task.launch(opening)
+
+    def _focus(self, task_id: TaskId) -> None:
+        if self._current == task_id:
+            return
+        if self._current is not None:
+            self.events.emit(TaskUnfocused(payload=(self._current,)))
+        self._current = task_id
+        self.events.emit(TaskFocused(payload=(task_id,)))
+
+    async def _settled(self, task: Task, outcome: Outcome) -> None:
+        """A task has done what it can; what comes next is somebody else's."""
+        self._settling.add(task)
+        try:
+            async with self._door(task.task_id):
+                self._open.pop(task.task_id, None)
+                await (task.finish() if isinstance(outcome, Completed) else task.let_go())
+            if not self._stopping:
+                await self._hand_over(task, outcome)
+        finally:
+            self._settling.discard(task)
+
+    async def _hand_over(self, task: Task, outcome: Outcome) -> None:
+        """Work goes on in another task: in the parent of one that is done, or in a subtask."""
+        match outcome:
+            case Completed(result=result):
+                if task.parent is not None and not task.returned:
+                    await self._delegation.child_done(task.parent, task.task_id, result)
+            case Delegated():
+                await self._delegation.begin_child(task, outcome)
+
+    async def _failed(self, task: Task) -> None:
+        async with self._door(task.task_id):
+            self._open.pop(task.task_id, None)
+            await task.let_go()
+
+    async def _waits_for(self, task_id: TaskId) -> int | None:
+        """The time of the question a closed task waits with."""
+        message = await last_word(await self.services.store.view(task_id))
+        waits = message is not None and message.type == "ask" and message.is_answered is None and not message.partial
+        return message.ts if message is not None and waits else None
+
+    async def _question_for_words(self, task_id: TaskId) -> int | None:
+        task = self._open.get(task_id)
+        if task is None:
+            waiting = await last_word(await self.services.store.view(task_id))
+            if waiting is not None and waiting.ask in _WORDS_ANSWER and waiting.is_answered is None:
+                return waiting.ts
+            task = await self.resume(task_id)
+            await task.dialogue.asks.any_open(_READY_SECONDS)
+        question = task.dialogue.asks.newest(*_WORDS_ANSWER)
+        return question.ts if question is not None else None
+
+
+_WORDS_ANSWER: Final = (
+    "followup",
+    "completion_result",
+    "resume_task",
+    "resume_completed_task",
+    "mistake_limit_reached",
+)

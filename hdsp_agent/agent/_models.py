@@ -1,0 +1,95 @@
+"""The models of a person's profiles, kept ready between tasks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from ..config import ContextProxy, ProviderSettings, secret_keys_of
+from ..messages import ModelInfo as ToldModel
+from ..messages import ModelRecord
+from ..providers import ModelClient, ModelInfo, list_models, open_client
+
+__all__ = ["DEFAULT_MISTAKE_LIMIT", "ProfileModels"]
+
+DEFAULT_MISTAKE_LIMIT: Final = 3
+
+
+class ProfileModels:
+    """See ``Models``. A changed profile is opened anew; its old client closes when it has been replaced."""
+
+    def __init__(self, config: ContextProxy) -> None:
+        self._config = config
+        self._clients: dict[str, tuple[ProviderSettings, ModelClient]] = {}
+        self._replaced: list[ModelClient] = []
+        self._opening = asyncio.Lock()
+
+    def profile_for(self, mode: str) -> str:
+        """The name of the profile tasks in this mode use."""
+        return self._config.profiles.for_mode(mode).name
+
+    async def client(self, profile: str) -> ModelClient:
+        """The model of this profile; the current one's if there is no such profile any more."""
+        async with self._opening:
+            settings = await self._settings(profile)
+            known = self._clients.get(profile)
+            if known is not None and known[0] == settings:
+                return known[1]
+            client = await open_client(settings, policy=self._config.policy)
+            if known is not None:
+                # Another task may be listening to it.
+                self._replaced.append(known[1])
+            self._clients[profile] = settings, client
+            return client
+
+    def mistake_limit(self, profile: str) -> int:
+        """After how many mistakes in a row the agent asks; 0 is never."""
+        limit = self._plain(profile).consecutive_mistake_limit
+        return DEFAULT_MISTAKE_LIMIT if limit is None else limit
+
+    def rate_limit_seconds(self, profile: str) -> float:
+        """How far apart requests are spaced."""
+        own = self._plain(profile).rate_limit_seconds
+        return self._config.settings.rate_limit_seconds if own is None else own
+
+    async def known(self) -> ModelRecord:
+        """The models the current profile can choose from, by id; those of unknown size are left out."""
+        settings = await self._settings(self._config.profiles.current.id)
+        models = await list_models(settings, policy=self._config.policy)
+        return {model.id: _told(model, model.context_window) for model in models if model.context_window is not None}
+
+    async def close(self) -> None:
+        """Let go of all models."""
+        clients = [client for _, client in self._clients.values()] + self._replaced
+        self._clients, self._replaced = {}, []
+        await asyncio.gather(*(client.close() for client in clients), return_exceptions=True)
+
+    def _plain(self, profile: str) -> ProviderSettings:
+        names = {name for entry in self._config.profiles.entries for name in (entry.id, entry.name)}
+        return self._config.profiles.settings(profile if profile in names else self._config.profiles.current.id)
+
+    async def _settings(self, profile: str) -> ProviderSettings:
+        """The profile with its keys."""
+        plain = self._plain(profile)
+        names = {name: entry.id for entry in self._config.profiles.entries for name in (entry.name, entry.id)}
+        profile_id = names.get(profile, self._config.profiles.current.id)
+        keys: dict[str, object] = {}
+        for key in secret_keys_of(plain.api_provider):
+            value = await self._config.secrets.get(profile_id, key)
+            if value is not None:
+                keys[key] = value
+        return ProviderSettings.model_validate({**plain.to_wire(), **keys}) if keys else plain
+
+
+def _told(model: ModelInfo, window: int) -> ToldModel:
+    """A model as clients know it."""
+    return ToldModel(
+        context_window=window,
+        max_tokens=model.max_output,
+        supports_images=model.supports_images,
+        supports_prompt_cache=model.supports_cache,
+        input_price=model.input_price,
+        output_price=model.output_price,
+        cache_reads_price=model.cache_reads_price,
+        cache_writes_price=model.cache_writes_price,
+    )

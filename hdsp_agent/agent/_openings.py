@@ -1,0 +1,173 @@
+"""How the work on a task begins: with the first words, or from what its logs tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from typing_extensions import assert_never
+
+from ..messages import ClineAsk, ClineMessage, TaskDelegationCompleted, TaskDelegationResumed, TaskStarted, TaskUnpaused
+from ._asks import AskAnswer
+from ._calls import calls_of
+from ._conversation import text_block
+from ._outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
+from ._resume import SERVER_STOPPED, Recalled, recall
+from ._usage import request_of
+from ._words import RESUMPTION, said
+
+if TYPE_CHECKING:
+    from ._task import Task
+
+__all__ = ["Openings"]
+
+_ABOUT_A_CALL: Final = frozenset({"tool", "command", "use_mcp_server", "followup"})
+_SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this task up again without it."
+
+
+class Openings:
+    """Begins the work on one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    async def run(self, opening: Opening) -> Outcome:
+        """Begin, and work until there is an outcome. Raises Stopped."""
+        task = self._task
+        task.dialogue.working()
+        match opening:
+            case Begin():
+                await self._begin(opening)
+            case Again(answering=answering):
+                outcome = await self._again(answering)
+                if outcome is not None:
+                    return outcome
+            case Edited(text=text, images=images):
+                recalled = await self._recall()
+                await task.calls.interrupted(calls_of(recalled.calls))
+                await self._say_first_or_later(recalled, text, images)
+            case ChildDone():
+                await self._child_done(opening)
+            case _:
+                assert_never(opening)
+        return await task.loop.run(spoken=not isinstance(opening, ChildDone))
+
+    async def _begin(self, opening: Begin) -> None:
+        task = self._task
+        task.todos = list(opening.todos)
+        ts = await task.conversation.say("text", opening.text, images=opening.images, durable=True)
+        await task.conversation.add_api("user", said(opening.text, opening.images), ts=ts, durable=True)
+        await task.note_progress(text=opening.text)
+        task.services.events.emit(TaskStarted(payload=(task.task_id,)))
+
+    async def _say_first_or_later(self, recalled: Recalled, text: str, images: tuple[str, ...]) -> None:
+        task = self._task
+        if recalled.first is None:
+            await self._begin(Begin(text, images))
+            return
+        ts = await task.dialogue.user_said(text, images)
+        await task.conversation.add_api("user", said(text, images), ts=ts, durable=True)
+
+    async def _again(self, answering: int | None) -> Outcome | None:
+        """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
+        task = self._task
+        recalled = await self._recall()
+        pending = recalled.pending
+        if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
+            return await self._finish_calls(recalled, pending)
+        answer = await self._ask_to_go_on(recalled, pending if pending and pending.ts == answering else None)
+        asked: ClineAsk | None = pending.ask if pending and pending.ts == answering else None  # type: ignore[assignment]  # older kinds were never pending here
+        if asked == "completion_result" and answer.approved:
+            return Completed("", again=True)
+        if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
+            await task.add_words(answer)
+            raise Stopped
+        if asked == "auto_approval_max_req_reached":
+            task.spending.reset()
+        await self._take_back(recalled)
+        await self._tell_unheard(recalled)
+        if not await task.add_words(answer) and not recalled.unheard:
+            await task.conversation.add_api("user", [text_block(RESUMPTION)])
+        return None
+
+    async def _finish_calls(self, recalled: Recalled, pending: ClineMessage) -> Outcome | None:
+        """The calls of the last answer that nobody has decided. Whatever they do is asked about, even if it was begun."""
+        task = self._task
+        task.dialogue.expect(pending)
+        task.asks_everything = True
+        try:
+            outcome = await task.calls.run(calls_of(recalled.calls))
+        finally:
+            task.asks_everything = False
+            task.dialogue.expect(None)
+        return outcome
+
+    async def _ask_to_go_on(self, recalled: Recalled, pending: ClineMessage | None) -> AskAnswer:
+        task = self._task
+        if pending is not None and pending.ask is not None:
+            task.dialogue.expect(pending)
+            return await task.dialogue.ask(pending.ask, pending.text)  # type: ignore[arg-type]  # as above
+        return await task.dialogue.ask("resume_completed_task" if recalled.completed else "resume_task")
+
+    async def _take_back(self, recalled: Recalled) -> None:
+        """Answer the calls whose outcome nobody knows, and stop waiting for a subtask."""
+        task = self._task
+        child = task.item.awaiting_child_id
+        if child is None:
+            await task.calls.interrupted(calls_of(recalled.calls))
+            return
+        await task.calls.interrupted(calls_of(recalled.calls), _SUBTASK_LEFT.format(child=child))
+        await task.note_item(status="active", awaiting_child_id=None, delegated_to_id=None)
+
+    async def _tell_unheard(self, recalled: Recalled) -> None:
+        """Tell the model what the person said right before the server stopped."""
+        for message in recalled.unheard:
+            blocks = said(message.text, message.images or ())
+            if blocks:
+                await self._task.conversation.add_api("user", blocks, ts=message.ts, durable=True)
+
+    async def _child_done(self, opening: ChildDone) -> None:
+        """The subtask's result is the result of the call that began it."""
+        task = self._task
+        recalled = await self._recall()
+        text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
+        calls = calls_of(recalled.calls)
+        began = next((call for call in reversed(calls) if call.name == "new_task"), None)
+        if began is not None:
+            await task.conversation.say("subtask_result", opening.summary)
+            await task.calls.interrupted([call for call in calls if call is not began])
+            await task.calls.answered(began, text)
+        await task.note_item(
+            status="active",
+            awaiting_child_id=None,
+            delegated_to_id=None,
+            completed_by_child_id=opening.child,
+            completion_result_summary=opening.summary,
+        )
+        events = task.services.events
+        events.emit(TaskDelegationCompleted(payload=(task.task_id, opening.child, opening.summary)))
+        events.emit(TaskUnpaused(payload=(task.task_id,)))
+        events.emit(TaskDelegationResumed(payload=(task.task_id, opening.child)))
+
+    async def _recall(self) -> Recalled:
+        """Read the logs, and end what a crash left open."""
+        task = self._task
+        log, history = task.conversation.log, task.conversation.history
+        recalled = await recall(log, history.view, task.conversation.masker, counted_from=task.counted_from)
+        task.usage, task.spending, task.todos = recalled.usage, recalled.spending, recalled.todos
+        for message in recalled.torn:
+            if message.type == "ask":
+                await task.dialogue.withdraw(message)
+            else:
+                await task.conversation.update(message.model_copy(update={"partial": False}))
+        if recalled.request is not None:
+            await self._account_for(recalled.request)
+        return recalled
+
+    async def _account_for(self, request: ClineMessage) -> None:
+        info = request_of(request)
+        if info is None:
+            return
+        ended = info.model_copy(
+            update={"cancel_reason": "streaming_failed", "streaming_failed_message": SERVER_STOPPED}
+        )
+        await self._task.conversation.update(request.model_copy(update={"text": ended.to_json()}))

@@ -1,0 +1,149 @@
+"""What a task needs of others, and what others hear of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from ..config import GlobalSettings, ModeConfig, OperatorPolicy
+from ..messages import ClineMessage, HistoryItem, ModelRecord, ModeName, TaskId
+from ..providers import ModelClient, ModelRequest, ToolSpec
+from ..tools import Tool, ToolArguments
+
+if TYPE_CHECKING:
+    from ._conversation import Conversation
+
+__all__ = [
+    "ContextPort",
+    "Contexts",
+    "DeltaField",
+    "HistoryPort",
+    "MessageSink",
+    "Models",
+    "Modes",
+    "Situation",
+    "ToolBox",
+    "Unheard",
+]
+
+DeltaField = Literal["text", "reasoning"]
+
+
+class MessageSink(Protocol):
+    """Whoever shows conversations. It is told only of what is recorded, in the order of recording, and must not block."""
+
+    def created(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message was added."""
+
+    def updated(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message changed; this is what it is now."""
+
+    def delta(self, task_id: TaskId, ts: int, field: DeltaField, append: str) -> None:
+        """A message that streams got longer."""
+
+    def reset(self, task_id: TaskId) -> None:
+        """The conversation shows other messages now, because some were taken back or brought back: load it again."""
+
+
+class Unheard:
+    """A sink for tasks nobody watches."""
+
+    def created(self, task_id: TaskId, message: ClineMessage) -> None:
+        """Nobody hears of it."""
+
+    def updated(self, task_id: TaskId, message: ClineMessage) -> None:
+        """Nobody hears of it."""
+
+    def delta(self, task_id: TaskId, ts: int, field: DeltaField, append: str) -> None:
+        """Nobody hears of it."""
+
+    def reset(self, task_id: TaskId) -> None:
+        """Nobody hears of it."""
+
+
+class HistoryPort(Protocol):
+    """The list of all tasks, a copy of what the tasks' own states say."""
+
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+        """A task is new or changed; ``text`` is what it can be found by."""
+
+
+class Models(Protocol):
+    """Where a task gets its model from."""
+
+    def profile_for(self, mode: str) -> str:
+        """The name of the profile tasks in this mode use."""
+
+    async def client(self, profile: str) -> ModelClient:
+        """The model of this profile, ready to be asked; the same one until the profile changes. Not the task's to close."""
+
+    def mistake_limit(self, profile: str) -> int:
+        """After how many mistakes in a row the agent asks; 0 is never."""
+
+    def rate_limit_seconds(self, profile: str) -> float:
+        """How far apart requests are spaced."""
+
+    async def known(self) -> ModelRecord:
+        """The models the current profile can choose from, by id."""
+
+    async def close(self) -> None:
+        """Let go of all models."""
+
+
+class Modes(Protocol):
+    """The modes there are: built in, the person's own, and the workspace's."""
+
+    async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
+        """The mode of this name, if there is one and the operator allows it."""
+
+    async def names(self, workspace: str | None) -> Sequence[ModeName]:
+        """All modes that may be used."""
+
+
+class ToolBox(Protocol):
+    """The tools there are."""
+
+    def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
+        """What the model is told of them, in an order that stays."""
+
+    def get(self, name: str) -> Tool:
+        """One of them. Raises InvalidInput or NotFound."""
+
+    def validate(self, name: str, arguments: str) -> ToolArguments:
+        """What a call means. Raises InvalidInput naming field and reason."""
+
+
+class Situation(Protocol):
+    """What the context is built from."""
+
+    @property
+    def task_id(self) -> TaskId:
+        """The conversation's id."""
+
+    @property
+    def mode(self) -> ModeConfig:
+        """The mode it is in."""
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools the model may call."""
+
+
+class ContextPort(Protocol):
+    """What the model sees of one conversation."""
+
+    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+        """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
+
+    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request."""
+
+    async def recover(self, situation: Situation, kind: str) -> bool:
+        """Make room after the provider refused; whether it is worth another try."""
+
+
+class Contexts(Protocol):
+    """Makes the context of a conversation."""
+
+    def __call__(self, conversation: Conversation, workspace: str | None) -> ContextPort:
+        """A context that reads the conversation it is given."""

@@ -1,0 +1,84 @@
+"""Messages typed while the agent works. They wait for the next turn and never answer a question."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final
+
+from ..errors import InvalidInput, NotFound
+from ..messages import QueuedMessage
+
+__all__ = ["MOST_QUEUED", "MessageQueue"]
+
+MOST_QUEUED: Final = 100
+
+Save = Callable[[Sequence[QueuedMessage]], Awaitable[None]]
+
+
+class MessageQueue:
+    """The queue of one task. ``save`` records it before anybody is told."""
+
+    def __init__(self, save: Save, messages: Iterable[QueuedMessage] = ()) -> None:
+        self._save = save
+        self._messages = list(messages)
+
+    @property
+    def messages(self) -> list[QueuedMessage]:
+        """What waits, in order."""
+        return list(self._messages)
+
+    def __bool__(self) -> bool:
+        return bool(self._messages)
+
+    async def add(self, text: str, images: Sequence[str] = ()) -> QueuedMessage:
+        """Put a message at the end."""
+        if not text.strip() and not images:
+            raise InvalidInput("An empty message cannot be queued. Write something first.", field="text")
+        if len(self._messages) >= MOST_QUEUED:
+            raise InvalidInput(
+                f"{MOST_QUEUED} messages wait already. Wait until the agent has read some.", field="text"
+            )
+        message = QueuedMessage(
+            timestamp=time.time_ns() // 1_000_000, id=str(uuid.uuid4()), text=text, images=list(images) or None
+        )
+        await self._turn_to([*self._messages, message])
+        return message
+
+    async def edit(self, message_id: str, text: str, images: Sequence[str] | None = None) -> QueuedMessage:
+        """Change a message that still waits."""
+        index = self._index(message_id)
+        pictures = self._messages[index].images if images is None else list(images) or None
+        changed = self._messages[index].model_copy(update={"text": text, "images": pictures})
+        await self._turn_to([*self._messages[:index], changed, *self._messages[index + 1 :]])
+        return changed
+
+    async def remove(self, message_id: str) -> QueuedMessage:
+        """Take a message out."""
+        index = self._index(message_id)
+        removed = self._messages[index]
+        await self._turn_to([*self._messages[:index], *self._messages[index + 1 :]])
+        return removed
+
+    async def taken(self, message_id: str) -> None:
+        """A message became part of the conversation; whether it still waited does not matter."""
+        await self._turn_to([message for message in self._messages if message.id != message_id])
+
+    def _index(self, message_id: str) -> int:
+        for index, message in enumerate(self._messages):
+            if message.id == message_id:
+                return index
+        raise NotFound(
+            "This message does not wait any more: the agent has read it, or it was removed.", queued=message_id
+        )
+
+    async def _turn_to(self, messages: list[QueuedMessage]) -> None:
+        # The list itself first: what is queued and what is told must not depend on who saves first.
+        before, self._messages = self._messages, messages
+        try:
+            await self._save(messages)
+        except BaseException:
+            if self._messages is messages:
+                self._messages = before
+            raise

@@ -1,0 +1,246 @@
+"""Asking the model once: limits before, trying again after a failure, and an account of it in the conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..errors import Conflict, HdspAgentError, StorageUnavailable
+from ..messages import ClineApiReqCancelReason, ClineMessage, TaskTokenUsageUpdated
+from ..providers import ModelClient, ModelError, UsageReport, classify
+from ._conversation import text_block
+from ._limits import reached_limit
+from ._outcomes import Stopped
+from ._resume import SERVER_STOPPED
+from ._retry import backoff_seconds, count_down, may_retry
+from ._stream import AnswerStream
+from ._usage import request_info
+
+if TYPE_CHECKING:
+    from ._task import Task
+
+__all__ = ["Requests"]
+
+_MOST_RECOVERIES: Final = 3
+_ROOM_NEEDED: Final = frozenset({"overflow", "overflow_output_budget", "payload_too_large", "tpm_request_too_large"})
+NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
+_NO_ANSWER_TEXT: Final = (
+    "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
+)
+_CUT_OFF: Final = "\n\n[Response interrupted by user]"
+
+
+@dataclass
+class _Tries:
+    """What was tried in vain for one answer."""
+
+    failures: int = 0
+    empty: int = 0
+    recoveries: int = 0
+
+
+class Requests:
+    """Asks the model for one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    async def answer(self) -> AnswerStream:
+        """A whole answer with something in it. Raises Stopped if the person does not want to try again."""
+        tries = _Tries()
+        while True:
+            await self._stay_within_limits()
+            stream = await self._try(tries)
+            if stream is None:
+                continue
+            if stream.answer.calls or stream.answer.text.strip():
+                return stream
+            await self._after_nothing(tries)
+
+    async def _try(self, tries: _Tries) -> AnswerStream | None:
+        task = self._task
+        stream = AnswerStream(task.conversation, task.preview, lambda usage: None)
+        started: ClineMessage | None = None
+        client: ModelClient | None = None
+        try:
+            client = await task.client()
+            request = await task.context.build(task.situation, answer_tokens=None)
+            await self._space()
+            started = await self._tell_started(client)
+            await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
+            await self._tell_ended(started, client, stream)
+            if stream.answer.stop == "refusal":
+                raise ModelError(
+                    "The model declined to answer this.", kind="content_filter", provider=client.info.provider
+                )
+            return stream
+        except asyncio.CancelledError:
+            await self._cut_off(started, client, stream)
+            raise
+        except Exception as error:
+            failure = error if isinstance(error, ModelError) else _classified(error, client)
+            if failure is None:
+                raise
+            await self._tell_failed(started, client, stream, failure)
+            await self._after_failure(failure, tries, begun=stream.begun)
+            return None
+
+    # ---- before
+
+    async def _stay_within_limits(self) -> None:
+        task = self._task
+        reached = reached_limit(task.spending, task.settings)
+        if reached is None:
+            return
+        answer = await task.dialogue.ask("auto_approval_max_req_reached", reached.text)
+        await task.add_words(answer)
+        if not answer.approved:
+            raise Stopped
+        task.spending.reset()
+
+    async def _space(self) -> None:
+        """Keep requests as far apart as the profile wants, over all tasks."""
+        task = self._task
+        least = task.services.models.rate_limit_seconds(task.profile)
+        wait = task.services.spacing.wait(task.profile, least)
+        if wait > 0:
+            ts: int | None = None
+
+            async def show(left: int) -> None:
+                nonlocal ts
+                text = json.dumps({"seconds": left})
+                ts = await task.conversation.say("api_req_rate_limit_wait", text, partial=True, ts=ts)
+
+            await count_down(round(wait + 0.5), show, task.services.sleep)
+            if ts is not None:
+                await task.conversation.say("api_req_rate_limit_wait", json.dumps({"seconds": 0}), partial=False, ts=ts)
+        task.services.spacing.asked(task.profile)
+
+    # ---- the account
+
+    async def _tell_started(self, client: ModelClient) -> ClineMessage:
+        task = self._task
+        message = ClineMessage(
+            ts=task.conversation.log.next_ts(),
+            type="say",
+            say="api_req_started",
+            text=request_info(client.protocol, client.info, None).to_json(),
+            api_protocol=client.protocol,
+        )
+        task.spending.requests += 1
+        await task.conversation.create(message)
+        return message
+
+    async def _tell_ended(self, started: ClineMessage, client: ModelClient, stream: AnswerStream) -> None:
+        await self._account(started, client, stream.answer.usage)
+
+    async def _tell_failed(
+        self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream, error: ModelError
+    ) -> None:
+        await stream.end_shown()
+        await self._withdraw_previews(stream)
+        if started is not None and client is not None:
+            await self._account(started, client, stream.answer.usage, "streaming_failed", error.message)
+
+    async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
+        """What the model had said stays, what it wanted done is not done."""
+        task = self._task
+        await stream.end_shown()
+        await self._withdraw_previews(stream)
+        if started is not None and client is not None:
+            stopping = task.stopping
+            reason: ClineApiReqCancelReason = "streaming_failed" if stopping else "user_cancelled"
+            await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if stopping else None)
+        if stream.answer.text.strip():
+            await task.conversation.add_api(
+                "assistant", [text_block(stream.answer.text + _CUT_OFF)], ts=stream.first_ts
+            )
+
+    async def _account(
+        self,
+        started: ClineMessage,
+        client: ModelClient,
+        usage: UsageReport | None,
+        cancelled: ClineApiReqCancelReason | None = None,
+        why: str | None = None,
+    ) -> None:
+        task = self._task
+        info = request_info(client.protocol, client.info, usage, cancel_reason=cancelled, streaming_failed_message=why)
+        if usage is None and cancelled is None:
+            info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
+        await task.conversation.update(started.model_copy(update={"text": info.to_json()}))
+        task.usage.add(info)
+        task.spending.cost += info.cost or 0.0
+        await task.note_progress()
+        task.services.events.emit(
+            TaskTokenUsageUpdated(payload=(task.task_id, task.usage.tokens(), task.usage.tool_usage()))
+        )
+
+    async def _withdraw_previews(self, stream: AnswerStream) -> None:
+        for ts in stream.previews.values():
+            await self._task.withdraw_question(ts)
+
+    # ---- after
+
+    async def _after_nothing(self, tries: _Tries) -> None:
+        """The model said nothing: once that is passed over, then it is told and paused for."""
+        tries.empty += 1
+        if tries.empty == 1:
+            return
+        await self._task.conversation.say("error", NO_ANSWER)
+        error = ModelError(_NO_ANSWER_TEXT, kind="broken_stream")
+        await self._after_failure(error, tries, begun=True)
+
+    async def _after_failure(self, error: ModelError, tries: _Tries, *, begun: bool) -> None:
+        task = self._task
+        settings = task.settings
+        if error.kind in _ROOM_NEEDED and tries.recoveries < _MOST_RECOVERIES:
+            tries.recoveries += 1
+            if await task.context.recover(task.situation, error.kind):
+                return
+        if may_retry(
+            error, tries.failures, most=settings.max_auto_retries, begun=begun, auto=settings.auto_approval_enabled
+        ):
+            await self._wait_and_show(error, tries.failures)
+            tries.failures += 1
+            return
+        answer = await task.dialogue.ask("api_req_failed", f"{error.message}\n\n{error.remedy}")
+        await task.add_words(answer)
+        if answer.response == "noButtonClicked":
+            raise Stopped
+        await task.conversation.say("api_req_retried")
+        tries.failures = tries.recoveries = 0
+
+    async def _wait_and_show(self, error: ModelError, failures: int) -> None:
+        task = self._task
+        seconds = backoff_seconds(
+            failures,
+            task.settings.request_delay_seconds,
+            retry_after=error.retry_after,
+            least=task.services.models.rate_limit_seconds(task.profile),
+        )
+        ts: int | None = None
+
+        def text(left: int) -> str:
+            return f"{error.message}\n<retry_timer>{left}</retry_timer>"
+
+        async def show(left: int) -> None:
+            nonlocal ts
+            ts = await task.conversation.say("api_req_retry_delayed", text(left), partial=True, ts=ts)
+
+        try:
+            await count_down(seconds, show, task.services.sleep)
+        finally:
+            if ts is not None:
+                await task.conversation.say("api_req_retry_delayed", error.message, partial=False, ts=ts)
+
+
+def _classified(error: Exception, client: ModelClient | None) -> ModelError | None:
+    """What went wrong on the way to an answer; None if the conversation itself cannot be recorded."""
+    if isinstance(error, StorageUnavailable | Conflict):
+        return None
+    if isinstance(error, HdspAgentError):
+        return ModelError(error.message)
+    return classify(provider=client.info.provider if client else None, exception=error)

@@ -1,0 +1,60 @@
+"""What all tasks of one manager share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import GlobalSettings, OperatorPolicy
+from ..events import Emitter
+from ..messages import TaskId
+from ..persistence import TaskStore
+from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, Unheard
+from ._retry import Sleep
+
+if TYPE_CHECKING:
+    from ..tools import PathPolice, ToolState
+    from .approval import ApprovalEngine
+
+__all__ = ["AgentServices", "Spacing"]
+
+
+class Spacing:
+    """When a model was last asked, by profile, over all tasks."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def wait(self, profile: str, least: float) -> float:
+        """The seconds until this profile's model may be asked again."""
+        last = self._last.get(profile)
+        return 0.0 if last is None else max(0.0, last + least - asyncio.get_running_loop().time())
+
+    def asked(self, profile: str) -> None:
+        """It is asked now."""
+        self._last[profile] = asyncio.get_running_loop().time()
+
+
+@dataclass(frozen=True)
+class AgentServices:
+    """Built once; everything here may be used by several tasks at a time."""
+
+    store: TaskStore
+    settings: Callable[[], GlobalSettings]
+    policy: Callable[[], OperatorPolicy]
+    models: Models
+    modes: Modes
+    tools: ToolBox
+    approvals: ApprovalEngine
+    contexts: Contexts
+    paths: Callable[[Path, GlobalSettings], PathPolice]
+    tool_state: Callable[[TaskId], ToolState]
+    workspace: Path
+    events: Emitter = field(default_factory=Emitter)
+    sink: MessageSink = field(default_factory=Unheard)
+    history: HistoryPort | None = None
+    spacing: Spacing = field(default_factory=Spacing)
+    sleep: Sleep = asyncio.sleep

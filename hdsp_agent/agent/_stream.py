@@ -1,0 +1,241 @@
+"""One answer of the model while it arrives: shown as it comes, masked, put together, kept when it breaks off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Final, Literal, Protocol, cast
+
+from pydantic import JsonValue
+
+from ..messages import ClineMessage, JsonObject
+from ..persistence import StreamMasker
+from ..providers import (
+    Answer,
+    ModelEvent,
+    Stop,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ToolCallDelta,
+    ToolCallDone,
+    ToolCallStart,
+    UsageReport,
+)
+from ._conversation import Conversation, masked_json
+
+__all__ = ["AnswerStream", "Preview"]
+
+_RECORD_SECONDS: Final = 1.0
+_PREVIEW_SECONDS: Final = 0.1
+
+
+class Preview(Protocol):
+    """Shows a call while its arguments stream."""
+
+    def __call__(self, tool: str, partial: JsonObject) -> str | None:
+        """The text of the question that will be asked, as far as it is known; None to show nothing yet."""
+
+
+class _Shown:
+    """A text or a thought on the screen while it grows. A secret is held back until it is whole, and masked."""
+
+    def __init__(self, conversation: Conversation, kind: Literal["text", "reasoning"], masker: StreamMasker) -> None:
+        self._conversation = conversation
+        self.kind: Final = kind
+        self._masker = masker
+        self._pieces: list[str] = []
+        self._recorded_at = 0.0
+        self.ts: int | None = None
+
+    async def feed(self, text: str) -> str:
+        return await self._grow(self._masker.feed(text))
+
+    async def end(self) -> str:
+        rest = await self._grow(self._masker.finish())
+        if self.ts is not None:
+            await self._conversation.update(self._message(self.ts, partial=False))
+        return rest
+
+    async def _grow(self, piece: str) -> str:
+        if not piece:
+            return piece
+        self._pieces.append(piece)
+        now = asyncio.get_running_loop().time()
+        if self.ts is None:
+            if not piece.strip() and self.kind == "text":
+                # Some models begin with a blank line; a message of nothing would flicker.
+                return piece
+            self.ts = self._conversation.log.next_ts()
+            self._recorded_at = now
+            await self._conversation.create(self._message(self.ts, partial=True))
+        else:
+            self._conversation.delta(self.ts, "text", piece)
+            if now - self._recorded_at >= _RECORD_SECONDS:
+                self._recorded_at = now
+                await self._conversation.log.put_ui(self._message(self.ts, partial=True))
+        return piece
+
+    def _message(self, ts: int, *, partial: bool) -> ClineMessage:
+        text = "".join(self._pieces)
+        if len(self._pieces) > 64:
+            self._pieces = [text]
+        return ClineMessage.model_construct(ts=ts, type="say", say=self.kind, text=text, partial=partial)
+
+
+class _Call:
+    """A call while its arguments stream."""
+
+    def __init__(self, id: str, name: str) -> None:
+        self.id = id
+        self.name = name
+        self.json: list[str] = []
+        self.ts: int | None = None
+        self.shown_at = 0.0
+        self.done = False
+
+
+class AnswerStream:
+    """Takes in one answer. ``answer`` is what the API history gets; ``previews`` are the questions shown, by call id."""
+
+    def __init__(self, conversation: Conversation, preview: Preview, on_usage: Callable[[UsageReport], None]) -> None:
+        self._conversation = conversation
+        self._preview = preview
+        self._on_usage = on_usage
+        self._shown: _Shown | None = None
+        self._calls: dict[int, _Call] = {}
+        self._first_ts: int | None = None
+        self.answer: Final = Answer()
+        self.begun = False
+
+    @property
+    def previews(self) -> dict[str, int]:
+        """The times of the questions shown already, by the id of their call."""
+        return {call.id: call.ts for call in self._calls.values() if call.ts is not None}
+
+    @property
+    def first_ts(self) -> int | None:
+        """The time of the first message this answer showed: who takes that back takes the answer back."""
+        return self._first_ts
+
+    async def take(self, events: AsyncIterator[ModelEvent]) -> None:
+        """Take in all events; raises what the provider's stream raises."""
+        # Only generators have aclose; every adapter is one, a test's scripted model may not be.
+        if hasattr(events, "aclose"):
+            async with aclosing(cast("_Closable", events)):
+                await self._take(events)
+        else:
+            await self._take(events)
+
+    async def end_shown(self) -> None:
+        """End what is on the screen, as it is."""
+        if self._shown is not None:
+            shown, self._shown = self._shown, None
+            rest = await shown.end()
+            if rest and shown.kind == "text":
+                self.answer.add(TextDelta(rest))
+
+    async def _take(self, events: AsyncIterator[ModelEvent]) -> None:
+        async for event in events:
+            self.begun = True
+            await self._add(event)
+
+    async def _add(self, event: ModelEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                shown = await self._showing("text")
+                piece = await shown.feed(text)
+                self._note(shown.ts)
+                if piece:
+                    self.answer.add(TextDelta(piece))
+            case ThinkingDelta(text=text):
+                shown = await self._showing("reasoning")
+                await shown.feed(text)
+                self._note(shown.ts)
+                # Thoughts go back to the provider as they came: their signature is over every letter.
+                self.answer.add(event)
+            case ThinkingDone():
+                await self._end_thought()
+                self.answer.add(event)
+            case ToolCallStart(index=index, id=call_id, name=name):
+                await self.end_shown()
+                self._calls[index] = _Call(call_id, name)
+                self.answer.add(event)
+            case ToolCallDelta(index=index, json=piece):
+                await self._preview_call(index, piece)
+            case ToolCallDone():
+                await self.end_shown()
+                call = self._calls.setdefault(event.index, _Call(event.id, event.name))
+                call.done = True
+                if all(known.id != event.id for known in self.answer.calls):
+                    self.answer.add(self._masked(event))
+            case UsageReport():
+                self.answer.add(event)
+                self._on_usage(event)
+            case Stop():
+                await self.end_shown()
+                self.answer.add(event)
+
+    async def _showing(self, kind: Literal["text", "reasoning"]) -> _Shown:
+        if self._shown is None or self._shown.kind != kind:
+            await self.end_shown()
+            self._shown = _Shown(self._conversation, kind, self._conversation.masker.stream())
+        return self._shown
+
+    async def _end_thought(self) -> None:
+        if self._shown is not None and self._shown.kind == "reasoning":
+            shown, self._shown = self._shown, None
+            await shown.end()
+
+    async def _preview_call(self, index: int, piece: str) -> None:
+        call = self._calls.get(index)
+        if call is None:
+            return
+        call.json.append(piece)
+        now = asyncio.get_running_loop().time()
+        if now - call.shown_at < _PREVIEW_SECONDS:
+            return
+        call.shown_at = now
+        arguments = _partial_arguments("".join(call.json))
+        text = None if arguments is None else self._preview(call.name, self._masked_object(arguments))
+        if text is None:
+            return
+        if call.ts is None:
+            message = self._conversation.ask_message("tool", text, partial=True)
+            call.ts = message.ts
+            self._note(call.ts)
+            await self._conversation.create(message)
+        else:
+            await self._conversation.update(self._conversation.ask_message("tool", text, ts=call.ts, partial=True))
+
+    def _masked(self, call: ToolCallDone) -> ToolCallDone:
+        try:
+            value: JsonValue = json.loads(call.arguments or "{}")
+        except ValueError:
+            return ToolCallDone(call.index, call.id, call.name, self._conversation.masker.mask(call.arguments))
+        masked = masked_json(value, self._conversation.masker)
+        return ToolCallDone(call.index, call.id, call.name, json.dumps(masked, ensure_ascii=False))
+
+    def _masked_object(self, arguments: JsonObject) -> JsonObject:
+        return cast("JsonObject", masked_json(arguments, self._conversation.masker))
+
+    def _note(self, ts: int | None) -> None:
+        if self._first_ts is None:
+            self._first_ts = ts
+
+
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+def _partial_arguments(text: str) -> JsonObject | None:
+    """As much of an object as has arrived."""
+    from pydantic_core import from_json
+
+    try:
+        value = from_json(text, allow_partial="trailing-strings")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

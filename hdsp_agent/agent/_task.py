@@ -1,0 +1,426 @@
+"""One conversation that is being worked on: an asyncio task of its own, and everything it knows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from typing_extensions import Unpack
+
+from ..config import GlobalSettings, ModeConfig
+from ..config._held import HeldTasks
+from ..errors import HdspAgentError, InvalidInput
+from ..messages import (
+    ClineMessage,
+    CompletionInfo,
+    HistoryItem,
+    JsonObject,
+    QueuedMessage,
+    QueuedMessagesUpdated,
+    TaskAborted,
+    TaskCompleted,
+    TaskId,
+    TaskModeSwitched,
+    TaskStatus,
+    TodoItem,
+)
+from ..persistence import Masker, MessageManager, StateChange, TaskLog, iso_time, task_logger
+from ..providers import ModelClient, ToolSpec
+from ._asks import AskAnswer, Given
+from ._auto_answer import AutoAnswer
+from ._calls import Calls
+from ._conversation import Conversation, text_block
+from ._dialogue import Dialogue
+from ._flow import Flow
+from ._items import ItemChange, TaskConfig, fresh_item
+from ._leash import Leash
+from ._limits import Mistakes, Spending
+from ._loop import Loop
+from ._openings import Openings
+from ._outcomes import Again, Completed, Delegated, Opening, Outcome, Stopped
+from ._ports import ContextPort
+from ._queue import MessageQueue
+from ._repetition import RepetitionGuard
+from ._request import Requests
+from ._services import AgentServices
+from ._tool_context import CallContext
+from ._usage import UsageMeter
+from ._words import said
+
+if TYPE_CHECKING:
+    from ..tools import PathPolice, ToolState
+
+__all__ = ["CANCEL_SECONDS", "Task"]
+
+logger = logging.getLogger(__name__)
+
+CANCEL_SECONDS: Final = 0.18
+"""A cancel answers within 200 ms, whatever is running."""
+
+_LAST_SECONDS: Final = 1.0
+_QUEUE: Final = "queued_messages"
+OnSettled = Callable[["Task", Outcome], Awaitable[None]]
+OnFailure = Callable[["Task"], Awaitable[None]]
+
+
+class Task:
+    """Works on one conversation. Made by ``Task.of``; ``launch`` begins the work, ``cancel`` and ``close`` end it."""
+
+    def __init__(
+        self,
+        services: AgentServices,
+        log: TaskLog,
+        history: MessageManager,
+        mode: ModeConfig,
+        profile: str,
+        *,
+        parent_waits: bool,
+        on_settled: OnSettled,
+        on_failure: OnFailure,
+    ) -> None:
+        metadata = log.metadata
+        self.services: Final = services
+        self.logger: Final = task_logger(logger, log.task_id)
+        self.mode = mode
+        self.profile = profile
+        self.workspace: Final = metadata.workspace
+        self.folder: Final = Path(metadata.workspace) if metadata.workspace else services.workspace
+        self.parent: Final = metadata.parent_task_id
+        self.returned: Final = not parent_waits
+        self._config: Final = TaskConfig.of(metadata.config)
+        self.counted_from: Final = self._config.forked_at
+        self._base: GlobalSettings | None = None
+        self._settings: GlobalSettings | None = None
+
+        masker = Masker(services.settings().masked_kinds)
+        self.conversation: Final = Conversation(log, history, masker, services.sink, services.events)
+        self.dialogue: Final = Dialogue(self.conversation, services.events)
+        self.context: Final[ContextPort] = services.contexts(self.conversation, metadata.workspace)
+        self.leash: Final = Leash()
+        self.queue: Final = MessageQueue(self._save_queue, _queued(log))
+        self.item: HistoryItem = log.state.history_item or fresh_item(metadata)
+        self.usage = UsageMeter()
+        self.spending = Spending()
+        self.mistakes: Final = Mistakes()
+        self.repetition: Final = RepetitionGuard()
+        self.todos: list[TodoItem] = []
+        self.edited_todos: list[TodoItem] | None = None
+        self.asks_everything = False
+        self.stopping = False
+        self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
+        self.flow: Final = Flow(self)
+        self.calls: Final = Calls(self)
+        self.requests: Final = Requests(self)
+        self.loop: Final = Loop(self)
+        self._openings: Final = Openings(self)
+        self._late_words: list[AskAnswer] = []
+        self._late_notes: list[str] = []
+        self.answers_itself: Final = AutoAnswer(self)
+        self._on_settled = on_settled
+        self._on_failure = on_failure
+        self._worker: asyncio.Task[None] | None = None
+        self._cancelled: asyncio.Task[None] | None = None
+        self._settled = False
+        self._held = HeldTasks()
+        self._paths: tuple[GlobalSettings, PathPolice] | None = None
+        self._tools: tuple[tuple[ModeConfig, GlobalSettings], list[ToolSpec]] | None = None
+
+    # ---- what it is
+
+    @property
+    def task_id(self) -> TaskId:
+        """Its id."""
+        return self.conversation.task_id
+
+    @property
+    def status(self) -> TaskStatus:
+        """What it is doing, as its questions tell."""
+        return self.dialogue.status
+
+    @property
+    def situation(self) -> Task:
+        """What the context is built from."""
+        return self
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force, with what was set for this task alone."""
+        base = self.services.settings()
+        if self._settings is None or base is not self._base:
+            self._base = base
+            self._settings = self._config.settings(base, self.services.policy())
+        return self._settings
+
+    @property
+    def mistake_limit(self) -> int:
+        """After how many mistakes in a row it asks."""
+        return self.services.models.mistake_limit(self.profile)
+
+    @property
+    def paths(self) -> PathPolice:
+        """Which files it may touch."""
+        settings = self.settings
+        if self._paths is None or self._paths[0] is not settings:
+            self._paths = settings, self.services.paths(self.folder, settings)
+        return self._paths[1]
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools the model may call, in an order that stays."""
+        key = (self.mode, self.settings)
+        if self._tools is None or self._tools[0][0] is not key[0] or self._tools[0][1] is not key[1]:
+            self._tools = key, self.services.tools.specs(self.mode, self.services.policy(), self.settings)
+        return self._tools[1]
+
+    # ---- life
+
+    def launch(self, opening: Opening) -> None:
+        """Begin to work."""
+        self._worker = asyncio.create_task(self._work(opening), name=f"hdsp-agent task {self.task_id}")
+
+    async def answer(self, ts: int, given: Given) -> AskAnswer:
+        """The person's answer to the question ``ts``. Raises AskNotOpen for a late, second or unknown one."""
+        # To its end, even if whoever brings the answer goes away.
+        return await self._held.finish(self.dialogue.answer(ts, given))
+
+    async def cancel(self) -> None:
+        """Stop what is being done; afterwards the person is asked whether to go on. Answers within 200 ms."""
+        worker = self._worker
+        if (
+            worker is None
+            or worker.done()
+            or self._settled
+            or self.dialogue.asks.newest("resume_task", "resume_completed_task")
+        ):
+            return
+        if worker is not self._cancelled:
+            # Who cancels again waits with the first; the work is taken up once.
+            self._cancelled = worker
+            asked = self.dialogue.asks.open
+            worker.cancel()
+            self._held.begin(self._after_cancel(worker, asked))
+        await asyncio.wait({worker}, timeout=CANCEL_SECONDS)
+
+    async def halt(self) -> None:
+        """End the work where it is, without a word; ``launch`` goes on."""
+        self.stopping = True
+        worker = self._worker
+        if worker is not None:
+            worker.cancel()
+            await asyncio.wait({worker})
+        await self._held.drain()
+        self.stopping = False
+        self.dialogue.at_rest()
+
+    async def close(self) -> None:
+        """Stop, and let go of the log: a question that waits goes on waiting in it."""
+        await self.halt()
+        self.stopping = True
+        await self.let_go()
+
+    async def ended(self) -> None:
+        """Wait until the work has come to its end by itself."""
+        if self._worker is not None:
+            await asyncio.wait({self._worker})
+
+    async def let_go(self) -> None:
+        """Let go of everything. The work has ended."""
+        await self.leash.gone(_LAST_SECONDS)
+        await self.tool_state.close()
+        await self.conversation.log.close()
+
+    async def finish(self) -> None:
+        """The task is over: put its log with the completed ones. The work has ended."""
+        await self.leash.gone(_LAST_SECONDS)
+        await self.tool_state.close()
+        await self.conversation.log.finish("completed")
+
+    async def _after_cancel(self, worker: asyncio.Task[None], asked: Sequence[ClineMessage]) -> None:
+        await asyncio.wait({worker})
+        for message in asked:
+            # Whoever stops the task does not want to be asked this again.
+            await self.dialogue.withdraw(message)
+        self.services.events.emit(TaskAborted(payload=(self.task_id,)))
+        if not self.stopping and not self._settled:
+            self.launch(Again())
+
+    async def _work(self, opening: Opening) -> None:
+        outcome: Outcome | None = None
+        while outcome is None:
+            try:
+                outcome = await self._openings.run(opening)
+            except Stopped:
+                opening = Again()
+            except Exception as error:  # noqa: BLE001 -- a task ends with a word to the person, whatever it was
+                if not await self._tell_failure(error):
+                    return
+                opening = Again()
+        try:
+            await self._held.finish(self._settle(outcome))
+        except Exception as error:
+            self.logger.error("The end of the task could not be recorded: %s", error, exc_info=error)
+            self._held.begin(self._give_up())
+
+    async def _tell_failure(self, error: Exception) -> bool:
+        """Say what went wrong; whether the conversation can go on."""
+        self.logger.error("The task stopped: %s", error, exc_info=error)
+        text = error.message if isinstance(error, HdspAgentError) else f"{type(error).__name__}: {error}"
+        try:
+            await self.conversation.say("error", f"The task stopped because of an error: {text}", durable=True)
+        except HdspAgentError as second:
+            self.logger.error("Nothing can be recorded, so the task is put aside: %s", second)
+            self.dialogue.at_rest()
+            self._held.begin(self._give_up())
+            return False
+        return True
+
+    async def _give_up(self) -> None:
+        await self._on_failure(self)
+
+    async def _settle(self, outcome: Outcome) -> None:
+        self._settled = True
+        match outcome:
+            case Completed(again=again, result=result):
+                if not again:
+                    await self._tell_completed(result)
+            case Delegated():
+                self.dialogue.at_rest()
+        await self._on_settled(self, outcome)
+
+    async def _tell_completed(self, result: str) -> None:
+        waits = self.parent is not None and not self.returned
+        if not waits:
+            await self.conversation.create(self.conversation.ask_message("completion_result", ""), durable=True)
+        await self.note_item(status="completed", completion_result_summary=result)
+        info = CompletionInfo(is_subtask=self.parent is not None)
+        payload = (self.task_id, self.usage.tokens(), self.usage.tool_usage(), info)
+        self.services.events.emit(TaskCompleted(payload=payload))
+        if not waits:
+            self.dialogue.resting_with("completion_result")
+
+    # ---- what the person says
+
+    async def add_words(self, answer: AskAnswer) -> bool:
+        """Tell the model what was said with an answer; whether anything was."""
+        blocks = said(answer.text, answer.images)
+        if not blocks:
+            return False
+        await self.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
+        return True
+
+    def add_words_later(self, answer: AskAnswer) -> None:
+        """Tell the model before its next turn: now the results of its calls come first."""
+        self._late_words.append(answer)
+
+    def tell_later(self, text: str) -> None:
+        """Tell the model something before its next turn."""
+        self._late_notes.append(text)
+
+    async def add_late_words(self) -> bool:
+        """Tell the model what was kept for now; whether anything was."""
+        words, self._late_words = self._late_words, []
+        notes, self._late_notes = self._late_notes, []
+        told = [await self.add_words(answer) for answer in words]
+        if notes:
+            await self.conversation.add_api("user", [text_block(note) for note in notes], durable=True)
+        return any(told) or bool(notes)
+
+    async def take_queue(self) -> bool:
+        """Make what waits in the queue part of the conversation; whether anything was there."""
+        waiting = self.queue.messages
+        for message in waiting:
+            ts = await self.dialogue.user_said(message.text, message.images or ())
+            blocks = said(message.text, message.images or ())
+            await self.conversation.add_api("user", blocks, ts=ts, durable=True)
+            await self.queue.taken(message.id)
+        return bool(waiting)
+
+    async def _save_queue(self, messages: Sequence[QueuedMessage]) -> None:
+        wire = [message.to_wire() for message in messages]
+        self.conversation.log.update_state(**cast("StateChange", {_QUEUE: wire}))
+        await self.conversation.log.save_state()
+        self.services.events.emit(QueuedMessagesUpdated(payload=(self.task_id, list(messages))))
+
+    # ---- what the loop needs
+
+    def preview(self, tool: str, partial: JsonObject) -> str | None:
+        """What to show of a call while its arguments stream."""
+        try:
+            return self.services.tools.get(tool).preview(partial, CallContext(self, self.calls))
+        except HdspAgentError:
+            return None
+
+    async def client(self) -> ModelClient:
+        """The model it uses."""
+        return await self.services.models.client(self.profile)
+
+    async def withdraw_question(self, ts: int) -> None:
+        """A question that was shown while a call streamed is not asked after all."""
+        message = await self.conversation.log.ui.get(ts)
+        if message is not None and message.partial:
+            await self.dialogue.withdraw(message)
+
+    async def switch_mode(self, slug: str) -> None:
+        """Go on in another mode, with its profile."""
+        mode = await self.services.modes.get(slug, self.workspace)
+        if mode is None:
+            raise InvalidInput(f"There is no mode {slug}.", field="mode", mode=slug)
+        self.mode = mode
+        self.profile = self.services.models.profile_for(slug)
+        await self.note_item(mode=slug, api_config_name=self.profile)
+        self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
+
+    async def switch_profile(self, name: str) -> None:
+        """Go on with another model."""
+        self.profile = name
+        await self.note_item(api_config_name=name)
+
+    async def await_child(self, child: TaskId) -> None:
+        """Note that it waits for a subtask, before there is one."""
+        children = [*(self.item.child_ids or ()), child]
+        await self.note_item(status="delegated", delegated_to_id=child, awaiting_child_id=child, child_ids=children)
+
+    async def note_item(self, **changes: Unpack[ItemChange]) -> None:
+        """Change its line in the history; it is on the disk then."""
+        self.item = self.item.model_copy(update=dict(changes))
+        await self.note_progress()
+        await self.conversation.log.save_state()
+
+    async def note_progress(self, *, text: str | None = None) -> None:
+        """Bring its state and its line in the history up to date."""
+        log, usage = self.conversation.log, self.usage
+        changes: dict[str, object] = {
+            "ts": log.last_ui_ts,
+            "tokens_in": usage.tokens_in,
+            "tokens_out": usage.tokens_out,
+            "cache_writes": usage.cache_writes,
+            "cache_reads": usage.cache_reads,
+            "total_cost": usage.cost,
+            "mode": self.mode.slug,
+            "api_config_name": self.profile,
+        }
+        if text is not None:
+            changes["task"] = await self.conversation.mask(text)
+        self.item = self.item.model_copy(update=changes)
+        log.update_state(
+            status="processing",
+            history_item=self.item,
+            llm_call_count=usage.requests,
+            total_tokens_used=usage.total_tokens,
+            current_context_tokens=usage.context_tokens,
+            last_activity=iso_time(),
+        )
+        if self.services.history is not None:
+            try:
+                found_by = None if text is None else self.item.task
+                await self.services.history.put(self.item, text=found_by, owner=log.metadata.user)
+            except HdspAgentError as error:
+                self.logger.warning("The history does not show the task as it is: %s", error)
+
+
+def _queued(log: TaskLog) -> list[QueuedMessage]:
+    stored = (log.state.model_extra or {}).get(_QUEUE)
+    return [QueuedMessage.model_validate(message) for message in stored] if isinstance(stored, list) else []

@@ -1,0 +1,133 @@
+"""What a running tool may do with its task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import GlobalSettings, ModeConfig
+from ..messages import ClineAsk, ClineSay, TaskId
+from ..persistence import Vault
+from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
+from ._asks import AskAnswer
+from ._flow import Flow
+
+if TYPE_CHECKING:
+    from ..tools import PathPolice, ToolState
+    from ._calls import Calls
+    from ._task import Task
+
+__all__ = ["CallContext"]
+
+
+class CallContext:
+    """The context of one call; ``denied`` says that the person refused what it wanted to do."""
+
+    def __init__(self, task: Task, calls: Calls, *, shown_at: int | None = None) -> None:
+        self._task = task
+        self._calls = calls
+        self._shown_at = shown_at
+        self.denied = False
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose call it is."""
+        return self._task.task_id
+
+    @property
+    def workspace(self) -> Path:
+        """The folder the task works in."""
+        return self._task.folder
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force for the task."""
+        return self._task.settings
+
+    @property
+    def mode(self) -> ModeConfig:
+        """The mode the task is in."""
+        return self._task.mode
+
+    @property
+    def paths(self) -> PathPolice:
+        """Which paths may be touched."""
+        return self._task.paths
+
+    @property
+    def vault(self) -> Vault:
+        """What was masked, for a run the person approved."""
+        return self._task.conversation.masker.vault
+
+    @property
+    def flow(self) -> Flow:
+        """The plan, the mode, subtasks and the end."""
+        return self._task.flow
+
+    @property
+    def state(self) -> ToolState:
+        """What tools remember between calls."""
+        return self._task.tool_state
+
+    def mask(self, text: str) -> str:
+        """The text as it may be shown and kept."""
+        return self._task.conversation.masker.mask(text)
+
+    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+        """Whether this may be done, exactly as ``text`` says. A rule that forbids it raises ToolFailed."""
+        task = self._task
+        if self._calls.rejected:
+            return self._refused(Approval(approved=False))
+        decision = task.services.approvals.decide(
+            action, settings=task.settings, policy=task.services.policy(), mode=task.mode
+        )
+        if decision.verdict == "deny":
+            raise ToolFailed(f"This is not allowed here: {decision.reason}")
+        at = self._question_at(ask, ts)
+        protected = True if "write_protected" in action.risks else None
+        if decision.verdict == "approve" and not task.asks_everything:
+            await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            return Approval(approved=True)
+        answer = await task.dialogue.ask(ask, text, ts=at, is_protected=protected, unless=lambda: self._calls.rejected)
+        if answer is None:
+            return self._refused(Approval(approved=False))
+        approval = Approval(answer.approved, answer.text, answer.images, by_person=True)
+        return approval if approval.approved else self._refused(approval)
+
+    def _refused(self, approval: Approval) -> Approval:
+        self.denied = True
+        self._calls.reject()
+        return approval
+
+    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+        """Ask the person something else; wait as long as it takes."""
+        async with self._task.answers_itself.watching(ask, text):
+            return await self._task.dialogue.ask(ask, text)
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+    ) -> int:
+        """Tell the person something; the time of the message, to say it anew."""
+        return await self._task.conversation.say(say, text, images=images, partial=partial, ts=ts)
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or a picture, and return its name."""
+        return await self._task.conversation.log.put_artifact(data)
+
+    async def read_artifact(self, name: str) -> bytes:
+        """What was kept."""
+        return await self._task.conversation.log.read_artifact(name)
+
+    def _question_at(self, ask: ClineAsk, ts: int | None) -> int | None:
+        """The time of the question that the arguments showed while they streamed; it becomes whole once."""
+        if ts is not None or ask != "tool":
+            return ts
+        shown, self._shown_at = self._shown_at, None
+        return shown

@@ -1,0 +1,18 @@
+"""What a person says, as the model reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..messages import JsonObject
+from ._conversation import image_block, text_block
+
+__all__ = ["RESUMPTION", "said"]
+
+RESUMPTION = "[TASK RESUMPTION] Resuming task..."
+
+
+def said(text: str | None, images: Sequence[str] = ()) -> list[JsonObject]:
+    """The words and pictures as content blocks."""
+    blocks = [text_block(f"<user_message>\n{text}\n</user_message>")] if text else []
+    return [*blocks, *(block for image in images if (block := image_block(image)) is not None)]

@@ -1,0 +1,178 @@
+"""Stopping, whatever is running, and going on afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.errors import UnknownTask
+from hdsp_agent.messages import TaskId
+from hdsp_agent.providers import ModelError, TextDelta, call_tool
+
+from .scripted_agent import Agent, running_agent, until
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
+
+
+async def cancelled(agent: Agent, task_id: TaskId) -> None:
+    """Cancel, in time, and wait for the question whether to go on."""
+    begun = time.monotonic()
+    await agent.manager.cancel(task_id)
+    assert time.monotonic() - begun < 0.2
+    await agent.asked(task_id, "resume_task")
+    assert agent.manager.status(task_id) == "resumable"
+    assert "taskAborted" in agent.names()
+
+
+async def go_on(agent: Agent, task_id: TaskId, words: str | None = None) -> None:
+    ask = await agent.asked(task_id, "resume_task")
+    await agent.manager.answer(task_id, ask.ts, "messageResponse" if words else "yesButtonClicked", words)
+    await agent.completed(task_id)
+
+
+async def test_a_streaming_answer_is_cut_and_kept(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[TextDelta("Half an answer, "), 60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(
+            lambda: any(
+                message.say == "text" and message.partial for message in agent.heard.shown.get(task_id, {}).values()
+            )
+        )
+        await cancelled(agent, task_id)
+        text = (await agent.says(task_id, "text"))[-1]
+        assert (text.text, text.partial) == ("Half an answer, ", False)
+        [request] = await agent.says(task_id, "api_req_started")
+        assert json.loads(request.text or "")["cancelReason"] == "user_cancelled"
+        await go_on(agent, task_id, "shorter please")
+        sent = agent.model.requests[1].messages
+        assert "Half an answer" in str(sent[-2].content)
+        assert "shorter please" in str(sent[-1].content)
+
+
+async def test_a_running_tool_is_stopped_and_has_its_result(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("slow", {"text": "x"}), DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+        await cancelled(agent, task_id)
+        await go_on(agent, task_id)
+        assert "interrupted" in (await agent.results(task_id))["call_1"]
+        assert (agent.workspace / "slow.txt").read_text() == "began\n"
+
+
+async def test_a_tool_that_does_not_heed_is_not_waited_for(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("slow", {"text": "deaf"}), DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+        await cancelled(agent, task_id)
+        await go_on(agent, task_id)
+
+
+async def test_a_wait_before_a_retry_is_stopped(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[ModelError("Busy.", kind="rate_limit", retry_after=100)], DONE]) as agent:
+
+        async def sleep(seconds: float) -> None:
+            await asyncio.sleep(60)
+
+        object.__setattr__(agent.manager.services, "sleep", sleep)
+        task_id = await agent.start()
+        await until(lambda: any(m.say == "api_req_retry_delayed" for m in agent.heard.shown.get(task_id, {}).values()))
+        await cancelled(agent, task_id)
+        await go_on(agent, task_id)
+
+
+async def test_a_waiting_question_is_stopped_and_cannot_be_answered(tmp_path: Path) -> None:
+    from hdsp_agent.agent import AskNotOpen
+
+    async with running_agent(tmp_path, [call_tool("write_note", {"text": "one"}), DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "tool")
+        await cancelled(agent, task_id)
+        with pytest.raises(AskNotOpen):
+            await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await go_on(agent, task_id)
+        assert agent.notes() == []
+
+
+async def test_cancelling_twice_asks_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests or None)
+        await asyncio.gather(*(agent.manager.cancel(task_id) for _ in range(3)))
+        await agent.asked(task_id, "resume_task")
+        await agent.manager.cancel(task_id)
+        await asyncio.sleep(0.05)
+        assert len(await agent.asks(task_id, "resume_task")) == 1
+        workers = [task for task in asyncio.all_tasks() if task.get_name() == f"hdsp-agent task {task_id}"]
+        assert len(workers) == 1
+
+
+async def test_only_the_task_named_is_stopped(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], [0.3, *DONE]]) as agent:
+        first = await agent.start("first")
+        await until(lambda: len(agent.model.requests) == 1)
+        second = await agent.start("second")
+        await until(lambda: len(agent.model.requests) == 2)
+        await cancelled(agent, first)
+        await agent.completed(second)
+
+
+async def test_there_is_nothing_to_stop_in_a_task_nobody_works_on(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.finished()
+        with pytest.raises(UnknownTask):
+            await agent.manager.cancel(task_id)
+
+
+async def test_side_by_side_calls_all_have_results_after_a_cancel(tmp_path: Path) -> None:
+    turn = [
+        *call_tool("look", {"text": "1"}, id="a", stop=False),
+        *call_tool("look", {"text": "2"}, id="b", index=1, stop=False),
+        *call_tool("slow", {"text": "3"}, id="c", index=2),
+    ]
+    async with running_agent(tmp_path, [turn, DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+        await cancelled(agent, task_id)
+        await go_on(agent, task_id)
+        results = await agent.results(task_id)
+        assert results["a"] == "saw 1" and results["b"] == "saw 2"
+        assert "interrupted" in results["c"]
+
+
+@pytest.mark.parametrize("moment", range(25))
+async def test_a_task_can_be_put_aside_at_any_moment(tmp_path: Path, moment: int) -> None:
+    turn = [TextDelta("Hello "), *call_tool("write_note", {"text": "x"})]
+    async with running_agent(tmp_path, [turn, DONE, DONE, DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await asyncio.sleep(moment / 500)
+        if moment % 2 and agent.manager.opened(task_id):
+            await agent.manager.cancel(task_id)
+        await asyncio.wait_for(agent.manager.close(task_id), 5)
+        await until(lambda: agent.manager.open == [])
+        assert len(agent.notes()) <= 1
+        await agent.manager.resume(task_id)
+        await until(lambda: bool(agent.task(task_id).dialogue.asks.open))
+
+
+@pytest.mark.parametrize("moment", range(25))
+async def test_a_task_can_be_stopped_at_any_moment(tmp_path: Path, moment: int) -> None:
+    turn = [TextDelta("Hello "), *call_tool("look", {"text": "x"})]
+    ends = [call_tool("attempt_completion", {"result": "All done"}, id=f"end{number}") for number in range(3)]
+    async with running_agent(tmp_path, [turn, *ends]) as agent:
+        task_id = await agent.start()
+        await asyncio.sleep(moment / 500)
+        if agent.manager.opened(task_id) is None:
+            return
+        await agent.manager.cancel(task_id)
+        await until(lambda: agent.manager.opened(task_id) is None or bool(agent.task(task_id).dialogue.asks.open))
+        if agent.manager.opened(task_id):
+            ask = agent.task(task_id).dialogue.asks.open[-1]
+            await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+            await agent.completed(task_id)
+        assert len(await agent.results(task_id)) >= 1

@@ -1,0 +1,136 @@
+"""Providers that refuse, break off, or want to be left alone for a while."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import ClineMessage
+from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, call_tool
+
+from .scripted_agent import running_agent
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+BUSY = [ModelError("The provider is busy.", kind="rate_limit")]
+AUTO = GlobalSettings(auto_approval_enabled=True)
+
+
+async def test_a_busy_provider_is_asked_again_after_a_wait_shown_each_second(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [BUSY, DONE]) as agent:
+        task_id = await agent.finished()
+        assert agent.slept == [1] * 5
+        shown = [
+            message.text
+            for kind, _, message in agent.heard.log
+            if isinstance(message, ClineMessage) and message.say == "api_req_retry_delayed" and kind != "delta"
+        ]
+        assert [
+            f"<retry_timer>{left}</retry_timer>" in (text or "")
+            for left, text in zip((5, 4, 3, 2, 1), shown, strict=False)
+        ] == [True] * 5
+        [recorded] = await agent.says(task_id, "api_req_retry_delayed")
+        assert recorded.partial is False
+        assert "retry_timer" not in (recorded.text or "")
+
+
+async def test_the_wait_the_provider_wants_is_kept(tmp_path: Path) -> None:
+    turn = [ModelError("Slow down.", kind="rate_limit", retry_after=30)]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        await agent.finished()
+        assert sum(agent.slept) == 31
+
+
+def test_the_wait_doubles_and_has_an_end() -> None:
+    assert [backoff_seconds(attempt, 5) for attempt in range(4)] == [5, 10, 20, 40]
+    assert backoff_seconds(500, 5) == LONGEST_WAIT
+    assert backoff_seconds(0, 5, least=60) == 60
+
+
+async def test_a_wait_that_is_too_long_is_the_persons_to_decide(tmp_path: Path) -> None:
+    turn = [ModelError("Come back tomorrow.", kind="rate_limit", retry_after=86_400)]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert "Come back tomorrow." in (ask.text or "")
+        assert agent.slept == []
+
+
+async def test_after_enough_failures_the_person_is_asked(tmp_path: Path) -> None:
+    settings = GlobalSettings(max_auto_retries=3)
+    async with running_agent(tmp_path, [*[BUSY] * 4, DONE], settings=settings) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert len(agent.model.requests) == 4
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert len(await agent.says(task_id, "api_req_retried")) == 1
+
+
+async def test_what_trying_again_cannot_mend_is_asked_about_at_once(tmp_path: Path) -> None:
+    turn = [ModelError("Wrong key.", kind="authentication")]
+    async with running_agent(tmp_path, [turn, DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert "Check the key" in (ask.text or "")
+        await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
+        resume = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, resume.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_an_answer_cut_in_the_middle_stays_on_screen_and_runs_nothing(tmp_path: Path) -> None:
+    cut = [TextDelta("I will now write "), *call_tool("write_note", {"text": "one"}, stop=False)]
+    async with running_agent(tmp_path, [cut, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert (await agent.says(task_id, "text"))[-1].text == "I will now write "
+        [request] = await agent.says(task_id, "api_req_started")
+        assert json.loads(request.text or "")["cancelReason"] == "streaming_failed"
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == []
+        assert agent.model.requests[0].messages == agent.model.requests[1].messages
+        left = [message for message in await agent.asks(task_id, "tool") if message.is_answered is None]
+        assert left == []
+
+
+async def test_a_cut_answer_is_asked_for_again_by_those_who_approve_automatically(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[ThinkingDelta("Hm")], DONE], settings=AUTO) as agent:
+        await agent.finished()
+        assert len(agent.model.requests) == 2
+
+
+async def test_an_exception_of_a_library_is_read_as_a_failure_of_the_provider(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[ConnectionResetError("gone")], DONE]) as agent:
+        task_id = await agent.finished()
+        assert len(await agent.says(task_id, "api_req_retry_delayed")) == 1
+
+
+async def test_words_said_to_a_failure_reach_the_model(tmp_path: Path) -> None:
+    turn = [ModelError("No.", kind="content_filter")]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "say it nicely")
+        await agent.completed(task_id)
+        assert "say it nicely" in str(agent.model.requests[1].messages[-1].content)
+
+
+async def test_a_conversation_that_is_too_long_is_shortened(tmp_path: Path) -> None:
+    looks = [call_tool("look", {"text": str(number)}, id=f"c{number}") for number in range(4)]
+    turn = [ModelError("Too long.", kind="overflow")]
+    async with running_agent(tmp_path, [*looks, turn, DONE]) as agent:
+        task_id = await agent.finished()
+        assert len(await agent.says(task_id, "sliding_window_truncation")) == 1
+        assert len(agent.model.requests[-1].messages) < len(agent.model.requests[-2].messages)
+
+
+async def test_requests_keep_the_distance_the_profile_wants(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("look", {"text": "x"}), DONE]) as agent:
+        agent.models.spacing = 30
+        task_id = await agent.finished()
+        assert 29 <= sum(agent.slept) <= 31
+        [waited] = await agent.says(task_id, "api_req_rate_limit_wait")
+        assert waited.partial is False

@@ -1,0 +1,62 @@
+"""One task from its first word to its result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.providers import call_tool, say
+
+from .scripted_agent import running_agent
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+
+
+async def test_a_task_runs_to_its_result(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.start("Say hello")
+        last = await agent.completed(task_id)
+        assert last.ask == "completion_result"
+        ui = await agent.ui(task_id)
+        assert [message.say or message.ask for message in ui] == [
+            "text",
+            "api_req_started",
+            "completion_result",
+            "completion_result",
+        ]
+        assert agent.heard.shown[task_id] == {message.ts: message for message in ui}
+        assert agent.names()[:4] == ["taskCreated", "taskFocused", "taskActive", "taskStarted"]
+        assert agent.names()[-2:] == ["taskCompleted", "taskIdle"]
+        assert agent.history.items[task_id].status == "completed"
+        assert agent.history.items[task_id].task == "Say hello"
+
+
+async def test_a_tool_runs_after_it_was_approved(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("write_note", {"text": "one"}), DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "tool")
+        assert agent.notes() == []
+        assert agent.manager.status(task_id) == "interactive"
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+        assert (await agent.results(task_id))["call_1"] == "wrote one"
+
+
+async def test_what_the_settings_allow_is_not_asked(tmp_path: Path) -> None:
+    settings = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
+    async with running_agent(tmp_path, [call_tool("write_note", {"text": "one"}), DONE], settings=settings) as agent:
+        task_id = await agent.finished()
+        assert agent.notes() == ["one"]
+        assert [ask.is_answered for ask in await agent.asks(task_id, "tool")] == [True]
+
+
+async def test_text_streams_in_pieces(tmp_path: Path) -> None:
+    words = "Here is a longer answer that comes in pieces"
+    turn = [*say(words)[:-1], *call_tool("attempt_completion", {"result": "ok"})]
+    async with running_agent(tmp_path, [turn]) as agent:
+        task_id = await agent.finished()
+        texts = await agent.says(task_id, "text")
+        assert texts[-1].text == words
+        assert texts[-1].partial is False
+        assert sum(kind == "delta" for kind, *_ in agent.heard.log) > 3

@@ -1,0 +1,96 @@
+"""Killed without warning at the worst moments: the next process goes on, and nothing runs twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import TaskId
+from hdsp_agent.providers import call_tool
+
+from .scripted_agent import running_agent, until
+
+ROOT = Path(__file__).parents[2]
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, always_allow_subtasks=True)
+
+
+async def killed(home: Path, scene: str) -> TaskId:
+    """Let an agent work until the moment of the scene, and kill it."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.agent.killed_agent", str(home), scene, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        task_id = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
+        assert (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip() == "now"
+    finally:
+        process.kill()
+        await process.wait()
+    return TaskId(task_id)
+
+
+async def test_while_an_approval_waits(tmp_path: Path) -> None:
+    task_id = await killed(tmp_path, "approval")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        assert agent.notes() == []
+        [ask] = await agent.asks(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+        assert len(await agent.asks(task_id, "tool")) == 1
+
+
+@pytest.mark.parametrize("settings", [GlobalSettings(), AUTO], ids=["asking", "approving"])
+async def test_while_a_tool_runs(tmp_path: Path, settings: GlobalSettings) -> None:
+    task_id = await killed(tmp_path, "tool")
+    async with running_agent(tmp_path, [DONE], settings=settings) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        results = await agent.results(task_id)
+        assert results["w"] == "wrote one" and "interrupted" in results["s"]
+        assert agent.notes() == ["one"]
+        assert (agent.workspace / "slow.txt").read_text() == "began\n"
+
+
+async def test_while_the_model_streams(tmp_path: Path) -> None:
+    task_id = await killed(tmp_path, "stream")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        _, text = await agent.says(task_id, "text")
+        assert (text.text or "").startswith("Half an answer") and text.partial is False
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_while_a_subtask_works(tmp_path: Path) -> None:
+    parent = await killed(tmp_path, "subtask")
+    child_done = call_tool("attempt_completion", {"result": "It is 42"}, id="child-end")
+    async with running_agent(tmp_path, [child_done, DONE], settings=AUTO) as agent:
+        state = await (await agent.store.view(parent)).read_state()
+        assert state.history_item is not None
+        child = TaskId(state.history_item.awaiting_child_id or "")
+        await agent.manager.resume(child)
+        ask = await agent.asked(child, "resume_task")
+        await agent.manager.answer(child, ask.ts, "yesButtonClicked")
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        assert "It is 42" in (await agent.results(parent))["sub"]
+
+
+async def test_with_messages_in_the_queue(tmp_path: Path) -> None:
+    task_id = await killed(tmp_path, "queue")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task = await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "tool")
+        assert [message.text for message in task.queue.messages] == ["and then that"]
+        await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == []
+        assert [message.text for message in await agent.says(task_id, "user_feedback")] == ["and then that"]

@@ -1,0 +1,90 @@
+"""How much is done without asking, also across a restart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.providers import Stop, UsageReport, call_tool
+
+from .scripted_agent import running_agent
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+
+
+def looks(number: int, *, start: int = 0) -> list[list[object]]:
+    return [call_tool("look", {"text": str(at)}, id=f"c{at}") for at in range(start, start + number)]  # type: ignore[misc]  # steps are steps
+
+
+async def test_after_so_many_requests_it_asks(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_requests=2)
+    async with running_agent(tmp_path, [*looks(4), DONE], settings=settings) as agent:  # type: ignore[list-item]  # as above
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "auto_approval_max_req_reached")
+        assert json.loads(ask.text or "") == {"count": 2, "type": "requests"}
+        assert len(agent.model.requests) == 2
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        second = await agent.asked(task_id, "auto_approval_max_req_reached", after=ask.ts)
+        assert len(agent.model.requests) == 4
+        await agent.manager.answer(task_id, second.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_after_so_much_cost_it_asks(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_cost=5)
+    dear = [*call_tool("look", {"text": "x"})[:-2], UsageReport(input=2_000_000, output=0), Stop("tool_use")]
+    async with running_agent(tmp_path, [dear, DONE], settings=settings) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "auto_approval_max_req_reached")
+        assert json.loads(ask.text or "") == {"count": "5.00", "type": "cost"}
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_words_do_not_allow_more(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_requests=1)
+    async with running_agent(tmp_path, [*looks(2), DONE], settings=settings) as agent:  # type: ignore[list-item]  # as above
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "auto_approval_max_req_reached")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "go on")
+        await agent.asked(task_id, "resume_task")
+        assert len(agent.model.requests) == 1
+
+
+async def test_what_was_spent_counts_after_a_restart(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_requests=3)
+    async with running_agent(
+        tmp_path, [*looks(1), call_tool("write_note", {"text": "x"}, id="w")], settings=settings
+    ) as agent:  # type: ignore[list-item]  # as above
+        task_id = await agent.start()
+        ts = (await agent.asked(task_id, "tool")).ts
+    async with running_agent(tmp_path, [*looks(3, start=5)], settings=settings) as agent:  # type: ignore[list-item]  # as above
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.asked(task_id, "auto_approval_max_req_reached")
+        assert len(agent.model.requests) == 1
+
+
+async def test_what_was_allowed_is_not_asked_again_after_a_restart(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_requests=2)
+    async with running_agent(
+        tmp_path, [*looks(2), call_tool("write_note", {"text": "x"}, id="w")], settings=settings
+    ) as agent:  # type: ignore[list-item]  # as above
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "auto_approval_max_req_reached")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        ts = (await agent.asked(task_id, "tool")).ts
+    async with running_agent(tmp_path, [DONE], settings=settings) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_a_limit_asked_about_before_a_restart_is_lifted_by_its_answer(tmp_path: Path) -> None:
+    settings = GlobalSettings(allowed_max_requests=1)
+    async with running_agent(tmp_path, looks(2), settings=settings) as agent:  # type: ignore[arg-type]  # as above
+        task_id = await agent.start()
+        ts = (await agent.asked(task_id, "auto_approval_max_req_reached")).ts
+    async with running_agent(tmp_path, [DONE], settings=settings) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert len(agent.model.requests) == 1

@@ -1,0 +1,207 @@
+"""The server stops and starts again: nothing is lost, and nothing runs twice without being asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.agent import AskNotOpen, TaskRequest
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import TaskId
+from hdsp_agent.providers import ModelError, TextDelta, call_tool
+
+from .scripted_agent import running_agent, until
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
+WRITE = call_tool("write_note", {"text": "one"})
+
+
+async def waiting_for_approval(tmp_path: Path) -> tuple[TaskId, int]:
+    async with running_agent(tmp_path, [WRITE]) as agent:
+        task_id = await agent.start()
+        return task_id, (await agent.asked(task_id, "tool")).ts
+
+
+async def test_an_approval_that_waits_is_asked_again_as_the_same_question(tmp_path: Path) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "tool")
+        assert ask.ts == ts
+        assert agent.notes() == []
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+        assert len(await agent.asks(task_id, "tool")) == 1
+        assert await agent.asks(task_id, "resume_task") == []
+
+
+async def test_an_answer_alone_takes_the_task_up(tmp_path: Path) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+
+
+async def test_a_late_answer_does_not_take_a_task_up(tmp_path: Path) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        with pytest.raises(AskNotOpen):
+            await agent.manager.answer(task_id, ts - 1, "yesButtonClicked")
+        assert agent.manager.open == []
+
+
+async def test_what_would_now_run_unasked_is_still_asked_after_a_restart(tmp_path: Path) -> None:
+    task_id, _ = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE], settings=AUTO) as agent:
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "tool")
+        assert agent.notes() == []
+
+
+async def test_a_question_that_waits_survives(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("ask_followup_question", {"question": "Which?"})]) as agent:
+        task_id = await agent.start()
+        ts = (await agent.asked(task_id, "followup")).ts
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.send(task_id, "the blue one")
+        await agent.completed(task_id)
+        [question] = await agent.asks(task_id, "followup")
+        assert question.ts == ts
+        assert "the blue one" in (await agent.results(task_id))["call_1"]
+
+
+async def test_a_tool_that_ran_when_the_server_stopped_does_not_run_again(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("slow", {"text": "x"})], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+    async with running_agent(tmp_path, [DONE], settings=AUTO) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "interrupted" in (await agent.results(task_id))["call_1"]
+        assert (agent.workspace / "slow.txt").read_text() == "began\n"
+
+
+async def test_an_answer_that_streamed_when_the_server_stopped_is_kept(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[TextDelta("Half an answer, "), 60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: any(m.partial for m in agent.heard.shown.get(task_id, {}).values()))
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        text = (await agent.says(task_id, "text"))[-1]
+        assert (text.text, text.partial) == ("Half an answer, ", False)
+        [request] = await agent.says(task_id, "api_req_started")
+        assert json.loads(request.text or "")["cancelReason"] == "streaming_failed"
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "[TASK RESUMPTION]" in str(agent.model.requests[0].messages[-1].content)
+
+
+async def test_a_failure_that_was_asked_about_is_tried_again_with_one_click(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[ModelError("Wrong key.", kind="authentication")]]) as agent:
+        task_id = await agent.start()
+        ts = (await agent.asked(task_id, "api_req_failed")).ts
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_queued_messages_wait_through_a_restart(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [WRITE]) as agent:
+        task_id = await agent.start()
+        ts = (await agent.asked(task_id, "tool")).ts
+        await agent.manager.queue(task_id, "and then this")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.answer(task_id, ts, "noButtonClicked")
+        await agent.completed(task_id)
+        assert [message.text for message in await agent.says(task_id, "user_feedback")] == ["and then this"]
+        assert agent.notes() == []
+
+
+async def test_a_finished_task_goes_on_with_what_is_said_to_it(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.finished()
+    again = call_tool("attempt_completion", {"result": "Better"}, id="end2")
+    async with running_agent(tmp_path, [again]) as agent:
+        await agent.manager.send(task_id, "make it better")
+        await until(lambda: not agent.manager.open and agent.model.requests)
+        assert "make it better" in str(agent.model.requests[0].messages[-1].content)
+        assert [m.text for m in await agent.says(task_id, "completion_result")] == ["All done", "Better"]
+
+
+async def test_opening_a_finished_task_asks_before_it_works(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.finished()
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_completed_task")
+        assert agent.manager.status(task_id) == "idle"
+        assert len(agent.model.requests) == 1
+
+
+async def test_accepting_a_result_ends_it_without_another_request(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.finished()
+        ask = (await agent.ui(task_id))[-1]
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await until(lambda: not agent.manager.open)
+        assert len(agent.model.requests) == 1
+        assert agent.names().count("taskCompleted") == 1
+        assert agent.history.items[task_id].status == "completed"
+
+
+async def test_usage_mode_and_todos_come_back(tmp_path: Path) -> None:
+    turns = [
+        call_tool("switch_mode", {"mode": "ask"}, id="m"),
+        call_tool("update_todo_list", {"todos": ["a", "b"]}, id="t"),
+        WRITE,
+    ]
+    async with running_agent(tmp_path, turns) as agent:
+        task_id = await agent.start()
+        await agent.asked(task_id, "tool")
+        before = agent.task(task_id).usage.tokens()
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task = await agent.manager.resume(task_id)
+        await agent.asked(task_id, "tool")
+        assert task.mode.slug == "ask"
+        assert [todo.content for todo in task.todos] == ["a", "b"]
+        assert task.usage.tokens() == before
+
+
+async def test_placeholders_of_the_first_life_are_not_given_to_other_secrets(tmp_path: Path) -> None:
+    first, second = ("ghp_" + letter + "1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "ab")
+    async with running_agent(tmp_path, [WRITE]) as agent:
+        task_id = await agent.manager.start(TaskRequest(f"Use {first}"))
+        ts = (await agent.asked(task_id, "tool")).ts
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked", f"and {second}")
+        await agent.completed(task_id)
+        assert "[GITHUB_TOKEN_2]" in (await agent.results(task_id))["call_1"]
+
+
+async def test_words_the_model_was_never_told_are_told_after_a_restart(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [WRITE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "tool")
+
+        async def stopped(*args: object, **more: object) -> None:
+            raise asyncio.CancelledError
+
+        # The server stops after the answer was taken down, and before the tool's result was.
+        agent.task(task_id).calls._answer = stopped  # type: ignore[method-assign]  # where the stop hits
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked", "mind the gap")
+        await until(lambda: agent.notes() == ["one"])
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "mind the gap" in str(agent.model.requests[0].messages)
+        assert agent.notes() == ["one"]

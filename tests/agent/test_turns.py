@@ -1,0 +1,209 @@
+"""What becomes of answers that are not as they should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hdsp_agent.agent._tool_context import CallContext
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
+
+from .scripted_agent import running_agent
+
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+EMPTY = [UsageReport(input=5, output=0), Stop("end")]
+
+
+async def test_an_answer_without_a_tool_is_sent_back_silently_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [say("Just words"), DONE]) as agent:
+        task_id = await agent.finished()
+        assert await agent.says(task_id, "error") == []
+        assert "did not use a tool" in str(agent.model.requests[1].messages[-1].content)
+
+
+async def test_the_second_answer_without_a_tool_is_a_mistake(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [say("Words"), say("More"), DONE]) as agent:
+        task_id = await agent.finished()
+        assert [error.text for error in await agent.says(task_id, "error")] == ["MODEL_NO_TOOLS_USED"]
+
+
+async def test_an_empty_answer_is_asked_for_again(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [EMPTY, DONE]) as agent:
+        task_id = await agent.finished()
+        assert await agent.says(task_id, "error") == []
+        assert agent.model.requests[0].messages == agent.model.requests[1].messages
+
+
+async def test_after_a_second_empty_answer_the_person_is_asked(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [EMPTY, EMPTY, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert [error.text for error in await agent.says(task_id, "error")] == ["MODEL_NO_ASSISTANT_MESSAGES"]
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_invalid_arguments_go_back_as_a_mistake(tmp_path: Path) -> None:
+    turns = [call_tool("write_note", {"texts": 1}, id="a"), call_tool("write_note", '{"text": "o', id="b"), DONE]
+    async with running_agent(tmp_path, turns) as agent:
+        task_id = await agent.finished()
+        results = await agent.results(task_id)
+        assert "write_note" in results["a"] and "write_note" in results["b"]
+        assert agent.names().count("taskToolFailed") == 2
+
+
+async def test_an_unknown_tool_is_named_with_those_there_are(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("conjure", {}, id="a"), DONE]) as agent:
+        task_id = await agent.finished()
+        assert "no tool conjure" in (await agent.results(task_id))["a"]
+        assert "write_note" in (await agent.results(task_id))["a"]
+
+
+async def test_a_tool_with_a_bug_costs_only_its_call(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("broken", {"text": "bug"}, id="a"), DONE]) as agent:
+        task_id = await agent.finished()
+        assert "a slip of ours" in (await agent.results(task_id))["a"]
+
+
+async def test_mistakes_in_a_row_ask_the_person(tmp_path: Path) -> None:
+    turns = [call_tool("broken", {"text": f"no {number}"}, id=f"c{number}") for number in range(3)]
+    async with running_agent(tmp_path, [*turns, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "mistake_limit_reached")
+        assert agent.manager.status(task_id) == "idle"
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "use the other tool")
+        await agent.completed(task_id)
+        assert "use the other tool" in str(agent.model.requests[-1].messages[-1].content)
+
+
+async def test_a_tool_that_works_ends_the_row_of_mistakes(tmp_path: Path) -> None:
+    turns = [call_tool("broken", {"text": f"no {number}"}, id=f"c{number}") for number in range(2)]
+    turns += [call_tool("look", {"text": "x"}, id="ok")]
+    turns += [call_tool("broken", {"text": f"nope {number}"}, id=f"d{number}") for number in range(2)]
+    async with running_agent(tmp_path, [*turns, DONE]) as agent:
+        task_id = await agent.finished()
+        assert await agent.asks(task_id, "mistake_limit_reached") == []
+
+
+async def test_no_mistake_limit_never_asks(tmp_path: Path) -> None:
+    turns = [call_tool("broken", {"text": f"no {number}"}, id=f"c{number}") for number in range(8)]
+    async with running_agent(tmp_path, [*turns, DONE]) as agent:
+        agent.models.limit = 0
+        await agent.finished()
+
+
+async def test_the_fourth_identical_call_is_not_made(tmp_path: Path) -> None:
+    turns = [call_tool("look", {"text": "same"}, id=f"c{number}") for number in range(4)]
+    async with running_agent(tmp_path, [*turns, DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "mistake_limit_reached")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "try elsewhere")
+        await agent.completed(task_id)
+        results = await agent.results(task_id)
+        assert results["c2"] == "saw same"
+        assert "3 times in a row" in results["c3"]
+        assert "try elsewhere" in str(agent.model.requests[-1].messages[-1].content)
+
+
+async def test_completion_is_refused_after_a_failure_in_the_same_turn(tmp_path: Path) -> None:
+    turn = [
+        *call_tool("broken", {"text": "no"}, id="a", stop=False),
+        *call_tool("attempt_completion", {"result": "done"}, id="b", index=1),
+    ]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        task_id = await agent.finished()
+        assert "A tool failed in this turn" in (await agent.results(task_id))["b"]
+
+
+async def test_completion_is_refused_while_todos_are_open_if_so_set(tmp_path: Path) -> None:
+    settings = GlobalSettings(prevent_completion_with_open_todos=True)
+    turns = [call_tool("update_todo_list", {"todos": ["one"]}, id="a"), DONE, call_tool("update_todo_list", {"todos": []}, id="c"),
+             call_tool("attempt_completion", {"result": "now"}, id="d")]  # fmt: skip
+    async with running_agent(tmp_path, turns, settings=settings) as agent:
+        task_id = await agent.finished()
+        assert "1 open items" in (await agent.results(task_id))["end"]
+
+
+async def test_calls_after_the_end_are_not_made(tmp_path: Path) -> None:
+    turn = [
+        *call_tool("attempt_completion", {"result": "done"}, id="a", stop=False),
+        *call_tool("write_note", {"text": "late"}, id="b", index=1),
+    ]
+    async with running_agent(tmp_path, [turn]) as agent:
+        task_id = await agent.finished()
+        assert "was not run" in (await agent.results(task_id))["b"]
+        assert agent.notes() == []
+
+
+async def test_a_call_that_comes_twice_is_made_once(tmp_path: Path) -> None:
+    settings = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
+    turn = [
+        *call_tool("write_note", {"text": "one"}, id="a", stop=False),
+        *call_tool("write_note", {"text": "one"}, id="a", index=1),
+    ]
+    async with running_agent(tmp_path, [turn, DONE], settings=settings) as agent:
+        await agent.finished()
+        assert agent.notes() == ["one"]
+
+
+async def test_thoughts_are_shown_and_sent_back_with_their_signature(tmp_path: Path) -> None:
+    turn = [ThinkingDelta("Let me "), ThinkingDelta("think. "), ThinkingDone("sig"), *call_tool("look", {"text": "x"})]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        task_id = await agent.finished()
+        assert [message.text for message in await agent.says(task_id, "reasoning")] == ["Let me think. "]
+        sent = agent.model.requests[1].messages[1].content
+        assert isinstance(sent, list)
+        assert sent[0] == {"type": "thinking", "thinking": "Let me think. ", "signature": "sig"}
+
+
+async def test_each_request_extends_the_one_before(tmp_path: Path) -> None:
+    turns = [call_tool("look", {"text": str(number)}, id=f"c{number}") for number in range(4)]
+    async with running_agent(tmp_path, [*turns, DONE]) as agent:
+        await agent.finished()
+        for before, after in zip(agent.model.requests, agent.model.requests[1:], strict=False):
+            assert list(after.messages[: len(before.messages)]) == list(before.messages)
+            assert after.system == before.system and after.tools == before.tools
+
+
+async def test_a_secret_reaches_neither_disk_nor_model(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    turn = [
+        TextDelta(f"The token is {secret[:20]}"),
+        TextDelta(f"{secret[20:]} I see. "),
+        *call_tool("look", {"text": secret}),
+    ]
+    async with running_agent(tmp_path, [turn, DONE]) as agent:
+        await agent.finished(f"Use {secret}")
+        assert secret not in str(agent.model.requests)
+        assert "[GITHUB_TOKEN]" in str(agent.model.requests[1])
+        assert secret not in str(agent.heard.log)
+        await agent.manager.stop()
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+
+
+async def test_cost_and_tokens_are_written_into_the_request_message(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("look", {"text": "x"}), DONE]) as agent:
+        task_id = await agent.finished()
+        texts = [message.text or "" for message in await agent.says(task_id, "api_req_started")]
+        assert all('"tokensIn":10' in text and '"cost":' in text for text in texts)
+        item = agent.history.items[task_id]
+        assert (item.tokens_in, item.tokens_out) == (20, 10)
+        assert item.total_cost > 0
+
+
+async def test_a_switch_of_mode_stays_with_the_task(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("switch_mode", {"mode": "ask"}), DONE]) as agent:
+        task_id = await agent.finished()
+        item = agent.history.items[task_id]
+        assert (item.mode, item.api_config_name) == ("ask", "ask-profile")
+        assert "taskModeSwitched" in agent.names()
+        assert "mode ask" in agent.model.requests[1].system
+
+
+def test_the_context_is_what_tools_expect() -> None:
+    from hdsp_agent.tools import ToolContext
+
+    wanted = {name for name in dir(ToolContext) if not name.startswith("_")}
+    assert wanted <= set(dir(CallContext))
