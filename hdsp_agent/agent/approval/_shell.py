@@ -31,6 +31,7 @@ _HARMLESS_EXPANSION: Final = re.compile(
     r"\$\{#?\w+(?:\[[\w@*]+\])?(?:(?::?[-+?]|%%?|##?|//?|\^\^?|,,?|:(?!=))[^`$\\\[{}]*)?\}"
 )
 _HARMLESS_ARITHMETIC: Final = re.compile(r"\$\(\([\d\s+\-*/%()<>=!&|^~]*\)\)")
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _WRITES: Final = (">", ">>", "&>", "&>>", ">|", ">&", "<>")
 
 
@@ -75,7 +76,9 @@ def parse_script(text: str) -> Script:
     if "\\\n" in joined:
         doubts.append("a word goes over the end of a line")
     source = joined.encode("utf-8", "replace")
-    root = _parser().parse(source).root_node
+    # The grammar's scanner can crash the process on letters beyond ASCII. To a shell they are letters like any other,
+    # so the tree of the text with other letters in their places is the same, byte for byte.
+    root = _parser().parse(_BEYOND_ASCII.sub(b"x", source)).root_node
     if root.has_error:
         doubts.append("it is not a complete shell command")
     reader = _Reader(source)

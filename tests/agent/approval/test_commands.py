@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,3 +83,11 @@ def test_no_mixture_of_signs_gets_an_unknown_program_through(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_gets_a_decision(text: str) -> None:
     assert decide_command(text, allow=["*"]).verdict in ("approve", "ask", "deny")
+
+
+def test_a_text_that_crashes_the_grammars_scanner_does_not_reach_it() -> None:
+    # In a process of its own: what must not happen would end this one.
+    text = "{\U000ac10d\U0010eb37Hp¾\U00067841८¦\x8c\x86\x03"
+    program = f"from hdsp_agent.agent.approval import decide_command\nfor _ in range(2000): decide_command({text!r}, allow=['*'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
