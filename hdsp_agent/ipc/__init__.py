@@ -1,0 +1,10 @@
+"""The socket for programs outside, in Roo Code's form: its server and a client in Python."""
+
+from __future__ import annotations
+
+from ._client import IpcClient
+from ._endpoint import IpcServerInfo, find_servers
+from ._limits import IpcLimits
+from ._server import FOLDER, IpcAgent, IpcServer
+
+__all__ = ["FOLDER", "IpcAgent", "IpcClient", "IpcLimits", "IpcServer", "IpcServerInfo", "find_servers"]
