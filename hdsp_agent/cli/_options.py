@@ -36,7 +36,11 @@ def begin(text: str) -> datetime:
 def end(text: str) -> datetime:
     """The moment before which a period ends: after the whole day, if only a day is given."""
     moment, whole_day = _moment(text)
-    return day_after(moment) if whole_day else moment
+    try:
+        return day_after(moment) if whole_day else moment
+    except OverflowError:
+        # The last day there is: no task is later.
+        return moment
 
 
 def period_options(parser: ArgumentParser) -> None:

@@ -138,3 +138,9 @@ def test_a_hostile_name_makes_no_lines_of_its_own(own_home: Home) -> None:
     out = own_home.run("stats").out
     assert "Total contexts: 9" not in out.splitlines()
     assert "\x1b" not in out
+
+
+def test_the_last_day_there_is_can_be_named(own_home: Home) -> None:
+    for command in ("list", "stats"):
+        ran = own_home.run(command, "--to", "9999-12-31", "--json")
+        assert (ran.code, ran.err) == (0, "")

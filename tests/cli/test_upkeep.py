@@ -158,3 +158,10 @@ def test_a_task_that_is_worked_on_is_left_to_who_works_on_it(own_home: Home, arg
 
     assert asyncio.run(work()) == (3 if "migrate" in arguments else 0)
     assert "still mine" in own_home.run("view", "--uuid", UNFINISHED, "--messages").out
+
+
+def test_a_backup_that_is_not_there_is_a_bad_request(own_home: Home, tmp_path: Path) -> None:
+    for missing in (tmp_path / "none.tar.gz", tmp_path):
+        ran = own_home.run("restore", str(missing))
+        assert ran.code == 2
+        assert f"There is no file {missing}" in ran.err

@@ -256,6 +256,17 @@ class StoreContract(ABC):
             log = await store.resume(log.task_id)
             assert [r.content for r in await log.api.newest()] == ["hi"]
 
+    async def test_half_a_surrogate_pair_in_the_state_is_no_reason_to_lose_it(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask(task_id=TaskId("half")))
+            item = HistoryItem(id=log.task_id, number=1, ts=1, task="a\ud800b", tokens_in=1, tokens_out=2, total_cost=0)
+            log.update_state(history_item=item)
+            await log.finish()
+        async with self.store(tmp_path / "home") as store:
+            state = await (await store.view(TaskId("half"))).read_state()
+            assert state.history_item is not None
+            assert state.history_item.task == "a?b"
+
     async def test_changes_of_state_are_written_soon_and_when_asked(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
             log = await store.create(NewTask())

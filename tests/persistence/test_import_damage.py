@@ -39,6 +39,16 @@ async def test_a_damaged_file_gives_all_that_can_be_read(tmp_path: Path, name: s
         assert report.tasks[0].findings
 
 
+async def test_half_a_surrogate_pair_in_the_first_words_costs_no_task(tmp_path: Path) -> None:
+    source = write_roo(tmp_path / "tasks/t1", ui='[{"ts":1,"type":"say","say":"text","text":"a\\ud800b"}]')
+    write_roo(tmp_path / "tasks/t2", ui=[say(1, "fine")])
+    async with a_store(tmp_path / "home") as store:
+        report = await bring(source.parent, store)
+        assert [task.outcome for task in report.tasks] == ["imported", "imported"]
+        ui, _ = await histories(store, TaskId("t1"))
+        assert [message.text for message in ui] == ["a?b"]
+
+
 async def test_hopeless_files_are_told_and_the_others_come_in(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks"
     write_roo(tasks / "binary", ui="\x00\x01\x02")

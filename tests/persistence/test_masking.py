@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import re
 import string
 import sysconfig
@@ -84,6 +85,24 @@ def test_every_kind_is_planted_and_nearly_all_of_each_is_found() -> None:
 )
 def test_labels_are_those_of_the_design_and_only_the_secret_goes(text: str, expected: str) -> None:
     assert masked(text) == expected
+
+
+@pytest.mark.parametrize("form", ["{} | ", "{:>6} | ", "{:>6}\t", "{}:", "{}-"])
+def test_a_private_key_shown_with_line_numbers_goes(form: str) -> None:
+    # As read_file, cat -n and grep -n show one.
+    lines = [
+        f"{form.format(number)}{line}" for number, line in enumerate(private_key(random.Random(11)).splitlines(), 9)
+    ]
+    assert masked("\n".join([*lines, f"{form.format(99)}hello"])).endswith(f"[PRIVATE_KEY]\n{form.format(99)}hello")
+    cut = masked("\n".join(lines[:6]))
+    assert not re.search(r"[A-Za-z0-9+/]{30,}", cut)
+
+
+@pytest.mark.parametrize(
+    ("key", "label"), [(f"csk-{'a1B2' * 12}", "API_KEY"), (f"sk-ant-api03-{'a1B2' * 12}", "ANTHROPIC_KEY")]
+)
+def test_a_prefix_inside_another_does_not_hide_it(key: str, label: str) -> None:
+    assert masked(f"see {key}.") == f"see [{label}]."
 
 
 def test_a_whole_service_account_keeps_its_form() -> None:

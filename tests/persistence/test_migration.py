@@ -179,6 +179,21 @@ async def test_a_dry_run_changes_nothing(tmp_path: Path, first: Backend, second:
         assert await target.tasks() == []
 
 
+async def test_a_damaged_archive_fails_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path, "files") as old, opened(tmp_path, "sqlite") as new:
+        for name in ("good", "spoilt"):
+            log = await converse(old, name)
+            await log.finish()
+        log_file = tmp_path / "contexts/completed/spoilt/messages.jsonl"
+        packed = bytearray(gzip.compress(log_file.read_bytes()))
+        packed[10:40] = b"\xff" * 30
+        log_file.with_name("messages.jsonl.gz").write_bytes(packed)
+        log_file.unlink()
+        report = await migrate(old, new)
+        assert report.copied == ["good"]
+        assert [left.task_id for left in report.failed] == ["spoilt"]
+
+
 async def test_gzipped_logs_are_copied_and_damaged_lines_told_and_kept(tmp_path: Path) -> None:
     async with opened(tmp_path / "a", "files") as source:
         await (await converse(source, "one", messages=20)).finish()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from argparse import ArgumentParser, Namespace
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from ...errors import StorageUnavailable
 from .._amounts import bytes_text, count_text
 from .._columns import table
 from .._command import Command, ExitCode
@@ -14,7 +16,7 @@ from .._options import at_least_zero
 from .._stores import history, opened_files
 
 if TYPE_CHECKING:
-    from ...persistence import CleanReport
+    from ...persistence import CleanReport, HistoryIndex
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -45,10 +47,21 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         # Not started: a start already finishes what a crash left behind.
         report = await clean(FileStore(home), rules, dry_run=True, progress=terminal.progress)
     else:
-        async with opened_files(home) as store, history(terminal) as index:
+        async with AsyncExitStack() as opened:
+            store = await opened.enter_async_context(opened_files(home))
+            index = await _index(terminal, opened)
             report = await clean(store, rules, index=index, progress=terminal.progress)
     _tell(terminal, report, rules_text=f"packed after {compress:g} days, deleted after {delete:g}")
     return ExitCode.FAILED if report.failed else ExitCode.OK
+
+
+async def _index(terminal: Terminal, opened: AsyncExitStack) -> HistoryIndex | None:
+    """The history, if it can be written: where the disk is full, making room must not depend on it."""
+    try:
+        return await opened.enter_async_context(history(terminal))
+    except StorageUnavailable as error:
+        terminal.warn(f"The history is left as it is, and brought in line by the next start: {error.message}")
+        return None
 
 
 def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._amounts import bytes_text, count_text
-from .._command import Command, ExitCode
+from .._command import Command, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from .._terminal import Terminal
@@ -23,9 +24,12 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import restore_backup
 
-    report = await restore_backup(
-        options.archive.expanduser().absolute(), terminal.home, overwrite=options.overwrite, progress=terminal.progress
-    )
+    archive: Path = options.archive.expanduser().absolute()
+    if not await asyncio.to_thread(archive.is_file):
+        raise UsageError(
+            f"There is no file {archive} to restore. `hdsp-agent backup --list` shows the backups there are."
+        )
+    report = await restore_backup(archive, terminal.home, overwrite=options.overwrite, progress=terminal.progress)
     if terminal.json:
         terminal.document(
             {

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -224,7 +225,10 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             raise OSError("it is not an ordinary file")
         if path.suffix == ".gz":
             with gzip.open(file) as unpacked:
-                yield unpacked  # type: ignore[misc]  # a GzipFile reads as any binary file does
+                try:
+                    yield unpacked  # type: ignore[misc]  # a GzipFile reads as any binary file does
+                except (EOFError, zlib.error) as error:
+                    raise OSError(f"the compressed file is damaged ({error})") from error
         else:
             yield file
 

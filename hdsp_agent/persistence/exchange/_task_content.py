@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import sqlite3
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -155,7 +156,7 @@ class FolderContent(TaskContent):
                     offset += len(line)
         except FileNotFoundError:
             return
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             failure = error if isinstance(error, OSError) else OSError(str(error))
             raise storage_error(path, "read", failure) from error
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import os
 import re
 import secrets
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from ...config._private_files import make_private_folder, read_with_identity, replace_file, set_aside, storage_error
 from ...errors import Conflict, InvalidInput, UnknownTask
@@ -160,8 +163,16 @@ def _taken(task_id: TaskId) -> Conflict:
 
 def write_record(path: Path, record: TaskMetadata | TaskState) -> None:
     """Replace a whole-file record as one step."""
-    data = record.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
-    replace_file(path, data)
+    replace_file(path, record_as_json(record, indent=2) + b"\n")
+
+
+def record_as_json(record: TaskMetadata | TaskState, *, indent: int | None = None) -> bytes:
+    """The record as it is kept. Half a surrogate pair, which no file can hold, becomes a question mark as in the logs."""
+    try:
+        return record.model_dump_json(by_alias=True, indent=indent).encode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        fields = record.model_dump(by_alias=True)
+        return json.dumps(fields, ensure_ascii=False, indent=indent).encode("utf-8", "replace")
 
 
 def read_state(folder: Path, *, repair: bool) -> TaskState:
@@ -202,7 +213,7 @@ def unpack_streams(folder: Path) -> None:
                 os.replace(temporary, plain)
                 sync_folder(folder)
             os.unlink(packed)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             failure = error if isinstance(error, OSError) else OSError(str(error))
             raise storage_error(packed, "unpack", failure) from error
 

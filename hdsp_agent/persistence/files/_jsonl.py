@@ -183,7 +183,7 @@ class JsonlLog(Generic[T]):
                 if not packed:
                     return _Source(candidate, raw, status.st_size, identity)
                 try:
-                    return _Source(candidate, *open_packed(raw), identity)
+                    return _Source(candidate, *open_packed(raw, lenient=True), identity)
                 except OSError as error:
                     raw.close()
                     raise storage_error(candidate, "read", error) from error

@@ -70,13 +70,16 @@ def write_packed(path: Path, lines: Iterable[bytes], expected_bytes: int) -> int
     return sum(length for _, length in table)
 
 
-def open_packed(raw: IO[bytes]) -> tuple[IO[bytes], int | None]:
-    """What was packed, to read, and its size if that is known. Closing it closes ``raw``."""
+def open_packed(raw: IO[bytes], *, lenient: bool = False) -> tuple[IO[bytes], int | None]:
+    """What was packed, to read, and its size if that is known. Closing it closes ``raw``.
+
+    ``lenient`` reads a block that is damaged as one line that is: whoever reads lines hears of it and gets the others.
+    """
     table = _read_index(raw)
     raw.seek(0)
     if table is None:
         return cast("IO[bytes]", _Plain(raw)), None
-    blocks = _Blocks(raw, table)
+    blocks = _Blocks(raw, table, lenient=lenient)
     return cast("IO[bytes]", blocks), blocks.size
 
 
@@ -140,8 +143,9 @@ class _Plain(gzip.GzipFile):
 class _Blocks(io.RawIOBase):
     """A log that we packed: seeking costs nothing, reading unpacks the block it meets."""
 
-    def __init__(self, raw: IO[bytes], table: list[tuple[int, int]]) -> None:
+    def __init__(self, raw: IO[bytes], table: list[tuple[int, int]], *, lenient: bool) -> None:
         self._raw = raw
+        self._lenient = lenient
         self._table = table
         self._packed_at = [0, *accumulate(packed for packed, _ in table)]
         self._at = [0, *accumulate(length for _, length in table)]
@@ -185,8 +189,14 @@ class _Blocks(io.RawIOBase):
         if number != self._current:
             packed, length = self._table[number]
             self._raw.seek(self._packed_at[number])
-            data = zlib.decompress(_read(self._raw, packed), _GZIP, length)
-            if len(data) != length:
-                raise EOFError(f"block {number} has {len(data)} bytes instead of {length}")
+            try:
+                data = zlib.decompress(_read(self._raw, packed), _GZIP, length)
+                if len(data) != length:
+                    raise EOFError(f"block {number} has {len(data)} bytes instead of {length}")
+            except (EOFError, zlib.error):
+                if not self._lenient:
+                    raise
+                # A block is whole lines, so the ones before and after it stay whole.
+                data = bytes(length - 1) + b"\n"
             self._current, self._data = number, data
         return self._data

@@ -52,8 +52,14 @@ class Triggers:
     def __init__(self, triggers: Iterable[str]) -> None:
         self._whole: dict[str, str] = {}
         groups: dict[str, list[str]] = {}
-        for trigger in sorted(triggers, key=len, reverse=True):
-            rarest_first = sorted((-_rarity(letter), at) for at, letter in enumerate(trigger))
+        longest_first = sorted(triggers, key=len, reverse=True)
+        for trigger in longest_first:
+            # Looked for no later than a trigger inside it begins, or that one would be found in its place.
+            last = min(
+                (trigger.index(inner) for inner in longest_first if inner != trigger and inner in trigger),
+                default=len(trigger),
+            )
+            rarest_first = sorted((-_rarity(letter), at) for at, letter in enumerate(trigger[: last + 1]))
             pivot = next(trigger[at:] for _, at in rarest_first if trigger[at:] not in self._whole)
             self._whole[pivot] = trigger
             groups.setdefault(pivot[0], []).append(_rest_pattern(trigger, pivot))

@@ -14,12 +14,16 @@ __all__ = ["RULES"]
 
 # ---- private keys
 
-_GAP: Final = r"""(?:\s|\\+[nrt]|\\|["'>|#,*]|-(?!-)){1,24}"""
+_BETWEEN: Final = r"""(?:\s|\\+[nrt]|\\|["'>|#,*]|-(?!-)){1,24}"""
+# As a tool shows a file: the lines of the key have numbers.
+_LINE_NUMBER: Final = r"(?:[0-9]{1,7}(?:[ \t]{0,2}[|:]|\t|\\+t|-(?!-))[ \t]{0,4})?"
+_GAP: Final = _BETWEEN + _LINE_NUMBER
+_GAPS: Final = re.compile(_GAP)
 _PEM: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
     rf"(?:{_GAP}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,100}}){{0,6}}"
     rf"(?P<body>(?:{_GAP}[A-Za-z0-9+/=]{{16,}})*)"
-    rf"(?P<last>(?:{_GAP}[A-Za-z0-9+/=]{{1,15}}){{0,2}})"
+    rf"(?P<last>(?:{_GAP}(?![0-9]{{1,7}}:)[A-Za-z0-9+/=]{{1,15}}){{0,2}})"
     rf"(?P<end>(?:{_GAP})?-{{5,6}}END [A-Z0-9 ]{{0,40}}-----)?"
 )
 
@@ -28,7 +32,7 @@ def _private_key(text: str, match: re.Match[str], floor: int) -> Finding | None:
     if len(set(match["body"])) < 12:
         return None
     end = match.end()
-    if match["end"] is None and not re.search(r"[0-9+/=]", match["last"]):
+    if match["end"] is None and not re.search(r"[0-9+/=]", _GAPS.sub(" ", match["last"])):
         # Cut off: what follows the last full line may be ordinary words.
         end = match.end("body")
     return Finding(match.start(), end, "private-key", "PRIVATE_KEY")

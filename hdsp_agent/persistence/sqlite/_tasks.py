@@ -14,7 +14,7 @@ from ...errors import Conflict
 from ...messages import TaskId
 from .._protocol import Outcome, Place, Recovery
 from .._records import LockRecord, TaskMetadata, TaskState, iso_time
-from ..files._folders import STATE, checked_id, unknown_task
+from ..files._folders import STATE, checked_id, record_as_json, unknown_task
 from ..files._locks import LockWatch
 from ._locks import RowLock, held_by, read_row_lock, row_is_dead
 
@@ -166,7 +166,7 @@ class TaskRows:
 
 def as_json(record: TaskMetadata | TaskState) -> str:
     """A record as its column holds it."""
-    return record.model_dump_json(by_alias=True)
+    return record_as_json(record).decode()
 
 
 def _complete(connection: sqlite3.Connection, number: int, state: TaskState, outcome: Outcome) -> None:
