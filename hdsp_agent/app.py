@@ -86,6 +86,15 @@ class HdspAgentApp(ExtensionApp):
         1.5, min=0.1, max=30.0, help="Seconds to wait for the system keyring before going on without it."
     ).tag(config=True)
 
+    # -- programs outside
+
+    ipc_enabled = Bool(
+        False,
+        help="""Whether programs outside may start, answer and stop tasks through a socket in the storage folder, as
+        `hdsp-agent ipc` does. Only the account the server runs under can open it; what comes through it is taken for the
+        person the server belongs to.""",
+    ).tag(config=True)
+
     # -- settings from elsewhere
 
     user_config_api_url = Unicode(

@@ -42,6 +42,10 @@ class Command:
     run: Callable[[Terminal, Namespace], Awaitable[ExitCode]]
     arguments: Callable[[ArgumentParser], None] = no_arguments
     details: str = ""
+    interrupted: str = (
+        "interrupted; what was done so far is complete in itself, and the same command goes on from there"
+    )
+    """Said when it was ended by Ctrl+C."""
 
 
 def exit_code_of(error: HdspAgentError) -> ExitCode:

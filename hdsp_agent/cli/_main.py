@@ -71,9 +71,7 @@ def _run(given: Sequence[str]) -> ExitCode:
         terminal.error(error.message)
         return exit_code_of(error)
     except KeyboardInterrupt:
-        terminal.error(
-            "interrupted; what was done so far is complete in itself, and the same command goes on from there"
-        )
+        terminal.error(command.interrupted)
         raise
     finally:
         terminal.close()
@@ -114,7 +112,7 @@ def _parser(available: dict[str, Command]) -> argparse.ArgumentParser:
     common = _common_options()
     parser = _Parser(
         prog=PROGRAM,
-        description="Look at, tidy, save and move the conversations of HDSP Agent.",
+        description="Let HDSP Agent work; look at, tidy, save and move its conversations.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common],

@@ -261,6 +261,18 @@ class ChannelHub:
         if channel is not None:
             channel.publish(message)
 
+    def delta_to(self, owner: Owner, task_id: str, ts: int, field: str, append: str) -> None:
+        """Add text to a field of a message that the tabs of one owner have as partial."""
+        channel = self._channels.get(owner)
+        if channel is not None:
+            channel.delta(task_id, ts, field, append)
+
+    def forget_task(self, owner: Owner, task_id: str) -> None:
+        """Let go of what is remembered about a task's streaming messages: it left the screen."""
+        channel = self._channels.get(owner)
+        if channel is not None:
+            channel.forget_task(task_id)
+
     def publish_state(self, owner: Owner) -> None:
         """Send all tabs of one owner the whole state, because another conversation is on screen."""
         self.publish_to(owner, self._state_of(owner))

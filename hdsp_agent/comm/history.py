@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from ..config._held import HeldTasks
 from ..errors import Conflict, HdspAgentError, UnknownTask
@@ -17,11 +17,16 @@ from ..messages import (
     AggregatedCosts,
     ClineMessage,
     HistoryItem,
+    MessageUpdated,
+    QueuedMessage,
     TaskHistoryItemsRemovedMessage,
     TaskHistoryItemUpdatedMessage,
     TaskHistoryUpdatedMessage,
     TaskId,
+    TodoItem,
+    TokenUsage,
 )
+from ..messages import TaskStatus as RunningStatus
 from ..persistence import (
     FileStore,
     HistoryChange,
@@ -38,7 +43,7 @@ from ._channel import ChannelHub
 from ._owner import Owner
 from .task_storage import TaskStorage
 
-__all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "unknown_task"]
+__all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "unknown_task"]
 
 _FIRST_PAGE: Final = 50
 _READ_AHEAD: Final = 100
@@ -62,11 +67,34 @@ class MessagePage:
 
 @dataclass(frozen=True)
 class ShownTask:
-    """A conversation on screen to be read: its line in the history and its newest messages."""
+    """A conversation on screen: its line in the history and its newest messages."""
 
     item: HistoryItem
     messages: list[ClineMessage]
     has_older: bool
+
+
+@dataclass(frozen=True)
+class TaskDetails:
+    """What a task that is worked on is doing."""
+
+    status: RunningStatus
+    todos: Sequence[TodoItem]
+    queue: Sequence[QueuedMessage]
+    usage: TokenUsage
+
+
+class WorkedOn(Protocol):
+    """What is known of the tasks this process works on."""
+
+    def current(self, shown: ShownTask) -> ShownTask:
+        """A conversation on screen as it is this moment."""
+
+    def details(self, task_id: str) -> TaskDetails | None:
+        """What a task is doing; None if it is not worked on."""
+
+    async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
+        """Change a task's line through the task; None if it is not worked on."""
 
 
 class History:
@@ -78,6 +106,11 @@ class History:
         self._shown: dict[Owner, ShownTask] = {}
         self._held = HeldTasks()
         self._stopping = False
+        self._worked_on: WorkedOn | None = None
+
+    def attach(self, worked_on: WorkedOn) -> None:
+        """Ask there about tasks that are worked on."""
+        self._worked_on = worked_on
 
     async def stop(self) -> None:
         """Finish what is under way."""
@@ -143,26 +176,50 @@ class History:
     # ---- on screen
 
     def shown(self, owner: Owner) -> ShownTask | None:
-        """The conversation the owner's tabs show to be read."""
-        return self._shown.get(owner)
+        """The conversation on the owner's tabs, as it is this moment."""
+        shown = self._shown.get(owner)
+        return shown if shown is None or self._worked_on is None else self._worked_on.current(shown)
+
+    def shows(self, owner: Owner, task_id: str) -> bool:
+        """Whether this conversation is on the owner's tabs."""
+        shown = self._shown.get(owner)
+        return shown is not None and shown.item.id == task_id
+
+    def details(self, task_id: str) -> TaskDetails | None:
+        """What a task is doing; None if it is not worked on."""
+        return None if self._worked_on is None else self._worked_on.details(task_id)
 
     async def show(self, owner: Owner, task_id: str) -> None:
-        """Show a conversation on all of the owner's tabs, to be read."""
+        """Show a conversation on all of the owner's tabs."""
         item = await self.item(owner, task_id)
         page = await self.messages(owner, task_id)
+        self._leave(owner)
         self._shown[owner] = ShownTask(item, page.messages, page.has_older)
         self._channels.publish_state(owner)
+        current = self.shown(owner)
+        for message in current.messages if current is not None else ():
+            if message.partial:
+                # What is appended to it from here on counts from its length now.
+                self._channels.publish_to(owner, MessageUpdated(task_id=task_id, cline_message=message))
 
     def hide(self, owner: Owner) -> None:
         """Show no conversation any more."""
-        if self._shown.pop(owner, None) is not None:
+        if self._leave(owner):
             self._channels.publish_state(owner)
+
+    def _leave(self, owner: Owner) -> bool:
+        shown = self._shown.pop(owner, None)
+        if shown is not None:
+            self._channels.forget_task(owner, shown.item.id)
+        return shown is not None
 
     # ---- changing
 
     async def change(self, owner: Owner, task_id: str, change: ItemChange) -> HistoryItem:
-        """Give a task another title, or make it a favourite or an ordinary one. Refused while it is worked on."""
+        """Give a task another title, or make it a favourite or an ordinary one. Refused while another process works on it."""
         reader = await self.task(owner, task_id)
+        if self._worked_on is not None and (item := await self._worked_on.change(task_id, change)) is not None:
+            return item
         known = await self._item_of(reader, await reader.read_state())
 
         def apply(state: TaskState) -> TaskState:
@@ -179,6 +236,10 @@ class History:
         task.update_state(history_item=item)
         await task.save_state()
         await self._put(Owner(task.metadata.user or self._storage.person), item, text=text)
+
+    async def put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> None:
+        """Let the index and the tabs follow what a task's own state says already."""
+        await self._put(owner, item, text=text)
 
     async def delete(self, owner: Owner, task_ids: Sequence[str]) -> list[str]:
         """Delete tasks with all their subtasks; none of them if one of them is worked on or unknown. The ids deleted."""

@@ -7,7 +7,6 @@ from typing import NoReturn
 from pydantic import JsonValue
 
 from ..messages import (
-    ClearTaskRequest,
     DeleteMultipleTasksWithIdsRequest,
     DeleteTaskWithIdRequest,
     ExportTaskWithIdRequest,
@@ -18,7 +17,6 @@ from ..messages import (
     LoadMessagesRequest,
     LoadTaskHistoryRequest,
     MessagesPage,
-    ShowTaskWithIdRequest,
     TaskHistoryPage,
     TaskWithAggregatedCostsMessage,
 )
@@ -48,8 +46,6 @@ class HistoryRequests:
         handlers: dict[str, Handler[NoReturn]] = {
             "loadTaskHistory": self.load_history,
             "loadMessages": self.load_messages,
-            "showTaskWithId": self.show,
-            "clearTask": self.clear,
             "deleteTaskWithId": self.delete,
             "deleteMultipleTasksWithIds": self.delete_several,
             "exportTaskWithId": self.export,
@@ -94,14 +90,6 @@ class HistoryRequests:
                 task_id=message.task_id, cline_messages=page.messages, has_older_messages=page.has_older
             ),
         )  # fmt: skip
-
-    async def show(self, context: RequestContext, message: ShowTaskWithIdRequest) -> None:
-        """Open a conversation to be read, on all of the person's tabs."""
-        await self._history.show(context.owner, message.task_id)
-
-    async def clear(self, context: RequestContext, message: ClearTaskRequest) -> None:
-        """Put it aside."""
-        self._history.hide(context.owner)
 
     async def delete(self, context: RequestContext, message: DeleteTaskWithIdRequest) -> JsonValue:
         """With its subtasks; the answer names all that went."""

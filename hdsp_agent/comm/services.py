@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Protocol
 
 from ..config import ContextProxy
 from ._channel import ChannelHub
 from .history import History
 from .notices import NoticeBoard
+from .running_agent import RunningAgent
 from .task_storage import TaskStorage
 from .upkeep import Upkeep
 
-__all__ = ["Services"]
+__all__ = ["OutsideDoor", "Services"]
+
+
+class OutsideDoor(Protocol):
+    """Lets programs outside in."""
+
+    async def start(self) -> None:
+        """Open it."""
+
+    async def stop(self) -> None:
+        """Close it."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +38,18 @@ class Services:
     storage: TaskStorage
     history: History
     upkeep: Upkeep
+    agent: RunningAgent
+    ipc: OutsideDoor | None
+    """Only where the operator wants it."""
     max_body_bytes: int
     started_at: float = field(default_factory=monotonic)
 
     async def stop(self) -> None:
-        """Let pages and writes finish."""
+        """Put tasks aside, then let pages and writes finish."""
         await self.upkeep.stop()
+        await self.agent.stop()
+        if self.ipc is not None:
+            await self.ipc.stop()
         await self.channels.stop()
         await self.history.stop()
         await self.storage.stop()

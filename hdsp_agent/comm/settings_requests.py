@@ -6,7 +6,7 @@ The same things can be done over REST; both only pass on to the configuration, w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -37,16 +37,33 @@ from ..messages import (
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .notices import NoticeBoard
 
-__all__ = ["SettingsRequests"]
+__all__ = ["SettingsRequests", "TaskSwitches"]
+
+
+class TaskSwitches(Protocol):
+    """What a choice of mode or profile also means: the task that is worked on goes on with it."""
+
+    async def switch_mode(self, context: RequestContext, message: Request, slug: str) -> bool:
+        """Whether the message meant one task alone."""
+
+    async def switch_profile(self, context: RequestContext, message: Request, name: str) -> bool:
+        """The same with a profile."""
 
 
 class SettingsRequests:
     """Handles the messages of the settings group."""
 
-    def __init__(self, config: ContextProxy, notices: NoticeBoard, publish: Callable[[ExtensionMessage], None]) -> None:
+    def __init__(
+        self,
+        config: ContextProxy,
+        notices: NoticeBoard,
+        publish: Callable[[ExtensionMessage], None],
+        switches: TaskSwitches,
+    ) -> None:
         self._config = config
         self._notices = notices
         self._publish = publish
+        self._switches = switches
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -100,9 +117,10 @@ class SettingsRequests:
         """The profile that improves prompts."""
         await self._config.update({"enhancementApiConfigId": message.text or None})
 
-    async def mode(self, _: RequestContext, message: ModeRequest) -> None:
-        """The mode that new tasks begin in."""
-        await self._config.update({"mode": message.text})
+    async def mode(self, context: RequestContext, message: ModeRequest) -> None:
+        """The mode of the task on screen and of new ones; where a task is named, of that one alone."""
+        if not await self._switches.switch_mode(context, message, message.text):
+            await self._config.update({"mode": message.text})
 
     async def export_settings(self, _: RequestContext, message: Request) -> JsonValue:
         """The file's content, without keys."""
@@ -146,10 +164,12 @@ class SettingsRequests:
         await self._config.profiles.delete(message.text)
 
     async def load_profile(
-        self, _: RequestContext, message: LoadApiConfigurationRequest | LoadApiConfigurationByIdRequest
+        self, context: RequestContext, message: LoadApiConfigurationRequest | LoadApiConfigurationByIdRequest
     ) -> None:
-        """Make it the current one; the book takes names and ids alike."""
-        await self._config.profiles.activate(message.text)
+        """Make it the current one, by name or id, also of the task on screen; of a task that is named, for that alone."""
+        name = self._config.profiles.get(message.text).name
+        if not await self._switches.switch_profile(context, message, name):
+            await self._config.profiles.activate(message.text)
 
     async def rename_profile(self, _: RequestContext, message: RenameApiConfigurationRequest) -> None:
         """Whatever refers to it goes on doing so."""

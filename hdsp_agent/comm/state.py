@@ -12,16 +12,22 @@ from ..messages import (
     SettingsUpdatedMessage,
     StateMessage,
 )
-from .history import ShownTask
+from .history import ShownTask, TaskDetails
 from .notices import NoticeBoard
 
 __all__ = ["changes", "full_state"]
 
 
 def full_state(
-    version: str, config: ContextProxy, notices: NoticeBoard, *, can_start_tasks: bool, shown: ShownTask | None = None
+    version: str,
+    config: ContextProxy,
+    notices: NoticeBoard,
+    *,
+    can_start_tasks: bool,
+    shown: ShownTask | None = None,
+    doing: TaskDetails | None = None,
 ) -> StateMessage:
-    """Everything a page shows, from memory."""
+    """Everything a page shows, from memory; ``doing`` is about the conversation shown, if it is worked on."""
     book = config.profiles
     current = book.current
     return StateMessage(
@@ -40,6 +46,10 @@ def full_state(
             can_start_tasks=can_start_tasks,
             current_task_id=shown.item.id if shown else None,
             current_task_item=shown.item if shown else None,
+            current_task_status=doing.status if doing else "none" if shown else None,
+            current_task_todos=list(doing.todos) if doing else None,
+            token_usage=doing.usage if doing else None,
+            message_queue=list(doing.queue) if doing else None,
             cline_messages=shown.messages if shown else [],
             has_older_messages=shown.has_older if shown else False,
             notices=notices.standing,

@@ -89,6 +89,11 @@ class TaskStorage:
         await self._opened()
         return self._store
 
+    @property
+    def unopened(self) -> FileStore:
+        """The store for whoever is not asked for anything before ``store`` has answered."""
+        return self._store
+
     async def index(self) -> HistoryIndex:
         """The index, once it is open. Raises why it is not."""
         await self._opened()

@@ -147,6 +147,7 @@ from ._extension_tasks import (
     TaskHistoryItemUpdatedMessage,
     TaskHistoryPage,
     TaskHistoryUpdatedMessage,
+    TaskProgressMessage,
     TaskUpdate,
     TaskWithAggregatedCostsMessage,
 )
@@ -764,6 +765,7 @@ __all__ = [
     "TaskMessage",
     "TaskModeSwitched",
     "TaskPaused",
+    "TaskProgressMessage",
     "TaskResumable",
     "TaskSpawned",
     "TaskStarted",

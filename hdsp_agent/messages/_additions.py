@@ -28,6 +28,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "messageCreated",
         "messageDelta",
         "messagesPage",
+        "taskProgress",
         "taskHistoryPage",
         "taskHistoryItemsRemoved",
         "settingsUpdated",

@@ -3,8 +3,9 @@
 from typing import Literal
 
 from ._base import Message
-from ._conversation import ClineMessage
+from ._conversation import ClineMessage, QueuedMessage, TodoItem, TokenUsage
 from ._history import HistoryItem
+from ._kinds import TaskStatus
 from ._state import ExtensionState
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "TaskHistoryItemsRemovedMessage",
     "TaskHistoryPage",
     "TaskHistoryUpdatedMessage",
+    "TaskProgressMessage",
     "TaskUpdate",
     "TaskWithAggregatedCostsMessage",
 ]
@@ -69,6 +71,17 @@ class MessageDelta(Message):
     field: Literal["text", "reasoning"]
     offset: int
     append: str
+
+
+class TaskProgressMessage(Message):
+    """What the task on screen is doing, what it has used, its plan and its queue: all of that as it is now."""
+
+    type: Literal["taskProgress"] = "taskProgress"
+    task_id: str
+    status: TaskStatus
+    todos: list[TodoItem]
+    message_queue: list[QueuedMessage]
+    token_usage: TokenUsage
 
 
 class MessagesPage(Message):
@@ -222,6 +235,7 @@ TaskUpdate = (
     | MessageUpdated
     | MessageDelta
     | MessagesPage
+    | TaskProgressMessage
     | CurrentCheckpointUpdatedMessage
     | CheckpointInitWarningMessage
     | CommandExecutionStatusMessage

@@ -304,6 +304,7 @@ export type ExtensionMessage =
   | MessageUpdated
   | MessageDelta
   | MessagesPage
+  | TaskProgressMessage
   | CurrentCheckpointUpdatedMessage
   | CheckpointInitWarningMessage
   | CommandExecutionStatusMessage
@@ -2879,6 +2880,16 @@ export interface TaskPaused {
   taskId?: number;
   eventName: 'taskPaused';
   payload: [string];
+}
+
+/** What the task on screen is doing, what it has used, its plan and its queue: all of that as it is now. */
+export interface TaskProgressMessage {
+  type: 'taskProgress';
+  taskId: string;
+  status: TaskStatus;
+  todos: Array<TodoItem>;
+  messageQueue: Array<QueuedMessage>;
+  tokenUsage: TokenUsage;
 }
 
 /** A task was interrupted and can be resumed; payload: its id. */

@@ -10,7 +10,8 @@ import type {
   ExtensionState,
   MessageDelta,
   MessagesPage,
-  Notice
+  Notice,
+  TaskProgressMessage
 } from '../generated/wire';
 import { FrameBatch } from './frame';
 import { MessageWindow } from './messages';
@@ -180,6 +181,9 @@ export class AgentStore implements IDisposable {
       case 'messagesPage':
         this._putPage(message);
         break;
+      case 'taskProgress':
+        this._setProgress(message);
+        break;
       case 'settingsUpdated':
         this._setState({ settings: message.settings, fixed: message.fixed });
         break;
@@ -231,6 +235,17 @@ export class AgentStore implements IDisposable {
   private _setState(change: Partial<AgentState>): void {
     this._state = { ...this._state, ...change };
     this._touch();
+  }
+
+  private _setProgress(progress: TaskProgressMessage): void {
+    if (this._concerns(progress.taskId)) {
+      this._setState({
+        currentTaskStatus: progress.status,
+        currentTaskTodos: progress.todos,
+        messageQueue: progress.messageQueue,
+        tokenUsage: progress.tokenUsage
+      });
+    }
   }
 
   private _put(taskId: string, message: ClineMessage): void {

@@ -151,7 +151,7 @@ async def test_a_conversation_is_shown_on_all_tabs_until_it_is_put_aside(service
         state = messages(other, "state")[-1]["state"]
         assert isinstance(state, dict)
         assert (state["currentTaskId"], texts(state, "clineMessages")) == (task, ["hello", "there"])
-        assert state["canStartTasks"] is False
+        assert state["canStartTasks"] is True
         async with connect() as late:
             late_state = messages(late, "state")[-1]["state"]
             assert isinstance(late_state, dict) and late_state["currentTaskId"] == task

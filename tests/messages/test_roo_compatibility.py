@@ -35,6 +35,7 @@ OUR_EXTENSION_TYPES = {
     "messageCreated",
     "messageDelta",
     "messagesPage",
+    "taskProgress",
     "notice",
     "profilesUpdated",
     "noticesUpdated",

@@ -390,6 +390,29 @@ describe('AgentStore', () => {
       expect(store.order).toEqual([]);
     });
 
+    it('should follow what the task on screen is doing, and no other', () => {
+      state({ currentTaskId: 't', clineMessages: [] });
+      const progress: ExtensionMessage = {
+        type: 'taskProgress',
+        taskId: 't',
+        status: 'interactive',
+        todos: [],
+        messageQueue: [],
+        tokenUsage: {
+          totalTokensIn: 1,
+          totalTokensOut: 2,
+          totalCost: 0.5,
+          contextTokens: 3
+        }
+      };
+      store.apply(progress);
+      store.apply({ ...progress, taskId: 'another', status: 'idle' });
+      expect(store.state).toMatchObject({
+        currentTaskStatus: 'interactive',
+        tokenUsage: { totalCost: 0.5 }
+      });
+    });
+
     it('should replace a message by what it is now', () => {
       create(say(1, 'a'));
       const { order } = store;

@@ -1,0 +1,104 @@
+"""What the operator decided, from the app's traits to what the rooms of the house take."""
+
+from __future__ import annotations
+
+import os
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import JsonValue, SecretStr
+
+from .comm import Owner
+from .comm.identity import server_owner
+from .config import Fetch, OperatorPolicy, UserConfigSource
+from .errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from .app import HdspAgentApp
+
+__all__ = ["home_of", "person_of_server", "policy_of", "user_config_of", "workspace_of"]
+
+_NEVER_GIGABYTES: Final = 100_000
+"""The largest the setting can be; the operator writes 0."""
+
+
+def home_of(app: HdspAgentApp) -> Path:
+    """The storage folder. Raises InvalidSetting."""
+    try:
+        home = Path(app.storage_dir).expanduser().absolute()
+        str(home).encode()
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise InvalidSetting(f"storage_dir cannot be {app.storage_dir!a}: {error}.", field="storage_dir") from None
+    if not app.storage_dir:
+        raise InvalidSetting("storage_dir is empty; leave it out to have ~/.hdsp-agent.", field="storage_dir")
+    return home
+
+
+def workspace_of(app: HdspAgentApp) -> Path:
+    """The folder tasks work in: the one the server serves, which paths of notebooks are relative to."""
+    assert app.serverapp is not None
+    return Path(app.serverapp.root_dir or Path.cwd()).absolute()
+
+
+def policy_of(app: HdspAgentApp) -> OperatorPolicy:
+    """What people may do."""
+    return OperatorPolicy(
+        allowed_providers=tuple(app.allowed_providers) or None,
+        allowed_modes=tuple(app.allowed_modes) or None,
+        allowed_tools=tuple(app.allowed_tools) or None,
+        allow_auto_approval=app.allow_auto_approval,
+        default_profile=app.default_profile,
+        default_provider=app.default_provider or None,
+        default_model=app.default_model or None,
+        fixed_settings={**_decided(app), **app.fixed_settings},
+        provider_keys={provider: SecretStr(key) for provider, key in app.provider_keys.items()},
+        allowed_keyring_backends=tuple(app.allowed_keyring_backends),
+        keyring_timeout_seconds=app.keyring_timeout,
+    )
+
+
+def _decided(app: HdspAgentApp) -> dict[str, JsonValue]:
+    """What the operator decided about storage, as settings people see and cannot change; untouched, they decide."""
+    chosen = app.config.get("HdspAgentApp", {})
+    decided: dict[str, tuple[str, JsonValue]] = {
+        "compress_after_days": ("retentionCompressDays", ceil(app.compress_after_days)),
+        "delete_after_days": ("retentionDeleteDays", ceil(app.delete_after_days)),
+        "storage_warning_gb": ("sizeWarningGigabytes", app.storage_warning_gb or _NEVER_GIGABYTES),
+        "storage_critical_gb": ("sizeCriticalGigabytes", app.storage_critical_gb or _NEVER_GIGABYTES),
+    }
+    return {name: value for trait, (name, value) in decided.items() if trait in chosen}
+
+
+def person_of_server() -> Owner:
+    """To whom the server belongs: a hub names the person; elsewhere it is whoever runs it."""
+    return Owner(os.environ.get("JUPYTERHUB_USER") or server_owner())
+
+
+def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:
+    """Where people's defaults come from, if anywhere."""
+    if not app.user_config_api_url:
+        return None
+    if not app.user_config_api_url.startswith(("http://", "https://")):
+        raise InvalidSetting("user_config_api_url must begin with http:// or https://.", field="user_config_api_url")
+    return UserConfigSource(
+        app.user_config_api_url, person_of_server(), app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
+    )
+
+
+def _fetch_with(token: str) -> Fetch:
+    async def fetch(url: str, timeout_seconds: float) -> bytes:
+        from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+
+        headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        request = HTTPRequest(
+            url,
+            headers=headers,
+            connect_timeout=timeout_seconds,
+            request_timeout=timeout_seconds,
+            follow_redirects=False,
+        )
+        answer = await AsyncHTTPClient().fetch(request)
+        return bytes(answer.body)
+
+    return fetch

@@ -1,0 +1,178 @@
+"""The whole agent, put together from what is configured: for the server, and for the command line without one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore
+from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
+from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, task_records
+from ..tools import ToolRegistry
+from ..tools._ignore import IGNORE_FILE
+from ..tools._paths import PathPolice
+from ..tools._state import ToolState
+from ._context import PlainContext
+from ._conversation import Conversation
+from ._manager import TaskManager
+from ._models import ProfileModels
+from ._ports import HistoryPort, MessageSink, Situation, Unheard
+from ._services import AgentServices
+from .approval import ApprovalEngine
+from .modes import ModeBook
+from .prompts import Surroundings, system_prompt
+
+__all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
+
+CommandHeard = Callable[[TaskId, CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
+"""Told how a shell command of a task fares."""
+
+_STATE_DATABASE: Final = "state.db"
+_MOST_IGNORED: Final = 20_000
+
+
+def build_agent(
+    config: ContextProxy,
+    store: TaskStore,
+    *,
+    workspace: Path,
+    sink: MessageSink | None = None,
+    history: HistoryPort | None = None,
+    on_command: CommandHeard | None = None,
+    overrides: Mapping[str, JsonValue] | None = None,
+) -> TaskManager:
+    """The agent of one home folder. Nothing is opened or begun.
+
+    ``overrides`` are settings that hold for this agent, by their names on the wire; the operator's come before them.
+    """
+    current = _Settings(config, overrides or {})
+    modes = ModeBook(current, lambda: config.policy)
+
+    def paths(folder: Path, settings: GlobalSettings) -> PathPolice:
+        # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
+        return PathPolice(folder, forbidden=(config.home,))
+
+    def tool_state(task_id: TaskId) -> ToolState:
+        if on_command is None:
+            return ToolState()
+        return ToolState(lambda status: on_command(task_id, status))
+
+    return TaskManager(
+        AgentServices(
+            store=store,
+            settings=current,
+            policy=lambda: config.policy,
+            models=ProfileModels(config),
+            modes=modes,
+            tools=ToolRegistry(),
+            approvals=ApprovalEngine(),
+            contexts=lambda conversation, where: _context(current, modes, conversation, where),
+            paths=paths,
+            tool_state=tool_state,
+            workspace=workspace,
+            sink=sink or Unheard(),
+            history=history,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Headless:
+    """An agent that works without a server."""
+
+    manager: TaskManager
+    config: ContextProxy
+    store: FileStore
+
+
+@asynccontextmanager
+async def headless_agent(
+    home: Path,
+    policy: OperatorPolicy,
+    *,
+    workspace: Path,
+    sink: MessageSink | None = None,
+    overrides: Mapping[str, JsonValue] | None = None,
+) -> AsyncIterator[Headless]:
+    """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed."""
+    config = ContextProxy(home, policy, SecretStore(home, policy))
+    store = FileStore(home)
+    database = StateDatabase(home / _STATE_DATABASE)
+    # Before the database is started: it makes the index's tables. Tasks that name nobody get their owner from a server.
+    index = HistoryIndex(database, source=lambda: task_records(store.folders, ""))
+    async with AsyncExitStack() as stack:
+        await config.start()
+        stack.push_async_callback(config.stop)
+        await store.start()
+        stack.push_async_callback(store.stop)
+        await stack.enter_async_context(database)
+        await stack.enter_async_context(index)
+        manager = build_agent(
+            config, store, workspace=workspace, sink=sink, history=_IndexOnly(index), overrides=overrides
+        )
+        stack.push_async_callback(manager.stop)
+        yield Headless(manager, config, store)
+
+
+class _IndexOnly:
+    """The history where nobody watches it. A server on the same folder follows it."""
+
+    def __init__(self, index: HistoryIndex) -> None:
+        self._index = index
+
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+        """A task is new or changed."""
+        await self._index.upsert(item, text=text, owner=owner)
+
+
+class _Settings:
+    """The settings in force, the same object until they change."""
+
+    def __init__(self, config: ContextProxy, overrides: Mapping[str, JsonValue]) -> None:
+        self._config = config
+        self._overrides = overrides
+        self._made: tuple[GlobalSettings, GlobalSettings] | None = None
+
+    def __call__(self) -> GlobalSettings:
+        """As they are now."""
+        base = self._config.settings
+        if not self._overrides:
+            return base
+        if self._made is None or self._made[0] is not base:
+            forced = self._config.policy.forced_settings()
+            self._made = base, GlobalSettings.model_validate({**base.to_wire(), **self._overrides, **forced})
+        return self._made[1]
+
+
+def _context(settings: _Settings, modes: ModeBook, conversation: Conversation, workspace: str | None) -> PlainContext:
+    notebook = conversation.log.metadata.notebook
+
+    async def prompt(situation: Situation, current: GlobalSettings, where: str | None) -> str:
+        folder = Path(where) if where else None
+        surroundings = Surroundings(
+            workspace=folder, person=Path.home(), notebook=notebook.path if notebook is not None else None
+        )
+        return await system_prompt(
+            situation.mode,
+            current,
+            surroundings,
+            other_modes=await modes.modes(where),
+            ignored=await asyncio.to_thread(_ignored, folder) if folder is not None else None,
+        )
+
+    return PlainContext(conversation, workspace, prompt=prompt, settings=settings)
+
+
+def _ignored(workspace: Path) -> str | None:
+    """What the ignore file says; what cannot be read is refused by the tools themselves."""
+    try:
+        with open(workspace / IGNORE_FILE, encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_IGNORED)
+    except OSError:
+        return None

@@ -1,0 +1,170 @@
+"""Who answers what a task asks: the person at the terminal, or nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pydantic import ValidationError
+
+from ..messages import ClineAskResponse, FollowUpData
+from ._live_output import LiveOutput, question_lines, question_title
+
+if TYPE_CHECKING:
+    from ..messages import ClineMessage
+    from ._terminal import Terminal
+
+__all__ = ["APPROVALS", "Attendant", "Nobody", "Person", "Reply"]
+
+APPROVALS: Final = frozenset({"tool", "command", "use_mcp_server"})
+
+_NOBODY_APPROVES: Final = "Nobody is there to approve this, so it was not done. Do what can be done without it, and say in the end what is missing."
+_NOBODY_ANSWERS: Final = (
+    "Nobody is there to answer. Go on as seems best if that can do no harm; else finish and say what you need to know."
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer; ``refused`` says that something was not done, or not known, because nobody was there."""
+
+    response: ClineAskResponse
+    text: str | None = None
+    refused: bool = False
+
+
+class Attendant(Protocol):
+    """Answers questions. None leaves a question open, and ends the run."""
+
+    async def answer(self, question: ClineMessage) -> Reply | None:
+        """The answer to a question that waits."""
+
+
+class Nobody:
+    """Refuses what would have to be approved, and says so."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    async def answer(self, question: ClineMessage) -> Reply | None:
+        """The answer to a question that waits."""
+        if question.ask in APPROVALS:
+            self._terminal.warn(f"refused, because nobody is there to approve it: {question_title(question)}")
+            return Reply("noButtonClicked", _NOBODY_APPROVES, refused=True)
+        if question.ask == "followup":
+            self._terminal.warn("a question of the agent was not answered, because nobody is there")
+            return Reply("messageResponse", _NOBODY_ANSWERS, refused=True)
+        return None
+
+
+class Person:
+    """Asks on the terminal."""
+
+    def __init__(self, terminal: Terminal, output: LiveOutput) -> None:
+        self._terminal = terminal
+        self._output = output
+        self._keyboard = _Keyboard()
+
+    async def answer(self, question: ClineMessage) -> Reply | None:
+        """The answer to a question that waits."""
+        self._output.end_line()
+        if question.ask in APPROVALS:
+            return await self._approval(question)
+        if question.ask == "followup":
+            return await self._followup(question)
+        self._terminal.line(self._terminal.paint(question.text or "The task was interrupted.", "yellow"))
+        said = await self._line("Go on? [y]es, [n]o, or what to say to it: ")
+        match (said or "").lower():
+            case "":
+                return None
+            case "n" | "no":
+                return None
+            case "y" | "yes":
+                return Reply("yesButtonClicked")
+            case _:
+                return Reply("messageResponse", said)
+
+    async def _approval(self, question: ClineMessage) -> Reply | None:
+        for line in question_lines(question):
+            self._terminal.line(self._terminal.paint(f"  {line}", "yellow"))
+        while (said := await self._line("Allow this? [y]es, [n]o, or what to do instead: ")) is not None:
+            match said.lower():
+                case "":
+                    continue
+                case "y" | "yes":
+                    return Reply("yesButtonClicked")
+                case "n" | "no":
+                    return Reply("noButtonClicked", refused=True)
+                case _:
+                    return Reply("noButtonClicked", said, refused=True)
+        return None
+
+    async def _followup(self, question: ClineMessage) -> Reply | None:
+        try:
+            asked = FollowUpData.model_validate_json(question.text or "")
+        except ValidationError:
+            asked = FollowUpData(question=question.text or "", suggest=[])
+        suggestions = [suggestion.answer for suggestion in asked.suggest or ()]
+        self._terminal.line(self._terminal.paint(asked.question or "", "yellow"))
+        self._terminal.lines(f"  {number}. {answer}" for number, answer in enumerate(suggestions, 1))
+        while (said := await self._line("Your answer, or the number of one: ")) is not None:
+            if said.isascii() and said.isdigit() and 0 < int(said) <= len(suggestions):
+                return Reply("messageResponse", suggestions[int(said) - 1])
+            if said:
+                return Reply("messageResponse", said)
+        return None
+
+    async def _line(self, prompt: str) -> str | None:
+        self._terminal.text(prompt)
+        self._terminal.flush()
+        return await self._keyboard.line()
+
+
+class _Keyboard:
+    """Lines of the terminal. The thread that waits for them keeps nobody from ending the program."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str | None] = deque()
+        self._news = asyncio.Event()
+        self._thread: threading.Thread | None = None
+
+    async def line(self) -> str | None:
+        """The next line without white space around it; None once there are no more."""
+        if self._thread is None:
+            loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._read, args=(loop,), daemon=True, name="keyboard")
+            self._thread.start()
+        while not self._lines:
+            self._news.clear()
+            await self._news.wait()
+        return self._lines.popleft() if self._lines[0] is not None else None
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        # Not sys.stdin's own buffer: it is locked while somebody reads, and the interpreter needs that lock to end.
+        descriptor, encoding = sys.stdin.fileno(), sys.stdin.encoding or "utf-8"
+        held = b""
+        while True:
+            try:
+                piece = os.read(descriptor, 4096)
+            except OSError:
+                piece = b""
+            *lines, held = (held + piece).split(b"\n")
+            heard: list[str | None] = [line.decode(encoding, "replace").strip() for line in lines]
+            if not piece:
+                heard += [held.decode(encoding, "replace").strip(), None] if held else [None]
+            try:
+                loop.call_soon_threadsafe(self._hear, heard)
+            except RuntimeError:
+                # The loop is closed: nobody asks any more.
+                return
+            if not piece:
+                return
+
+    def _hear(self, lines: list[str | None]) -> None:
+        self._lines.extend(lines)
+        self._news.set()

@@ -1,0 +1,156 @@
+"""A conversation on the terminal while it happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal
+
+from ._columns import one_line
+
+if TYPE_CHECKING:
+    from ..messages import ClineMessage, TaskId
+    from ._terminal import Terminal
+
+__all__ = ["LiveOutput", "Unseen", "question_lines", "question_title"]
+
+_STREAMED: Final = frozenset({"text", "reasoning", "completion_result", "command_output"})
+_TOLD: Final = frozenset(
+    {"error", "diff_error", "rooignore_error", "shell_integration_warning", "api_req_retry_delayed"}
+)
+_DONE: Final = frozenset({"tool", "command", "use_mcp_server"})
+_IN_TITLE: Final = ("tool", "path", "serverName", "toolName")
+_NOT_SHOWN: Final = frozenset({*_IN_TITLE, "originalContent", "imageData", "diffStats", "isProtected"})
+
+
+class Unseen:
+    """A sink where events are printed instead."""
+
+    def created(self, task_id: TaskId, message: ClineMessage) -> None:
+        """An event tells it."""
+
+    def updated(self, task_id: TaskId, message: ClineMessage) -> None:
+        """An event tells it."""
+
+    def delta(self, task_id: TaskId, ts: int, field: Literal["text", "reasoning"], append: str) -> None:
+        """The whole message follows as an event."""
+
+    def reset(self, task_id: TaskId) -> None:
+        """Nothing is taken back here."""
+
+
+class LiveOutput(Unseen):
+    """Prints what the agent says as it says it, and in a line what it does."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._printed: dict[tuple[str, int], str] = {}
+        self._open: tuple[str, int] | None = None
+
+    def created(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message was added."""
+        self._show(task_id, message)
+
+    def updated(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message changed."""
+        self._show(task_id, message)
+
+    def delta(self, task_id: TaskId, ts: int, field: Literal["text", "reasoning"], append: str) -> None:
+        """A message that streams got longer."""
+        key = (str(task_id), ts)
+        if key in self._printed:
+            self._continue(key, append)
+
+    def end_line(self) -> None:
+        """What is printed next begins a line."""
+        if self._open is not None:
+            self._open = None
+            self._terminal.text("\n")
+            self._terminal.flush()
+
+    def _show(self, task_id: TaskId, message: ClineMessage) -> None:
+        key = (str(task_id), message.ts)
+        if message.type == "ask":
+            if message.ask in _DONE and message.is_answered and not message.partial and key not in self._printed:
+                self._printed[key] = ""
+                self._line(self._terminal.paint(f"> {question_title(message)}", "cyan"))
+        elif message.say in _STREAMED:
+            self._stream(key, message)
+        elif message.say in _TOLD and not message.partial:
+            self._line(
+                self._terminal.paint(one_line(message.text or ""), "red" if "error" in message.say else "yellow")
+            )
+
+    def _stream(self, key: tuple[str, int], message: ClineMessage) -> None:
+        text = message.text or ""
+        before = self._printed.get(key)
+        if before is None:
+            # What the person said comes in one piece, and they know it.
+            if (not text and message.partial) or (message.say == "text" and message.partial is None):
+                return
+            self.end_line()
+            self._printed[key] = ""
+            before = ""
+            if message.say == "completion_result":
+                self._line(self._terminal.paint("Done:", "green"))
+        if text.startswith(before):
+            self._continue(key, text[len(before) :])
+        elif not message.partial:
+            # The beginning of a very long output is left out by now.
+            self._line(text)
+            self._printed[key] = text
+        if not message.partial:
+            del self._printed[key]
+            if self._open == key:
+                self.end_line()
+
+    def _continue(self, key: tuple[str, int], text: str) -> None:
+        if not text:
+            return
+        if self._open not in (None, key):
+            self.end_line()
+        self._open = key
+        self._printed[key] += text
+        self._terminal.text(text)
+        self._terminal.flush()
+
+    def _line(self, text: str) -> None:
+        self.end_line()
+        self._terminal.line(text)
+        self._terminal.flush()
+
+
+def question_title(message: ClineMessage) -> str:
+    """What is to be done, in a line."""
+    if message.ask == "command":
+        return f"runs: {one_line(message.text or '')}"
+    tool = _parsed(message.text)
+    named = [str(tool[name]) for name in _IN_TITLE if isinstance(tool.get(name), str)]
+    return one_line(" ".join(named)) or str(message.ask)
+
+
+def question_lines(message: ClineMessage) -> Iterator[str]:
+    """Everything a person needs to decide: what is shown is what is done."""
+    if message.ask == "command":
+        yield from (message.text or "").split("\n")
+        return
+    tool = _parsed(message.text)
+    if not tool:
+        yield from (message.text or "").split("\n")
+        return
+    yield question_title(message)
+    for name, value in tool.items():
+        if name not in _NOT_SHOWN and value not in (None, "", False):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            lines = text.split("\n")
+            yield from (f"{name}: {text}",) if len(lines) == 1 else (f"{name}:", *(f"  {line}" for line in lines))
+    if message.is_protected:
+        yield "(a protected file)"
+
+
+def _parsed(text: str | None) -> dict[str, object]:
+    try:
+        value = json.loads(text or "")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,53 @@
+"""What the operator decided about tasks, as the configuration files of Jupyter say it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, JsonValue, SecretStr, ValidationError
+
+from ..config import OperatorPolicy
+from ..errors import InvalidSetting
+from ._home import operator_traits
+
+__all__ = ["operator_policy"]
+
+
+class _Traits(BaseModel):
+    model_config = ConfigDict(extra="ignore", arbitrary_types_allowed=True)
+
+    allowed_providers: tuple[str, ...] = ()
+    allowed_modes: tuple[str, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    allow_auto_approval: bool = True
+    fixed_settings: dict[str, JsonValue] = {}
+    default_profile: str = "default"
+    default_provider: str = ""
+    default_model: str = ""
+    provider_keys: dict[str, SecretStr] = {}
+    allowed_keyring_backends: tuple[str, ...] = ()
+    keyring_timeout: float = 1.5
+
+
+def operator_policy() -> OperatorPolicy:
+    """The same decisions a server on this machine goes by. Raises InvalidSetting."""
+    try:
+        traits = _Traits.model_validate(dict(operator_traits()))
+    except ValidationError as error:
+        # Without what was given: it may be a key.
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidSetting(
+            f"Jupyter's configuration sets HdspAgentApp.{name} to something it cannot be: {first['msg']}.", field=name
+        ) from None
+    return OperatorPolicy(
+        allowed_providers=traits.allowed_providers or None,
+        allowed_modes=traits.allowed_modes or None,
+        allowed_tools=traits.allowed_tools or None,
+        allow_auto_approval=traits.allow_auto_approval,
+        default_profile=traits.default_profile,
+        default_provider=traits.default_provider or None,
+        default_model=traits.default_model or None,
+        fixed_settings=traits.fixed_settings,
+        provider_keys=traits.provider_keys,
+        allowed_keyring_backends=traits.allowed_keyring_backends,
+        keyring_timeout_seconds=traits.keyring_timeout,
+    )

@@ -1,0 +1,171 @@
+"""``hdsp-agent run``: let the agent work from the terminal, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .._command import Command, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from ...agent import Headless
+    from ...messages import NotebookRef, TaskId
+    from .._task_run import TaskRun
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+_AUTO: Final = {
+    "read": ("alwaysAllowReadOnly", "read files in the workspace"),
+    "write": ("alwaysAllowWrite", "change files in the workspace"),
+    "execute": ("alwaysAllowExecute", "run the shell commands that the rules allow"),
+    "install": ("alwaysAllowInstallPackages", "install packages"),
+    "network": ("alwaysAllowNetwork", "fetch from the network"),
+    "mcp": ("alwaysAllowMcp", "use MCP tools"),
+    "modes": ("alwaysAllowModeSwitch", "switch modes"),
+    "subtasks": ("alwaysAllowSubtasks", "begin and finish subtasks"),
+    "outside-read": ("alwaysAllowReadOnlyOutsideWorkspace", "read outside the workspace too"),
+    "outside-write": ("alwaysAllowWriteOutsideWorkspace", "change files outside the workspace too"),
+    "protected": ("alwaysAllowWriteProtected", "change protected files too"),
+}
+_AUTO_ALL: Final = ("read", "write", "execute", "modes", "subtasks")
+_ANSWER_AT_ONCE_MS: Final = 1
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", nargs="?", metavar="TASK", help="what to do; - reads it from standard input")
+    parser.add_argument("--resume", metavar="UUID", help="go on with this task instead; TASK is then what to say to it")
+    parser.add_argument("--workspace", metavar="FOLDER", help="where to work (default: here)")
+    parser.add_argument("--notebook", metavar="FILE", help="the notebook the task is about, in the workspace")
+    parser.add_argument("--mode", metavar="MODE", help="the mode to begin in")
+    parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
+    auto = parser.add_argument_group("what is done without asking, besides what the settings say")
+    auto.add_argument("--auto", action="store_true", help=f"the same as {' '.join(f'--auto-{n}' for n in _AUTO_ALL)}")
+    for name, (_, meaning) in _AUTO.items():
+        auto.add_argument(f"--auto-{name}", action="store_true", help=meaning)
+    auto.add_argument("--auto-followup", action="store_true", help="take the first suggested answer to questions")
+    auto.add_argument("--allow", metavar="W", action="append", help="words of commands that are allowed; repeatable")
+    auto.add_argument("--deny", metavar="W", action="append", help="words of commands that are never run; repeatable")
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    workspace = _workspace(options)
+    text = _text(options)
+    notebook = _notebook(options, workspace)
+    from ...agent import headless_agent
+    from .._attendant import Nobody, Person
+    from .._live_output import LiveOutput, Unseen
+    from .._operator import operator_policy
+    from .._task_run import TaskRun
+
+    talks = not terminal.json and terminal.is_seen and sys.stdin.isatty()
+    output = LiveOutput(terminal)
+    attendant = Person(terminal, output) if talks else Nobody(terminal)
+    overrides = _overrides(options)
+    async with headless_agent(
+        terminal.home,
+        operator_policy(),
+        workspace=workspace,
+        sink=Unseen() if terminal.json else output,
+        overrides=overrides,
+    ) as agent:
+        run = TaskRun(agent.manager, terminal, attendant, answers_itself=options.auto_followup)
+        try:
+            with run.listening():
+                task_id = await _begin(agent, run, options, text, workspace, notebook)
+                return await run.end(task_id)
+        except asyncio.CancelledError:
+            run.say_kept()
+            raise
+        finally:
+            output.end_line()
+
+
+async def _begin(
+    agent: Headless, run: TaskRun, options: Namespace, text: str, workspace: Path, notebook: NotebookRef | None
+) -> TaskId:
+    from ...agent import TaskRequest
+    from .._stores import find_task
+
+    profile = agent.config.profiles.get(options.profile).name if options.profile else None
+    if options.resume is None:
+        request = TaskRequest(text, notebook=notebook, workspace=str(workspace), mode=options.mode, profile=profile)
+        task_id = await agent.manager.start(request)
+        run.begun(task_id)
+        return task_id
+    reader = await find_task(agent.store, options.resume)
+    item = (await reader.read_state()).history_item
+    if item is not None and item.status == "completed" and not text:
+        raise UsageError(f"Task {reader.task_id} is completed. Say what else it should do: run --resume UUID TASK.")
+    run.begun(reader.task_id, words=text or None)
+    await agent.manager.resume(reader.task_id)
+    if options.mode:
+        await agent.manager.switch_mode(reader.task_id, options.mode)
+    if profile is not None:
+        await agent.manager.switch_profile(reader.task_id, profile)
+    return reader.task_id
+
+
+def _text(options: Namespace) -> str:
+    text: str = options.task or ""
+    if text == "-":
+        text = sys.stdin.read()
+    if not text.strip() and options.resume is None:
+        raise UsageError("Say what the task is: hdsp-agent run TASK.")
+    return text.strip()
+
+
+def _workspace(options: Namespace) -> Path:
+    folder = Path(options.workspace or ".").absolute()
+    if not folder.is_dir():
+        raise UsageError(f"The workspace {folder} is no folder. Name one with --workspace.")
+    return folder
+
+
+def _notebook(options: Namespace, workspace: Path) -> NotebookRef | None:
+    if options.notebook is None:
+        return None
+    from ...messages import NotebookRef
+
+    file = (workspace / options.notebook).absolute()
+    if file.suffix != ".ipynb" or not file.is_file():
+        raise UsageError(f"{file} is no notebook. Name an .ipynb file with --notebook.")
+    if not file.is_relative_to(workspace):
+        raise UsageError(f"The notebook {file} is not in the workspace {workspace}. Choose that with --workspace.")
+    return NotebookRef(path=file.relative_to(workspace).as_posix())
+
+
+def _overrides(options: Namespace) -> dict[str, JsonValue]:
+    """The flags as settings, for this run alone."""
+    chosen = [name for name in _AUTO if vars(options)[f"auto_{name.replace('-', '_')}"]]
+    if options.auto:
+        chosen += _AUTO_ALL
+    settings: dict[str, JsonValue] = {_AUTO[name][0]: True for name in chosen}
+    if options.auto_followup:
+        settings["alwaysAllowFollowupQuestions"] = True
+        settings["followupAutoApproveTimeoutMs"] = _ANSWER_AT_ONCE_MS
+    if options.allow is not None:
+        settings["allowedCommands"] = list(options.allow)
+        settings["alwaysAllowExecute"] = True
+    if settings:
+        settings["autoApprovalEnabled"] = True
+    if options.deny is not None:
+        settings["deniedCommands"] = list(options.deny)
+    return settings
+
+
+COMMAND: Final = Command(
+    help="let the agent work on a task, here and now",
+    run=_run,
+    arguments=_arguments,
+    details="What needs approval is asked on the terminal. Without one, or with --json, it is refused and said so, unless\n"
+    "the --auto flags or the settings allow it. --json prints one event a line.\n\n"
+    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 130 interrupted;\n"
+    "whatever is not completed is kept and goes on with --resume.",
+    interrupted="interrupted",
+)

@@ -1,0 +1,63 @@
+"""The newest messages of conversations that are worked on, as they are told: the disk follows a streaming one by a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..messages import ClineMessage
+
+__all__ = ["LiveMessages"]
+
+_KEPT: Final = 50
+_JOINED_AT: Final = 256
+
+
+class LiveMessages:
+    """What was told of one conversation since it was opened; as many messages as a first page holds."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, ClineMessage] = {}
+        self._grown: dict[tuple[int, str], list[str]] = {}
+
+    def put(self, message: ClineMessage) -> None:
+        """A message is new, or is this now."""
+        self._messages[message.ts] = message
+        for field in ("text", "reasoning"):
+            self._grown.pop((message.ts, field), None)
+        if len(self._messages) > _KEPT:
+            # The oldest: a page of the newest never needs it.
+            oldest = min(self._messages)
+            del self._messages[oldest]
+            for key in [key for key in self._grown if key[0] == oldest]:
+                del self._grown[key]
+
+    def append(self, ts: int, field: str, text: str) -> None:
+        """A message got longer."""
+        if ts not in self._messages:
+            return
+        pieces = self._grown.setdefault((ts, field), [])
+        pieces.append(text)
+        if len(pieces) >= _JOINED_AT:
+            self._settle(ts)
+
+    def clear(self) -> None:
+        """The conversation shows other messages now; the disk has all of them."""
+        self._messages.clear()
+        self._grown.clear()
+
+    def over(self, page: Sequence[ClineMessage], limit: int) -> tuple[list[ClineMessage], bool]:
+        """A page of the newest messages read from the disk, brought up to date; and whether any did not fit."""
+        for ts, _ in list(self._grown):
+            self._settle(ts)
+        messages = {message.ts: message for message in page} | self._messages
+        newest = sorted(messages)
+        return [messages[ts] for ts in newest[-limit:]], len(newest) > limit
+
+    def _settle(self, ts: int) -> None:
+        for field in ("text", "reasoning"):
+            pieces = self._grown.pop((ts, field), None)
+            if pieces:
+                message = self._messages[ts]
+                before = message.text if field == "text" else message.reasoning
+                self._messages[ts] = message.model_copy(update={field: (before or "") + "".join(pieces)})

@@ -1,0 +1,54 @@
+"""The agent in the running server: there once the stored conversations are, and put aside before they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..agent import build_agent
+from ..config import ContextProxy
+from ..errors import Unavailable
+from .task_feed import TaskFeed
+from .task_storage import TaskStorage
+
+if TYPE_CHECKING:
+    from ..agent import TaskManager
+    from ..events import Emitter
+    from ..messages import TaskCommand, TaskEvent
+
+__all__ = ["RunningAgent"]
+
+
+class RunningAgent:
+    """Whoever wants something of the agent asks here for it first. Programs outside talk to it as it is."""
+
+    def __init__(self, config: ContextProxy, storage: TaskStorage, feed: TaskFeed, *, workspace: Path) -> None:
+        self._storage = storage
+        self._feed = feed
+        self._stopping = False
+        self._manager = build_agent(
+            config, storage.unopened, workspace=workspace, sink=feed, history=feed, on_command=feed.command
+        )
+        feed.attach(self._manager)
+
+    @property
+    def events(self) -> Emitter:
+        """What happens to tasks."""
+        return self._manager.events
+
+    async def manager(self) -> TaskManager:
+        """The door to all tasks. Raises why there is none: the storage cannot be used, or the server stops."""
+        await self._storage.store()
+        if self._stopping:
+            raise Unavailable("The server is stopping. Try again when it is back.")
+        return self._manager
+
+    async def command(self, command: TaskCommand) -> TaskEvent | None:
+        """Do what a program outside asks."""
+        return await (await self.manager()).command(command)
+
+    async def stop(self) -> None:
+        """Put all tasks aside: what waits in their logs goes on waiting."""
+        self._stopping = True
+        await self._manager.stop()
+        await self._feed.stop()

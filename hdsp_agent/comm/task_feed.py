@@ -1,0 +1,219 @@
+"""What the tabs hear of tasks that are worked on: of the one on screen everything, of the others that they need somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from ..config._held import HeldTasks
+from ..errors import UnknownTask
+from ..events import task_id_of
+from ..messages import (
+    ClineMessage,
+    CommandExecutionStatusMessage,
+    CommandExited,
+    CommandOutput,
+    CommandStarted,
+    CommandTimedOut,
+    ExtensionMessage,
+    HistoryItem,
+    InteractionRequiredMessage,
+    MessageCreated,
+    MessageEvent,
+    MessageUpdated,
+    TaskDelegationCompleted,
+    TaskEvent,
+    TaskId,
+    TaskInteractive,
+    TaskProgressMessage,
+    TaskSpawned,
+)
+from ._channel import ChannelHub
+from ._owner import Owner
+from .history import History, ItemChange, ShownTask, TaskDetails
+from .live_messages import LiveMessages
+
+if TYPE_CHECKING:
+    from ..agent import Task, TaskManager
+
+__all__ = ["TaskFeed"]
+
+_FIRST_PAGE: Final = 50
+_MOST_CLOSED: Final = 32
+
+
+@dataclass
+class _Told:
+    owner: Owner
+    messages: LiveMessages = field(default_factory=LiveMessages)
+
+
+class TaskFeed:
+    """The agent's ``MessageSink`` and ``HistoryPort``, and what the history knows of tasks that are worked on."""
+
+    def __init__(self, history: History, channels: ChannelHub, person: Owner) -> None:
+        self._history = history
+        self._channels = channels
+        self._person = person
+        self._told: dict[TaskId, _Told] = {}
+        self._manager: TaskManager | None = None
+        self._progress: dict[TaskId, TaskDetails] = {}
+        self._held = HeldTasks()
+        self._hush: Callable[[], None] | None = None
+
+    def attach(self, manager: TaskManager) -> None:
+        """Listen to this agent. It was made with this feed as its sink."""
+        self._manager = manager
+        self._hush = manager.events.on_any(self._heard)
+
+    async def stop(self) -> None:
+        """Finish what is under way."""
+        if self._hush is not None:
+            self._hush()
+        await self._held.drain()
+
+    # ---- what tasks say
+
+    def created(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message was added."""
+        self._put(task_id, message, MessageCreated(task_id=task_id, message=message))
+
+    def updated(self, task_id: TaskId, message: ClineMessage) -> None:
+        """A message changed; this is what it is now."""
+        self._put(task_id, message, MessageUpdated(task_id=task_id, cline_message=message))
+
+    def delta(self, task_id: TaskId, ts: int, field: Literal["text", "reasoning"], append: str) -> None:
+        """A message that streams got longer."""
+        told = self._of(task_id)
+        if told is not None:
+            told.messages.append(ts, field, append)
+            if self._history.shows(told.owner, task_id):
+                self._channels.delta_to(told.owner, task_id, ts, field, append)
+
+    def reset(self, task_id: TaskId) -> None:
+        """The conversation shows other messages now."""
+        told = self._of(task_id)
+        if told is not None:
+            told.messages.clear()
+            if self._history.shows(told.owner, task_id):
+                self._show(told.owner, task_id)
+
+    def command(
+        self, task_id: TaskId, status: CommandStarted | CommandOutput | CommandExited | CommandTimedOut
+    ) -> None:
+        """A shell command of a task fares like this."""
+        self._tell(task_id, CommandExecutionStatusMessage(text=status.to_json(), task_id=task_id))
+
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+        """A task is new or changed."""
+        await self._history.put(Owner(owner) if owner else self._person, item, text=text)
+
+    # ---- what the history asks
+
+    def current(self, shown: ShownTask) -> ShownTask:
+        """A conversation on screen as it is this moment, not as it was when it was opened."""
+        told = self._told.get(TaskId(shown.item.id))
+        if told is None:
+            return shown
+        messages, more = told.messages.over(shown.messages, _FIRST_PAGE)
+        return ShownTask(shown.item, messages, shown.has_older or more)
+
+    def details(self, task_id: str) -> TaskDetails | None:
+        """What a task that is worked on is doing."""
+        task = self._task(task_id)
+        if task is None:
+            return None
+        return TaskDetails(task.status, task.todos, task.queue.messages, task.usage.tokens())
+
+    async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
+        """Rename a task that is worked on here, or make it a favourite; None if it is not."""
+        task = self._task(task_id)
+        if task is None:
+            return None
+        if change.title is not None:
+            await task.note_item(title=" ".join(change.title.split()) or None)
+        if change.favorite is not None:
+            await task.note_item(is_favorited=change.favorite)
+        return task.item
+
+    # ---- inside
+
+    def _put(self, task_id: TaskId, message: ClineMessage, told_as: ExtensionMessage) -> None:
+        told = self._of(task_id)
+        if told is not None:
+            told.messages.put(message)
+            self._tell(task_id, told_as)
+
+    def _tell(self, task_id: TaskId, message: ExtensionMessage) -> None:
+        told = self._of(task_id)
+        if told is not None and self._history.shows(told.owner, task_id):
+            self._channels.publish_to(told.owner, message)
+
+    def _of(self, task_id: TaskId) -> _Told | None:
+        told = self._told.get(task_id)
+        if told is None and (task := self._task(task_id)) is not None:
+            self._forget_closed()
+            told = _Told(Owner(task.conversation.log.metadata.user or self._person))
+            self._told[task_id] = told
+        return told
+
+    def _task(self, task_id: str) -> Task | None:
+        return None if self._manager is None else self._manager.opened(TaskId(task_id))
+
+    def _forget_closed(self) -> None:
+        """All that closed tasks said is on the disk; some are kept, because one may be on its way to a screen."""
+        closed = [task_id for task_id in self._told if self._task(task_id) is None]
+        for task_id in closed[:-_MOST_CLOSED]:
+            if not self._history.shows(self._told[task_id].owner, task_id):
+                del self._told[task_id]
+
+    def _heard(self, event: TaskEvent) -> None:
+        match event:
+            case TaskInteractive(payload=(task_id,)):
+                told = self._of(TaskId(task_id))
+                if told is not None:
+                    self._channels.publish_to(told.owner, InteractionRequiredMessage(task_id=task_id))
+            case TaskSpawned(payload=(parent, child)):
+                self._follow(parent, child)
+            case TaskDelegationCompleted(payload=(parent, child, _)):
+                self._follow(child, parent)
+            case _:
+                pass
+        about = task_id_of(event) if not isinstance(event, MessageEvent) else None
+        if about is not None:
+            self._tell_progress(TaskId(about))
+
+    def _tell_progress(self, task_id: TaskId) -> None:
+        doing = self.details(task_id)
+        if doing is None or doing == self._progress.get(task_id):
+            return
+        told = self._of(task_id)
+        if told is not None and self._history.shows(told.owner, task_id):
+            self._progress = {task_id: doing}
+            self._channels.publish_to(
+                told.owner,
+                TaskProgressMessage(
+                    task_id=task_id,
+                    status=doing.status,
+                    todos=list(doing.todos),
+                    message_queue=list(doing.queue),
+                    token_usage=doing.usage,
+                ),
+            )
+
+    def _follow(self, left: str, entered: str) -> None:
+        """Whoever watched the one task watches the other now."""
+        told = self._of(TaskId(entered))
+        if told is not None and self._history.shows(told.owner, left):
+            self._show(told.owner, entered)
+
+    def _show(self, owner: Owner, task_id: str) -> None:
+        self._held.begin(self._shown(owner, task_id))
+
+    async def _shown(self, owner: Owner, task_id: str) -> None:
+        try:
+            await self._history.show(owner, task_id)
+        except UnknownTask:
+            # Deleted meanwhile: whoever deletes a task takes it off the screen.
+            return

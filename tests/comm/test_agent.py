@@ -1,0 +1,322 @@
+"""The agent in the running server: a task from its first words to its end, on all tabs, over a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from jupyter_server.serverapp import ServerApp
+
+from hdsp_agent.comm.history import ItemChange
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.events import SESSION_SCHEMA, TASK_SCHEMA
+from hdsp_agent.persistence import HistoryQuery
+from tests.comm.channel.channel_panel import Panel
+from tests.comm.conftest import Connect, messages
+from tests.comm.stored_tasks import eventually
+
+ME = server_owner()
+Turn = Sequence[dict[str, object]]
+
+WRITE: Turn = (
+    {"text": "I will write a note."},
+    {"tool": "write_to_file", "arguments": {"path": "note.txt", "content": "once\n"}, "id": "w"},
+)
+DONE: Turn = ({"text": "Now I am done."}, {"tool": "attempt_completion", "arguments": {"result": "It is written."}})
+
+
+async def speak(services: Services, folder: Path, *turns: Turn) -> None:
+    """Let the model say this from here on."""
+    script = folder / f"script-{len(list(folder.glob('script-*')))}.json"
+    script.write_text(json.dumps([list(turn) for turn in turns]))
+    book = services.config.profiles
+    await book.update(book.current.id, {"apiProvider": "fake-ai", "apiModelId": str(script)})
+
+
+def conversation(panel: Panel) -> dict[int, dict[str, object]]:
+    """The messages on screen, put together as the page does it."""
+    shown: dict[int, dict[str, object]] = {}
+    for frame in panel.of("msg"):
+        data = frame["data"]
+        match data["type"]:
+            case "state":
+                shown = {message["ts"]: dict(message) for message in data["state"].get("clineMessages", [])}
+            case "messageCreated":
+                shown[data["message"]["ts"]] = dict(data["message"])
+            case "messageUpdated":
+                shown[data["clineMessage"]["ts"]] = dict(data["clineMessage"])
+            case "messageDelta":
+                message = shown[data["ts"]]
+                before = str(message.get(data["field"], ""))
+                assert len(before.encode("utf-16-le")) // 2 == data["offset"], "a delta does not fit"
+                message[data["field"]] = before + data["append"]
+    return shown
+
+
+def asked(panel: Panel, kind: str) -> list[dict[str, object]]:
+    """The questions of this kind that wait."""
+    return [
+        message
+        for message in conversation(panel).values()
+        if message.get("ask") == kind and not message.get("partial") and "isAnswered" not in message
+    ]
+
+
+def said(panel: Panel, kind: str) -> list[str]:
+    return [str(message["text"]) for message in conversation(panel).values() if message.get("say") == kind]
+
+
+async def question(panel: Panel, kind: str) -> int:
+    """The time of the question of this kind, once it is on screen."""
+    await panel.until(lambda: asked(panel, kind))
+    return int(str(asked(panel, kind)[-1]["ts"]))
+
+
+@asynccontextmanager
+async def another_server(jp_serverapp: ServerApp) -> AsyncIterator[Services]:
+    """The extension stopped and started again, with nothing of the old one left."""
+    from hdsp_agent._graph import build_services, start_services
+
+    (app,) = jp_serverapp.extension_manager.extension_apps["hdsp_agent"]
+    await app.services.stop()
+    for schema in (SESSION_SCHEMA, TASK_SCHEMA):
+        jp_serverapp.event_logger.schemas.remove(schema)
+    services = build_services(app)
+    app.services = services
+    await start_services(app, services)
+    yield services
+
+
+async def test_a_task_goes_from_its_first_words_over_an_approval_to_its_end(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, DONE)
+    async with connect() as panel, connect() as other:
+        ack = await panel.ask("newTask", text="Write a note", notebook={"path": "a.ipynb"})
+        assert ack["ok"], ack
+        task = ack["result"]
+        ts = await question(panel, "tool")
+        assert await question(other, "tool") == ts
+        assert not (jp_root_dir / "note.txt").exists()
+        assert messages(other, "interactionRequired")[-1]["taskId"] == task
+        assert (await other.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["ok"]
+        await panel.until(lambda: said(panel, "completion_result"))
+        assert (jp_root_dir / "note.txt").read_text() == "once\n"
+        late = await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        assert late["error"]["code"] == "conflict"
+        await question(other, "completion_result")
+        for page in (panel, other):
+            assert said(page, "text") == ["Write a note", "I will write a note.", "Now I am done."]
+        state = messages(panel, "state")[-1]["state"]
+        assert (state["currentTaskId"], state["currentTaskStatus"]) == (task, "running")
+        heard = [message["status"] for message in messages(other, "taskProgress")]
+        assert heard[-1] == "idle"
+        assert {"interactive", "running"} < set(heard)
+        item = await services.history.item(ME, task)
+        assert (item.status, item.task, item.notebook and item.notebook.path) == (
+            "completed",
+            "Write a note",
+            "a.ipynb",
+        )
+
+
+async def test_what_is_cleared_on_one_tab_is_gone_from_all_and_can_be_opened_again(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, DONE)
+    async with connect() as panel, connect() as other:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        ts = await question(other, "tool")
+        assert (await other.ask("clearTask"))["ok"]
+        await panel.until(lambda: "currentTaskId" not in messages(panel, "state")[-1]["state"])
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["error"]["code"] == (
+            "not_found"
+        )
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        assert await question(other, "tool") == ts
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked", text="Not there"))["ok"]
+        await other.until(lambda: said(other, "user_feedback") == ["Not there"])
+        await other.until(lambda: said(other, "completion_result"))
+        assert not (jp_root_dir / "note.txt").exists()
+
+
+async def test_an_approval_that_waited_while_the_server_was_away_is_asked_again_and_nothing_runs_twice(
+    services: Services, jp_serverapp: ServerApp, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE)
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        ts = await question(panel, "tool")
+    async with another_server(jp_serverapp) as again:
+        await speak(again, tmp_path, DONE)
+        async with connect() as panel:
+            assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+            assert await question(panel, "tool") == ts
+            assert not (jp_root_dir / "note.txt").exists()
+            assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["ok"]
+            await question(panel, "completion_result")
+            assert (jp_root_dir / "note.txt").read_text() == "once\n"
+            answered = [message for message in conversation(panel).values() if message.get("ask") == "tool"]
+            assert [message["ts"] for message in answered] == [ts]
+            assert [message for message in conversation(panel).values() if message.get("ask") == "resume_task"] == []
+
+
+async def test_a_tab_that_opens_while_the_model_speaks_hears_every_word_once(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    words = [f"word{number} " for number in range(60)]
+    pieces = [step for word in words for step in ({"text": word}, {"wait": 0.005})]
+    await speak(services, tmp_path, [*pieces, DONE[1]])
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Speak"))["result"]
+        await panel.until(lambda: len(said(panel, "text")) == 2)
+        await panel.ask("showTaskWithId", taskId=task)
+        async with connect() as late:
+            await question(late, "completion_result")
+            await question(panel, "completion_result")
+            for page in (panel, late):
+                assert said(page, "text") == ["Speak", "".join(words)]
+
+
+async def test_cancel_stops_the_model_and_asks_whether_to_go_on(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, [{"text": "I begin. "}, {"wait": 600}], DONE)
+    async with connect() as panel:
+        await panel.ask("newTask", text="Begin")
+        await panel.until(lambda: len(said(panel, "text")) == 2)
+        assert (await panel.ask("cancelTask"))["ok"]
+        ts = await question(panel, "resume_task")
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await question(panel, "completion_result")
+
+
+async def test_a_running_task_is_renamed_through_itself_and_its_end_does_not_undo_that(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, DONE)
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        ts = await question(panel, "tool")
+        item = await services.history.change(ME, task, ItemChange(title="My  note", favorite=True))
+        assert (item.title, item.is_favorited) == ("My note", True)
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await question(panel, "completion_result")
+        (hit,) = (await services.history.page(ME, HistoryQuery())).hits
+        assert (hit.item.title, hit.item.is_favorited, hit.item.status) == ("My note", True, "completed")
+
+
+async def test_messages_are_queued_changed_and_taken_back(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, DONE)
+    async with connect() as panel:
+        await panel.ask("newTask", text="Write a note")
+        ts = await question(panel, "tool")
+        one = (await panel.ask("queueMessage", text="one"))["result"]
+        two = (await panel.ask("queueMessage", text="two"))["result"]
+        assert (await panel.ask("removeQueuedMessage", text=one))["ok"]
+        assert (await panel.ask("editQueuedMessage", payload={"id": two, "text": "second"}))["ok"]
+        await panel.ask("clearTask")
+        assert not (jp_root_dir / "note.txt").exists()
+        (hit,) = (await services.history.page(ME, HistoryQuery())).hits
+        await panel.ask("showTaskWithId", taskId=hit.item.id)
+        queue = messages(panel, "state")[-1]["state"]["messageQueue"]
+        assert [message["text"] for message in queue] == ["second"]
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await question(panel, "completion_result")
+        assert said(panel, "user_feedback") == ["second"]
+
+
+async def test_a_message_is_deleted_after_a_question_on_the_tab_that_asked(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, WRITE)
+    async with connect() as panel, connect() as other:
+        await panel.ask("newTask", text="Write a note")
+        ts = await question(panel, "tool")
+        first, second = [
+            number for number, message in sorted(conversation(panel).items()) if message.get("say") == "text"
+        ]
+        assert (await panel.ask("deleteMessage", value=second))["ok"]
+        assert messages(panel, "showDeleteMessageDialog")[-1]["messageTs"] == second
+        assert messages(other, "showDeleteMessageDialog") == []
+        assert (await panel.ask("deleteMessageConfirm", messageTs=second))["ok"]
+        await question(other, "resume_task")
+        assert second not in conversation(other) and ts not in conversation(other)
+        assert (await panel.ask("editMessageConfirm", messageTs=first, text="Write another note"))["ok"]
+        await other.until(lambda: said(other, "text")[:1] == ["Write another note"])
+        await question(panel, "tool")
+
+
+async def test_the_mode_of_a_named_task_is_its_own(services: Services, connect: Connect, tmp_path: Path) -> None:
+    await speak(services, tmp_path, WRITE)
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        await question(panel, "tool")
+        before = services.config.settings.mode
+        assert (await panel.ask("mode", text="ask", taskId=task))["ok"]
+        assert ((await services.history.item(ME, task)).mode, services.config.settings.mode) == ("ask", before)
+        assert (await panel.ask("mode", text="debug"))["ok"]
+        assert ((await services.history.item(ME, task)).mode, services.config.settings.mode) == ("debug", "debug")
+        unknown = await panel.ask("mode", text="nonsense", taskId=task)
+        assert unknown["error"]["code"] == "invalid_input"
+
+
+async def test_operators_hear_what_happens_without_a_word_of_it(
+    services: Services, jp_serverapp: ServerApp, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    heard: list[dict[str, object]] = []
+
+    async def listen(logger: object, schema_id: str, data: dict[str, object]) -> None:
+        heard.append(data)
+
+    logger = jp_serverapp.event_logger
+    logger.add_listener(schema_id=TASK_SCHEMA, listener=listen)
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="A secret wish"))["result"]
+        await question(panel, "completion_result")
+        await eventually(lambda: any(event["event"] == "taskCompleted" for event in heard))
+    logger.remove_listener(schema_id=TASK_SCHEMA, listener=listen)
+    assert {event["task_id"] for event in heard} == {task}
+    assert "secret wish" not in json.dumps(heard)
+
+
+class TestIpc:
+    """Where the operator lets programs outside in."""
+
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, object]) -> dict[str, object]:
+        traits = jp_server_config["HdspAgentApp"]
+        assert isinstance(traits, dict)
+        return {**jp_server_config, "HdspAgentApp": {**traits, "ipc_enabled": True}}
+
+    async def test_a_program_outside_starts_a_task_that_pages_can_open(
+        self, services: Services, connect: Connect, tmp_path: Path, storage_dir: Path
+    ) -> None:
+        from hdsp_agent.ipc import FOLDER, IpcClient, find_servers
+        from hdsp_agent.messages import StartNewTaskCommand, StartNewTaskData
+
+        await speak(services, tmp_path, DONE)
+        (server,) = find_servers(storage_dir / FOLDER)
+        async with IpcClient.connect(server.address) as client:
+            await client.send(StartNewTaskCommand(data=StartNewTaskData(configuration={}, text="From outside")))
+            async for event in client.events():
+                if event.event_name == "taskCompleted":
+                    break
+            task = str(event.payload[0])
+        async with connect() as panel:
+            assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+            assert said(panel, "completion_result") == ["It is written."]
+
+
+async def test_without_the_operators_wish_there_is_no_socket(services: Services, storage_dir: Path) -> None:
+    await asyncio.sleep(0)
+    assert services.ipc is None
+    assert not (storage_dir / "ipc").exists()
