@@ -55,6 +55,14 @@ export function SetupCard({
           )}
         </p>
       )}
+      {conversations === 'supported' && (
+        <p className="jp-hdspAgent-hint">
+          {trans.__(
+            'This panel shows conversations; typing into it comes with a later version. Until then “%1” in a terminal starts one.',
+            'hdsp-agent run'
+          )}
+        </p>
+      )}
     </section>
   );
 }

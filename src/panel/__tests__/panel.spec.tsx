@@ -277,11 +277,13 @@ describe('AgentPanel', () => {
       expect(find('textarea, input')).toBeNull();
     });
 
-    it('should promise nothing when one can be begun, or nobody knows', () => {
+    it('should say where one can be begun, and nothing while nobody knows', () => {
       begin();
       expect(find('.jp-hdspAgent-hint')).toBeNull();
       publish({ type: 'state', state: { canStartTasks: true } });
-      expect(find('.jp-hdspAgent-hint')).toBeNull();
+      expect(find('.jp-hdspAgent-hint')?.textContent).toContain(
+        'hdsp-agent run'
+      );
     });
   });
 
