@@ -30,6 +30,7 @@ _NO_ANSWER_TEXT: Final = (
     "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
 )
 _CUT_OFF: Final = "\n\n[Response interrupted by user]"
+_LONGEST_RAW: Final = 500
 
 
 @dataclass
@@ -206,7 +207,7 @@ class Requests:
             await self._wait_and_show(error, tries.failures)
             tries.failures += 1
             return
-        answer = await task.dialogue.ask("api_req_failed", f"{error.message}\n\n{error.remedy}")
+        answer = await task.dialogue.ask("api_req_failed", _failure_text(error))
         await task.add_words(answer)
         if answer.response == "noButtonClicked":
             raise Stopped
@@ -235,6 +236,17 @@ class Requests:
         finally:
             if ts is not None:
                 await task.conversation.say("api_req_retry_delayed", error.message, partial=False, ts=ts)
+
+
+def _failure_text(error: ModelError) -> str:
+    """What went wrong and what is done about it, and the provider's words where ours do not hold them."""
+    parts = [error.message]
+    if error.kind != "other" and error.remedy not in error.message:
+        parts.append(error.remedy)
+    raw = " ".join(error.raw.split())[:_LONGEST_RAW]
+    if raw and raw not in error.message:
+        parts.append(raw)
+    return "\n\n".join(parts)
 
 
 def _classified(error: Exception, client: ModelClient | None) -> ModelError | None:
