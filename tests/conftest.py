@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,3 +56,8 @@ def services(jp_serverapp: ServerApp, jp_asyncio_loop: asyncio.AbstractEventLoop
     jp_asyncio_loop.run_until_complete(manager.start_all_extensions())
     yield jp_serverapp.web_app.settings["hdsp_agent_services"]
     jp_asyncio_loop.run_until_complete(manager.stop_all_extensions())
+
+
+def pytest_configure() -> None:
+    """Heed interruptions even as a shell's background job, which ignores them: tests send them to what they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

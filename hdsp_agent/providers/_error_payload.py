@@ -164,6 +164,9 @@ def _closing(text: str, start: int) -> int | None:
             quote = char
         elif char in "{[":
             depth += 1
+            if depth > _DEEPEST:
+                # No provider nests so deep, and Python's own parser is not to be brought to its limits.
+                return None
         elif char in "}]":
             depth -= 1
             if depth == 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -91,13 +90,7 @@ class Home:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            # A shell's background jobs ignore interruptions, and so would what they start.
-            preexec_fn=_heed_interruptions if os.name == "posix" else None,  # noqa: PLW1509 -- one call, no locks
         )
-
-
-def _heed_interruptions() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def item(task_id: TaskId, task: str, **fields: object) -> HistoryItem:
