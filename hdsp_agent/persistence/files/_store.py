@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
-import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from ...config._held import HeldTasks
 from ...errors import Conflict
 from ...messages import TaskId
+from .._damage_reports import DamageReports
+from .._new_task import first_records
 from .._protocol import DamageNotice, NewTask, Place, Recovery
-from .._records import TaskMetadata, TaskState, iso_time
+from .._records import TaskMetadata, TaskState
 from .._trace import task_logger
 from ._endings import take_task
 from ._folders import STATE, TaskFolders, checked_id, read_metadata, read_state, write_record
@@ -32,7 +30,6 @@ __all__ = ["FileStore"]
 
 logger = logging.getLogger(__name__)
 
-_MAX_REPORTED: Final = 10_000
 _PATIENCE_SECONDS: Final = 1.0
 
 
@@ -53,11 +50,9 @@ class FileStore:
         self._monitor = Monitor(self._folders, lambda: self._open, interval=monitor_seconds)
         self._open: dict[TaskId, FileTaskLog] = {}
         self._held = HeldTasks()
-        self._on_damage = on_damage
+        self._damages = DamageReports(on_damage)
         self._remembered = remembered
         self._heartbeat_seconds = heartbeat_seconds
-        self._reported: set[DamageNotice] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def folders(self) -> TaskFolders:
@@ -66,7 +61,7 @@ class FileStore:
 
     async def start(self) -> None:
         """Get ready, and finish what a crash interrupted."""
-        self._loop = asyncio.get_running_loop()
+        self._damages.start()
         await asyncio.to_thread(self._folders.prepare)
         await self._monitor.recover()
         self._monitor.start()
@@ -90,7 +85,7 @@ class FileStore:
     async def view(self, task_id: TaskId) -> FileTaskReader:
         """A task to look at."""
         metadata = await asyncio.to_thread(lambda: read_metadata(self._folders.find(task_id)[1]))
-        return FileTaskReader(self._folders, metadata, on_damage=self._damaged)
+        return FileTaskReader(self._folders, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
         """The ids of all tasks, or of those in one place."""
@@ -131,15 +126,8 @@ class FileStore:
         return await self._monitor.recover()
 
     async def _create(self, new: NewTask) -> FileTaskLog:
-        task_id = new.task_id or TaskId(str(uuid.uuid4()))
-        checked_id(task_id)
-        now = iso_time()
-        metadata = TaskMetadata(
-            uuid=task_id, task_key=new.task_key, created_at=now, process_id=os.getpid(), hostname=socket.gethostname(),
-            config=dict(new.config), user=new.user, parent_task_id=new.parent_task_id, root_task_id=new.root_task_id,
-            forked_from=new.forked_from, workspace=new.workspace, notebook=new.notebook, mode=new.mode,
-        )  # fmt: skip
-        state = TaskState(status="initializing", started_at=now, updated_at=now)
+        metadata, state = first_records(new)
+        checked_id(metadata.uuid)
 
         def create() -> FileTaskLog:
             locks: list[TaskLock] = []
@@ -171,7 +159,7 @@ class FileStore:
     def _load(self, folder: Path, lock: TaskLock, metadata: TaskMetadata, state: TaskState) -> FileTaskLog:
         log = FileTaskLog(
             self._folders, self._writer, folder, lock, metadata, state,
-            on_damage=self._damaged, on_end=self._ended,
+            on_damage=self._damages.tell, on_end=self._ended,
             remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
         )  # fmt: skip
         log.load()
@@ -200,15 +188,3 @@ class FileStore:
                 if task_id in self._open or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
-
-    def _damaged(self, notice: DamageNotice) -> None:
-        loop = self._loop
-        if loop is None or self._on_damage is None:
-            return
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._report, notice)
-
-    def _report(self, notice: DamageNotice) -> None:
-        if self._on_damage is not None and notice not in self._reported and len(self._reported) < _MAX_REPORTED:
-            self._reported.add(notice)
-            self._on_damage(notice)

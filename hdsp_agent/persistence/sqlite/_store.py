@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import sqlite3
-import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from ...config._held import HeldTasks
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
+from .._damage_reports import DamageReports
+from .._new_task import first_records
 from .._protocol import DamageNotice, NewTask, Place, Recovery
 from .._recording_log import REMEMBERED
-from .._records import TaskMetadata, TaskState, iso_time
+from .._records import TaskMetadata, TaskState
 from .._trace import task_logger
 from ..files._folders import checked_id
 from ..files._locks import LockWatch
@@ -35,8 +32,6 @@ from ._writer import GroupWriter
 __all__ = ["SqliteStore"]
 
 logger = logging.getLogger(__name__)
-
-_MAX_REPORTED: Final = 10_000
 
 
 class SqliteStore:
@@ -61,14 +56,12 @@ class SqliteStore:
         self._writer = GroupWriter(self._database)
         self._open: dict[TaskId, SqliteTaskLog] = {}
         self._held = HeldTasks()
-        self._on_damage = on_damage
+        self._damages = DamageReports(on_damage)
         self._remembered = remembered
         self._heartbeat_seconds = heartbeat_seconds
         self._monitor_seconds = monitor_seconds
         self._recovering = asyncio.Lock()
         self._rounds: asyncio.Task[None] | None = None
-        self._reported: set[DamageNotice] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def path(self) -> Path:
@@ -77,7 +70,7 @@ class SqliteStore:
 
     async def start(self) -> None:
         """Get ready, and finish what a crash interrupted."""
-        self._loop = asyncio.get_running_loop()
+        self._damages.start()
         # Opens the file, and makes it and its tables as needed.
         await self._writer.run(lambda _: None)
         await self.recover()
@@ -110,7 +103,7 @@ class SqliteStore:
             return self._rows.find(connection, task_id).read_metadata()
 
         metadata = await asyncio.to_thread(self._database.read, read)
-        return SqliteTaskReader(self._database, self._rows, metadata, on_damage=self._damaged)
+        return SqliteTaskReader(self._database, self._rows, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
         """The ids of all tasks, or of those in one place."""
@@ -145,21 +138,14 @@ class SqliteStore:
             return recoveries
 
     async def _create(self, new: NewTask) -> SqliteTaskLog:
-        task_id = new.task_id or TaskId(str(uuid.uuid4()))
-        checked_id(task_id)
-        now = iso_time()
-        metadata = TaskMetadata(
-            uuid=task_id, task_key=new.task_key, created_at=now, process_id=os.getpid(), hostname=socket.gethostname(),
-            config=dict(new.config), user=new.user, parent_task_id=new.parent_task_id, root_task_id=new.root_task_id,
-            forked_from=new.forked_from, workspace=new.workspace, notebook=new.notebook, mode=new.mode,
-        )  # fmt: skip
-        state = TaskState(status="initializing", started_at=now, updated_at=now)
+        metadata, state = first_records(new)
+        checked_id(metadata.uuid)
 
         def create(connection: sqlite3.Connection, lock: RowLock) -> tuple[TaskMetadata, TaskState]:
             self._rows.create(connection, metadata, state, lock)
             return metadata, state
 
-        return await self._begin(task_id, create, "started")
+        return await self._begin(metadata.uuid, create, "started")
 
     async def _resume(self, task_id: TaskId) -> SqliteTaskLog:
         if task_id in self._open:
@@ -183,7 +169,7 @@ class SqliteStore:
             try:
                 log = SqliteTaskLog(
                     self._database, self._rows, self._writer, lock, metadata, state,
-                    on_damage=self._damaged, on_end=self._ended,
+                    on_damage=self._damages.tell, on_end=self._ended,
                     remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
                 )  # fmt: skip
                 await asyncio.to_thread(log.load)
@@ -208,15 +194,3 @@ class SqliteStore:
 
     def _ended(self, task_id: TaskId) -> None:
         self._open.pop(task_id, None)
-
-    def _damaged(self, notice: DamageNotice) -> None:
-        loop = self._loop
-        if loop is None or self._on_damage is None:
-            return
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._report, notice)
-
-    def _report(self, notice: DamageNotice) -> None:
-        if self._on_damage is not None and notice not in self._reported and len(self._reported) < _MAX_REPORTED:
-            self._reported.add(notice)
-            self._on_damage(notice)

@@ -1,0 +1,25 @@
+"""What is written of a task before anything happens in it, wherever it is kept."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+
+from ..messages import TaskId
+from ._protocol import NewTask
+from ._records import TaskMetadata, TaskState, iso_time
+
+__all__ = ["first_records"]
+
+
+def first_records(new: NewTask) -> tuple[TaskMetadata, TaskState]:
+    """The metadata and the state the task begins with."""
+    now = iso_time()
+    metadata = TaskMetadata(
+        uuid=new.task_id or TaskId(str(uuid.uuid4())), task_key=new.task_key, created_at=now,
+        process_id=os.getpid(), hostname=socket.gethostname(), config=dict(new.config), user=new.user,
+        parent_task_id=new.parent_task_id, root_task_id=new.root_task_id, forked_from=new.forked_from,
+        workspace=new.workspace, notebook=new.notebook, mode=new.mode,
+    )  # fmt: skip
+    return metadata, TaskState(status="initializing", started_at=now, updated_at=now)
