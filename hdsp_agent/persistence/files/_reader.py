@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from ...messages import ClineMessage, TaskId
+from ...messages import TaskId
 from .._protocol import DamageNotice
-from .._records import STREAM_FILES, ApiRecord, Stream, SummaryRecord, TaskMetadata, TaskState, ToolRecord
+from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState
+from .._stream_reader import StreamReader
 from .._trace import TaskLogger, task_logger
-from ..marks._marks import AnyMark
 from ._artifacts import Artifacts
 from ._corrupt_lines import CorruptLine, keep_aside
 from ._folders import TaskFolders, read_state
 from ._jsonl import JsonlLog, LineForm
-from ._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
+from ._records import FileRecords
 
 __all__ = ["FileTaskReader"]
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class FileTaskReader:
+class FileTaskReader(StreamReader):
     """See ``TaskReader`` for what it does. Whoever holds the task's lock (``owner``) also keeps damaged lines aside."""
 
     def __init__(
@@ -40,51 +40,11 @@ class FileTaskReader:
         remembered: int = 0,
     ) -> None:
         self._folders = folders
-        self._metadata = metadata
         self._logger = task_logger(logger, metadata.uuid)
         # What the reader is made of does not refer to it: of thousands looked at, each goes when it is let go of.
         self._damages = _Damages(metadata.uuid, self._logger, on_damage, owner=owner)
         self._artifacts = Artifacts(partial(_folder_of, folders, metadata.uuid))
-        self._ui = self._records("ui", UI_FORM, remembered)
-        self._api = self._records("api", API_FORM, remembered)
-        self._summaries = self._records("summaries", SUMMARIES_FORM, remembered)
-        self._tools = self._records("tools", TOOLS_FORM, remembered)
-        self._marks = self._records("marks", MARKS_FORM, remembered)
-
-    @property
-    def task_id(self) -> TaskId:
-        """Its id, and the trace id of everything that is logged about it."""
-        return self._metadata.uuid
-
-    @property
-    def metadata(self) -> TaskMetadata:
-        """What does not change about it."""
-        return self._metadata
-
-    @property
-    def ui(self) -> FileRecords[ClineMessage]:
-        """What the person sees."""
-        return self._ui
-
-    @property
-    def api(self) -> FileRecords[ApiRecord]:
-        """What the model was sent and said."""
-        return self._api
-
-    @property
-    def summaries(self) -> FileRecords[SummaryRecord]:
-        """What stands for older messages."""
-        return self._summaries
-
-    @property
-    def tools(self) -> FileRecords[ToolRecord]:
-        """Which tools ran."""
-        return self._tools
-
-    @property
-    def marks(self) -> FileRecords[AnyMark]:
-        """What was condensed, truncated, rewound and undone."""
-        return self._marks
+        super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> TaskState:
         """How it is getting on."""

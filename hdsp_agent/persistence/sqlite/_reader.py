@@ -11,15 +11,14 @@ from functools import partial
 from typing import Final, TypeVar
 
 from ...errors import InvalidInput, NotFound
-from ...messages import ClineMessage, TaskId
 from .._protocol import DamageNotice
-from .._records import ApiRecord, Stream, SummaryRecord, TaskMetadata, TaskState, ToolRecord
+from .._records import Stream, TaskMetadata, TaskState
+from .._stream_reader import StreamReader
 from .._trace import task_logger
 from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
 from ..files._corrupt_lines import CorruptLine
 from ..files._jsonl import LineForm
-from ..files._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
-from ..marks._marks import AnyMark
+from ..files._records import FileRecords
 from ._database import TaskDatabase
 from ._rows import TableLog
 from ._schema import STREAM_TABLES
@@ -34,7 +33,7 @@ logger = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 
-class SqliteTaskReader:
+class SqliteTaskReader(StreamReader):
     """See ``TaskReader`` for what it does."""
 
     def __init__(
@@ -48,49 +47,9 @@ class SqliteTaskReader:
     ) -> None:
         self._database = database
         self._rows = rows
-        self._metadata = metadata
         self._on_damage = on_damage
         self._logger = task_logger(logger, metadata.uuid)
-        self._ui = self._records("ui", UI_FORM, remembered)
-        self._api = self._records("api", API_FORM, remembered)
-        self._summaries = self._records("summaries", SUMMARIES_FORM, remembered)
-        self._tools = self._records("tools", TOOLS_FORM, remembered)
-        self._marks = self._records("marks", MARKS_FORM, remembered)
-
-    @property
-    def task_id(self) -> TaskId:
-        """Its id, and the trace id of everything that is logged about it."""
-        return self._metadata.uuid
-
-    @property
-    def metadata(self) -> TaskMetadata:
-        """What does not change about it."""
-        return self._metadata
-
-    @property
-    def ui(self) -> FileRecords[ClineMessage]:
-        """What the person sees."""
-        return self._ui
-
-    @property
-    def api(self) -> FileRecords[ApiRecord]:
-        """What the model was sent and said."""
-        return self._api
-
-    @property
-    def summaries(self) -> FileRecords[SummaryRecord]:
-        """What stands for older messages."""
-        return self._summaries
-
-    @property
-    def tools(self) -> FileRecords[ToolRecord]:
-        """Which tools ran."""
-        return self._tools
-
-    @property
-    def marks(self) -> FileRecords[AnyMark]:
-        """What was condensed, truncated, rewound and undone."""
-        return self._marks
+        super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> TaskState:
         """How it is getting on."""
