@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,12 +22,11 @@ from typing import Final
 
 from ...config._private_files import storage_error
 from ...errors import StorageUnavailable
+from .._pending_lines import MAX_PENDING_BYTES, PendingLines
 from ._append_file import Appender
 
 __all__ = ["LogFile", "LogWriter"]
 
-MAX_PENDING_BYTES: Final = 64 * 1024 * 1024
-MAX_PENDING_LINES: Final = 20_000
 MAX_OPEN_FILES: Final = 256
 _SYNC_THREADS: Final = 8
 
@@ -113,10 +112,7 @@ class LogWriter:
     """Appends lines to logs without ever blocking the event loop."""
 
     def __init__(self, *, max_pending_bytes: int = MAX_PENDING_BYTES, max_open_files: int = MAX_OPEN_FILES) -> None:
-        self._max_pending_bytes = max_pending_bytes
-        self._pending_bytes = 0
-        self._pending_lines = 0
-        self._room: deque[asyncio.Future[None]] = deque()
+        self._pending = PendingLines(max_pending_bytes)
         self._work: queue.SimpleQueue[_Line | _Close | _Synced | _Stop] = queue.SimpleQueue()
         self._files = _Files(self._work, max_open_files)
         self._thread: threading.Thread | None = None
@@ -125,29 +121,11 @@ class LogWriter:
     @property
     def crowded(self) -> bool:
         """Whether so much waits to be written that callers should wait for ``room`` first."""
-        return self._full or bool(self._room)
-
-    @property
-    def _full(self) -> bool:
-        return self._pending_bytes >= self._max_pending_bytes or self._pending_lines >= MAX_PENDING_LINES
+        return self._pending.crowded
 
     async def room(self) -> None:
         """Wait until there is room for a line; who came first goes first."""
-        if not self.crowded:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._room.append(waiter)
-        await waiter
-
-    def _make_room(self) -> None:
-        """Let the first of those who wait go on, and the next one after it has added its line."""
-        while self._room and not self._full:
-            waiter = self._room.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                if self._room:
-                    waiter.get_loop().call_soon(self._make_room)
-                return
+        await self._pending.room()
 
     def append(
         self, log: LogFile, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
@@ -165,8 +143,7 @@ class LogWriter:
                 reason="stopped",
             )
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending_bytes += len(data)
-        self._pending_lines += 1
+        self._pending.add(data)
         log.outstanding += bool(data)
         self._put(_Line(log, log._in_thread, data, durable, log.attempt, acknowledged, on_success))
         return acknowledged
@@ -197,8 +174,7 @@ class LogWriter:
 
     def _deliver(self, outcomes: list[_Outcome]) -> None:
         for line, error in outcomes:
-            self._pending_bytes -= len(line.data)
-            self._pending_lines -= 1
+            self._pending.remove(line.data)
             log, acknowledged = line.log, line.acknowledged
             if error is None:
                 log.paused = None
@@ -215,7 +191,7 @@ class LogWriter:
                 log.outstanding = 0
             if not acknowledged.done():
                 acknowledged.set_exception(error)
-        self._make_room()
+        self._pending.make_room()
 
     def _run(self) -> None:
         stop: _Stop | None = None

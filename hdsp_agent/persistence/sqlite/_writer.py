@@ -16,7 +16,6 @@ import queue
 import re
 import sqlite3
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -25,6 +24,7 @@ from typing import Final, Generic, TypeVar
 
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from ...messages import TaskId
+from .._pending_lines import MAX_PENDING_BYTES, PendingLines
 from .._records import Stream
 from ..files._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._state_file import FileIdentity, file_identity
@@ -37,8 +37,6 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-MAX_PENDING_BYTES: Final = 64 * 1024 * 1024
-MAX_PENDING_LINES: Final = 20_000
 _MAX_BATCH: Final = 2_000
 
 _KEYS: Final[dict[Stream, re.Pattern[bytes]]] = {
@@ -171,10 +169,7 @@ class GroupWriter:
 
     def __init__(self, database: TaskDatabase, *, max_pending_bytes: int = MAX_PENDING_BYTES) -> None:
         self._database = database
-        self._max_pending_bytes = max_pending_bytes
-        self._pending_bytes = 0
-        self._pending_lines = 0
-        self._room: deque[asyncio.Future[None]] = deque()
+        self._pending = PendingLines(max_pending_bytes)
         self._work: queue.SimpleQueue[_Job | _Passed | _Stop] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -186,19 +181,11 @@ class GroupWriter:
     @property
     def crowded(self) -> bool:
         """Whether so much waits to be written that callers should wait for ``room`` first."""
-        return self._has_no_room or bool(self._room)
-
-    @property
-    def _has_no_room(self) -> bool:
-        return self._pending_bytes >= self._max_pending_bytes or self._pending_lines >= MAX_PENDING_LINES
+        return self._pending.crowded
 
     async def room(self) -> None:
         """Wait until there is room for a line; who came first goes first."""
-        if not self.crowded:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._room.append(waiter)
-        await waiter
+        await self._pending.room()
 
     def append(
         self, log: TaskTable, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
@@ -210,8 +197,7 @@ class GroupWriter:
         """
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._put(_Line(log, data, durable, log.attempt, acknowledged, on_success))
-        self._pending_bytes += len(data)
-        self._pending_lines += 1
+        self._pending.add(data)
         log.outstanding += bool(data)
         return acknowledged
 
@@ -260,8 +246,7 @@ class GroupWriter:
 
     def _deliver(self, outcomes: list[_Outcome]) -> None:
         for line, error in outcomes:
-            self._pending_bytes -= len(line.data)
-            self._pending_lines -= 1
+            self._pending.remove(line.data)
             log, acknowledged = line.table, line.acknowledged
             if error is None:
                 log.paused = None
@@ -278,17 +263,7 @@ class GroupWriter:
                 log.outstanding = 0
             if not acknowledged.done():
                 acknowledged.set_exception(error)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """Let the first of those who wait go on, and the next one after it has added its line."""
-        while self._room and not self._has_no_room:
-            waiter = self._room.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                if self._room:
-                    waiter.get_loop().call_soon(self._make_room)
-                return
+        self._pending.make_room()
 
     # What follows runs in the writer's thread.
 
