@@ -37,9 +37,26 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "secretsUpdated",
         "notice",
         "kernelStatus",
+        "notebookLease",
+        "applyNotebookOperations",
+        "readNotebook",
+        "reloadNotebook",
+        "changeOutputs",
+        "notebookWork",
     }
 )
-OWN_WEBVIEW_TYPES: Final = frozenset({"loadMessages", "loadTaskHistory", "dismissNotice"})
+OWN_WEBVIEW_TYPES: Final = frozenset(
+    {
+        "loadMessages",
+        "loadTaskHistory",
+        "dismissNotice",
+        "openNotebooks",
+        "notebookOperationsResult",
+        "notebookPage",
+        "cellReview",
+        "fixCell",
+    }
+)
 OWN_IPC_TYPES: Final = frozenset({"Error"})
 
 

@@ -7,7 +7,8 @@ from pydantic import Field
 from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
+from ._notebooks import NotebookUpdate
 
 __all__ = ["ExtensionMessage"]
 
-ExtensionMessage = Annotated[TaskUpdate | SettingsUpdate | ServicesUpdate, Field(discriminator="type")]
+ExtensionMessage = Annotated[TaskUpdate | SettingsUpdate | ServicesUpdate | NotebookUpdate, Field(discriminator="type")]

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ._notebooks import NotebookMessage
 from ._webview_modes import ModesMessage
 from ._webview_services import ServicesMessage
 from ._webview_settings import SettingsMessage
@@ -12,6 +13,6 @@ from ._webview_tasks import TaskMessage
 __all__ = ["WebviewMessage"]
 
 WebviewMessage = Annotated[
-    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage,
+    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage | NotebookMessage,
     Field(discriminator="type"),
 ]

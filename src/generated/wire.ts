@@ -296,7 +296,12 @@ export type WebviewMessage =
   | RequestRouterModelsRequest
   | RequestOpenAiModelsRequest
   | RequestOllamaModelsRequest
-  | RequestLmStudioModelsRequest;
+  | RequestLmStudioModelsRequest
+  | OpenNotebooksRequest
+  | NotebookOperationsResultRequest
+  | NotebookPageRequest
+  | CellReviewRequest
+  | FailedCellRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -357,7 +362,13 @@ export type ExtensionMessage =
   | InsertTextIntoTextareaMessage
   | ThemeMessage
   | ShowDeleteMessageDialogMessage
-  | ShowEditMessageDialogMessage;
+  | ShowEditMessageDialogMessage
+  | NotebookLeaseMessage
+  | ApplyNotebookOperationsMessage
+  | ReadNotebookMessage
+  | ReloadNotebookMessage
+  | ChangeOutputsMessage
+  | NotebookWorkMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -479,6 +490,36 @@ export interface ApiMessage {
   isTruncationMarker?: boolean;
 }
 
+/** One output more. */
+export interface AppendOutput {
+  op: 'appendOutput';
+  cellId: string;
+  output: Record<string, JsonValue>;
+}
+
+/** Do all of these in one transaction, or none; then save, if asked to. */
+export interface ApplyNotebookOperationsMessage {
+  type: 'applyNotebookOperations';
+  opId: string;
+  path: string;
+  operations: Array<
+    | InsertCell
+    | ReplaceSource
+    | DeleteCell
+    | MoveCell
+    | ChangeCellType
+    | SetOutputs
+    | AppendOutput
+    | ClearOutputs
+    | SetCellMetadata
+    | SetNotebookMetadata
+  >;
+  save: boolean;
+  taskId?: string;
+  review: boolean;
+  deadline?: number;
+}
+
 /** Answer the ask whose `ts` is `messageTs`. */
 export interface AskResponseRequest {
   requestId: string;
@@ -550,6 +591,52 @@ export interface CancelTaskRequest {
   type: 'cancelTask';
 }
 
+/** Why an operation could not be done: the cell is gone, or its source is another. */
+export interface CellMismatch {
+  index: number;
+  cellId: string;
+  source?: string;
+}
+
+/** The person kept or took back what the agent did to a cell. */
+export interface CellReviewRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'cellReview';
+  path: string;
+  cellId: string;
+  accepted: boolean;
+  part: 'whole' | 'hunk';
+}
+
+/** Make it code, Markdown or raw; its id and source stay. */
+export interface ChangeCellType {
+  op: 'changeCellType';
+  cellId: string;
+  expect?: string;
+  cellType: 'code' | 'markdown' | 'raw';
+}
+
+/** How the outputs of a cell the agent runs went on, from version `base` of them to `version`. `base` 0 begins with no outputs. A tab that has another version than `base` ignores it; the whole follows. */
+export interface ChangeOutputsMessage {
+  type: 'changeOutputs';
+  path: string;
+  cellId: string;
+  runId: string;
+  base: number;
+  version: number;
+  changes: Array<PutOutput | ExtendStream | TruncateOutputs>;
+  state:
+    | 'queued'
+    | 'running'
+    | 'ok'
+    | 'error'
+    | 'interrupted'
+    | 'dead'
+    | 'timed_out';
+  executionCount?: number;
+}
+
 /** Ask whether a mode has a folder of rules. */
 export interface CheckRulesDirectoryRequest {
   requestId: string;
@@ -607,6 +694,12 @@ export interface CheckpointRestoreRequest {
 export interface CheckpointWarning {
   type: 'WAIT_TIMEOUT' | 'INIT_TIMEOUT';
   timeout: number;
+}
+
+/** No outputs and no execution count. */
+export interface ClearOutputs {
+  op: 'clearOutputs';
+  cellId: string;
 }
 
 /** Put the task aside and show an empty panel. */
@@ -934,6 +1027,13 @@ export interface DeleteApiConfigurationRequest {
   text: string;
 }
 
+/** Take a cell away. */
+export interface DeleteCell {
+  op: 'deleteCell';
+  cellId: string;
+  expect?: string;
+}
+
 /** Delete the slash command named `text`. */
 export interface DeleteCommandRequest {
   requestId: string;
@@ -1157,6 +1257,14 @@ export interface ExportTaskWithIdRequest {
   type: 'exportTaskWithId';
 }
 
+/** Of the stream output at this place the first `keep` characters stay, and `text` follows. */
+export interface ExtendStream {
+  change: 'extend';
+  index: number;
+  keep: number;
+  text: string;
+}
+
 /** What a page shows, as of one moment. Fields that are absent have not changed, or do not exist. */
 export interface ExtensionState {
   version?: string;
@@ -1189,6 +1297,17 @@ export interface ExtensionState {
   notices?: Array<Notice>;
   settingsImportedAt?: number;
   debug?: boolean;
+}
+
+/** Begin a task that fixes a failed cell; the answer is its id. */
+export interface FailedCellRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'fixCell';
+  path: string;
+  cellId: string;
+  source: string;
+  traceback?: string;
 }
 
 /** The content of a file that was asked for, or why there is none. */
@@ -1541,6 +1660,18 @@ export interface ImportSettingsRequest {
   taskId?: string;
   type: 'importSettings';
   text: string;
+}
+
+/** A new cell behind `after`, or as the first. Its id is the server's. */
+export interface InsertCell {
+  op: 'insertCell';
+  cellId: string;
+  after?: string;
+  cellType: 'code' | 'markdown' | 'raw';
+  source: string;
+  metadata?: Record<string, JsonValue>;
+  outputs?: Array<Record<string, JsonValue>>;
+  executionCount?: number;
 }
 
 /** Put `text` into the input. */
@@ -1948,6 +2079,13 @@ export interface ModesResponse {
   payload: [Array<ModeName>];
 }
 
+/** Put a cell behind `after`, or first. */
+export interface MoveCell {
+  op: 'moveCell';
+  cellId: string;
+  after?: string;
+}
+
 /** Move a skill to another mode; no `newSkillMode` means every mode. */
 export interface MoveSkillRequest {
   requestId: string;
@@ -1969,10 +2107,55 @@ export interface NewTaskRequest {
   notebook?: NotebookRef;
 }
 
+/** Whether this tab is the one the agent changes the notebook in. */
+export interface NotebookLeaseMessage {
+  type: 'notebookLease';
+  path: string;
+  granted: boolean;
+}
+
+/** What became of a batch. `mismatch`: nothing of it was done. */
+export interface NotebookOperationsResultRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'notebookOperationsResult';
+  opId: string;
+  status: 'applied' | 'mismatch' | 'notOpen' | 'readOnly' | 'failed';
+  revision?: number;
+  saved: boolean;
+  contentHash?: string;
+  mismatches?: Array<CellMismatch>;
+  message?: string;
+}
+
+/** Part of a notebook, in answer to `readNotebook`: cells from `first` on. */
+export interface NotebookPageRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'notebookPage';
+  opId: string;
+  status: 'read' | 'notOpen' | 'failed';
+  revision?: number;
+  first: number;
+  total: number;
+  cells?: Array<Record<string, JsonValue>>;
+  metadata?: Record<string, JsonValue>;
+  nbformat?: number;
+  nbformatMinor?: number;
+  message?: string;
+}
+
 /** The notebook, and perhaps the cell, something is about. */
 export interface NotebookRef {
   path: string;
   cellId?: string;
+}
+
+/** All cells of a notebook the agent has under way, for the marks on them. Goes to every tab. */
+export interface NotebookWorkMessage {
+  type: 'notebookWork';
+  path: string;
+  cells: Array<WorkingCell>;
 }
 
 /** Something a person should know until it is mended or dismissed. */
@@ -2083,6 +2266,27 @@ export interface OpenMentionRequest {
   taskId?: string;
   type: 'openMention';
   text: string;
+}
+
+/** A notebook that a tab has open. */
+export interface OpenNotebook {
+  path: string;
+  revision: number;
+  dirty: boolean;
+  contentHash?: string;
+  kernelId?: string;
+  visible: boolean;
+  readOnly: boolean;
+  collaborative: boolean;
+}
+
+/** All notebooks this tab has open now. Sent whenever something about them changed, and after a reconnect. */
+export interface OpenNotebooksRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'openNotebooks';
+  notebooks: Array<OpenNotebook>;
+  renamed?: Record<string, string>;
 }
 
 /** Open the file that lists the workspace's MCP servers. */
@@ -2326,6 +2530,13 @@ export interface ProviderSettings {
   rateLimitSeconds?: number;
 }
 
+/** An output at this place: another one, or one more at the end. */
+export interface PutOutput {
+  change: 'put';
+  index: number;
+  output: Record<string, JsonValue>;
+}
+
 /** Keep a message until the agent has time for it. */
 export interface QueueMessageRequest {
   requestId: string;
@@ -2358,6 +2569,16 @@ export interface ReadFileContentRequest {
   text: string;
 }
 
+/** Tell cells from `first` on, as many as fit into about `budget` characters. */
+export interface ReadNotebookMessage {
+  type: 'readNotebook';
+  opId: string;
+  path: string;
+  first: number;
+  outputs: 'none' | 'bounded' | 'full';
+  budget: number;
+}
+
 /** Connect to all MCP servers again. */
 export interface RefreshAllMcpServersRequest {
   requestId: string;
@@ -2370,6 +2591,13 @@ export interface RefreshCustomToolsRequest {
   requestId: string;
   taskId?: string;
   type: 'refreshCustomTools';
+}
+
+/** Another tab saved; this one has nothing unsaved and shows what is on the disk. */
+export interface ReloadNotebookMessage {
+  type: 'reloadNotebook';
+  path: string;
+  contentHash?: string;
 }
 
 /** Take the message with the id `text` out of the queue. */
@@ -2392,6 +2620,14 @@ export interface RenameApiConfigurationRequest {
 export interface RenameValues {
   oldName: string;
   newName: string;
+}
+
+/** Another source, if the cell's is still the one expected. */
+export interface ReplaceSource {
+  op: 'replaceSource';
+  cellId: string;
+  expect?: string;
+  source: string;
 }
 
 /** Ask for the list of slash commands. */
@@ -2641,10 +2877,33 @@ export interface ServerPong {
   commId: string;
 }
 
+/** One key of a cell's metadata; without `value` it is taken away. */
+export interface SetCellMetadata {
+  op: 'setCellMetadata';
+  cellId: string;
+  key: string;
+  value?: JsonValue;
+}
+
 /** The preview of the history was folded or unfolded. */
 export interface SetHistoryPreviewCollapsedMessage {
   type: 'setHistoryPreviewCollapsed';
   values?: Record<string, JsonValue>;
+}
+
+/** One key of the notebook's metadata; without `value` it is taken away. */
+export interface SetNotebookMetadata {
+  op: 'setNotebookMetadata';
+  key: string;
+  value?: JsonValue;
+}
+
+/** These are a code cell's outputs now, as nbformat has them. */
+export interface SetOutputs {
+  op: 'setOutputs';
+  cellId: string;
+  outputs: Array<Record<string, JsonValue>>;
+  executionCount?: number;
 }
 
 /** All settings as they are now, and the names of those the operator fixed. */
@@ -3048,6 +3307,12 @@ export interface ToolCounts {
   failures: number;
 }
 
+/** Only the first `count` outputs stay. */
+export interface TruncateOutputs {
+  change: 'truncate';
+  count: number;
+}
+
 /** A custom mode was written. */
 export interface UpdateCustomModeMessage {
   type: 'updateCustomMode';
@@ -3135,6 +3400,20 @@ export interface WebviewDidLaunchRequest {
   requestId: string;
   taskId?: string;
   type: 'webviewDidLaunch';
+}
+
+/** A cell the agent runs, or waits to run. */
+export interface WorkingCell {
+  cellId: string;
+  state:
+    | 'queued'
+    | 'running'
+    | 'ok'
+    | 'error'
+    | 'interrupted'
+    | 'dead'
+    | 'timed_out';
+  taskId?: string;
 }
 
 /** The workspace's files or open documents changed. */

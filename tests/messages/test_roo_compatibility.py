@@ -43,8 +43,23 @@ OUR_EXTENSION_TYPES = {
     "settingsUpdated",
     "taskHistoryPage",
     "taskHistoryItemsRemoved",
+    "notebookLease",
+    "applyNotebookOperations",
+    "readNotebook",
+    "reloadNotebook",
+    "changeOutputs",
+    "notebookWork",
 }
-OUR_WEBVIEW_TYPES = {"dismissNotice", "loadMessages", "loadTaskHistory"}
+OUR_WEBVIEW_TYPES = {
+    "dismissNotice",
+    "loadMessages",
+    "loadTaskHistory",
+    "openNotebooks",
+    "notebookOperationsResult",
+    "notebookPage",
+    "cellReview",
+    "fixCell",
+}
 # Fields we add to messages of Roo Code's, because here several tasks may run and several tabs look on.
 OUR_EXTENSION_FIELDS = {
     "messageUpdated": {"taskId"},

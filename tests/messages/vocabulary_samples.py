@@ -20,6 +20,8 @@ _MATCHING = {
     r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$": "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d",
     r"^[a-zA-Z0-9-]{1,100}$": "code",
     r"^[a-zA-Z0-9-]+$": "code",
+    r"^[a-zA-Z0-9_-]{1,64}$": "4f9d1b2c",
+    r"^[0-9a-f]{64}$": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     r"^data:image/[a-z0-9.+-]+;base64,": "data:image/png;base64,iVBORw0KGgo=",
     r"^[0-9a-fA-F]{4,64}$": "8f14e45fceea167a5a36dedd4bea2543",
     r"^[a-z0-9]+(?:-[a-z0-9]+)*$": "make-plots",

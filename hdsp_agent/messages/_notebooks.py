@@ -1,0 +1,374 @@
+"""What server and page say about open notebooks: which there are, changes of cells, and what a running cell prints.
+
+One tab is asked at a time: the one that holds the lease on the notebook. It does an operation once, however often it is
+asked, and answers a repeated one as before.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text, Timestamp
+from ._webview_base import Request
+
+__all__ = [
+    "AppendOutput",
+    "ApplyNotebookOperationsMessage",
+    "CellMismatch",
+    "CellReviewRequest",
+    "ChangeCellType",
+    "ChangeOutputsMessage",
+    "ClearOutputs",
+    "DeleteCell",
+    "ExtendStream",
+    "FailedCellRequest",
+    "InsertCell",
+    "MoveCell",
+    "NotebookLeaseMessage",
+    "NotebookMessage",
+    "NotebookOperation",
+    "NotebookOperationsResultRequest",
+    "NotebookPageRequest",
+    "NotebookUpdate",
+    "NotebookWorkMessage",
+    "OpenNotebook",
+    "OpenNotebooksRequest",
+    "OutputChange",
+    "OutputDetail",
+    "PutOutput",
+    "ReadNotebookMessage",
+    "ReloadNotebookMessage",
+    "ReplaceSource",
+    "RunState",
+    "SetCellMetadata",
+    "SetNotebookMetadata",
+    "SetOutputs",
+    "SourceHash",
+    "TruncateOutputs",
+    "WorkingCell",
+]
+
+SourceHash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""sha256 of a cell's source as UTF-8."""
+
+CellType = Literal["code", "markdown", "raw"]
+OutputDetail = Literal["none", "bounded", "full"]
+RunState = Literal["queued", "running", "ok", "error", "interrupted", "dead", "timed_out"]
+
+_NewCellId = Annotated[CellId, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+_OpId = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+# ---- operations on cells
+
+
+class InsertCell(Message):
+    """A new cell behind ``after``, or as the first. Its id is the server's."""
+
+    op: Literal["insertCell"] = "insertCell"
+    cell_id: _NewCellId
+    after: CellId | None = None
+    cell_type: CellType
+    source: Text
+    metadata: JsonObject | None = None
+    outputs: list[JsonObject] | None = None
+    """Of a deleted code cell that comes back."""
+    execution_count: Count | None = None
+
+
+class ReplaceSource(Message):
+    """Another source, if the cell's is still the one expected."""
+
+    op: Literal["replaceSource"] = "replaceSource"
+    cell_id: CellId
+    expect: SourceHash | None = None
+    source: Text
+
+
+class DeleteCell(Message):
+    """Take a cell away."""
+
+    op: Literal["deleteCell"] = "deleteCell"
+    cell_id: CellId
+    expect: SourceHash | None = None
+
+
+class MoveCell(Message):
+    """Put a cell behind ``after``, or first."""
+
+    op: Literal["moveCell"] = "moveCell"
+    cell_id: CellId
+    after: CellId | None = None
+
+
+class ChangeCellType(Message):
+    """Make it code, Markdown or raw; its id and source stay."""
+
+    op: Literal["changeCellType"] = "changeCellType"
+    cell_id: CellId
+    expect: SourceHash | None = None
+    cell_type: CellType
+
+
+class SetOutputs(Message):
+    """These are a code cell's outputs now, as nbformat has them."""
+
+    op: Literal["setOutputs"] = "setOutputs"
+    cell_id: CellId
+    outputs: list[JsonObject]
+    execution_count: Count | None = None
+
+
+class AppendOutput(Message):
+    """One output more."""
+
+    op: Literal["appendOutput"] = "appendOutput"
+    cell_id: CellId
+    output: JsonObject
+
+
+class ClearOutputs(Message):
+    """No outputs and no execution count."""
+
+    op: Literal["clearOutputs"] = "clearOutputs"
+    cell_id: CellId
+
+
+class SetCellMetadata(Message):
+    """One key of a cell's metadata; without ``value`` it is taken away."""
+
+    op: Literal["setCellMetadata"] = "setCellMetadata"
+    cell_id: CellId
+    key: Name
+    value: JsonValue = None
+
+
+class SetNotebookMetadata(Message):
+    """One key of the notebook's metadata; without ``value`` it is taken away."""
+
+    op: Literal["setNotebookMetadata"] = "setNotebookMetadata"
+    key: Name
+    value: JsonValue = None
+
+
+NotebookOperation = Annotated[
+    InsertCell
+    | ReplaceSource
+    | DeleteCell
+    | MoveCell
+    | ChangeCellType
+    | SetOutputs
+    | AppendOutput
+    | ClearOutputs
+    | SetCellMetadata
+    | SetNotebookMetadata,
+    Field(discriminator="op"),
+]
+
+
+class CellMismatch(Message):
+    """Why an operation could not be done: the cell is gone, or its source is another."""
+
+    index: Count
+    """Which operation of the batch."""
+    cell_id: CellId
+    source: str | None = None
+    """What it is now; absent when there is no such cell."""
+
+
+# ---- what the page tells
+
+
+class OpenNotebook(Message):
+    """A notebook that a tab has open."""
+
+    path: FilePath
+    revision: Count
+    """Rises with every change of the model, whoever makes it."""
+    dirty: Flag
+    content_hash: str | None = None
+    """Of the file, as the contents API told it last."""
+    kernel_id: str | None = None
+    visible: Flag = False
+    read_only: Flag = False
+    collaborative: Flag = False
+    """Whether the model is shared through jupyter-collaboration."""
+
+
+class OpenNotebooksRequest(Request):
+    """All notebooks this tab has open now. Sent whenever something about them changed, and after a reconnect."""
+
+    type: Literal["openNotebooks"] = "openNotebooks"
+    notebooks: Annotated[list[OpenNotebook], Field(max_length=500)]
+    renamed: dict[str, str] | None = None
+    """Old to new path, of what was just renamed."""
+
+
+class NotebookOperationsResultRequest(Request):
+    """What became of a batch. ``mismatch``: nothing of it was done."""
+
+    type: Literal["notebookOperationsResult"] = "notebookOperationsResult"
+    op_id: _OpId
+    status: Literal["applied", "mismatch", "notOpen", "readOnly", "failed"]
+    revision: Count | None = None
+    saved: Flag = False
+    content_hash: str | None = None
+    mismatches: list[CellMismatch] | None = None
+    message: Text | None = None
+
+
+class NotebookPageRequest(Request):
+    """Part of a notebook, in answer to ``readNotebook``: cells from ``first`` on."""
+
+    type: Literal["notebookPage"] = "notebookPage"
+    op_id: _OpId
+    status: Literal["read", "notOpen", "failed"]
+    revision: Count | None = None
+    first: Count = 0
+    total: Count = 0
+    cells: list[JsonObject] | None = None
+    """As nbformat has them, each with its id."""
+    metadata: JsonObject | None = None
+    nbformat: Count | None = None
+    nbformat_minor: Count | None = None
+    message: Text | None = None
+
+
+class CellReviewRequest(Request):
+    """The person kept or took back what the agent did to a cell."""
+
+    type: Literal["cellReview"] = "cellReview"
+    path: FilePath
+    cell_id: CellId
+    accepted: Flag
+    part: Literal["whole", "hunk"] = "whole"
+
+
+class FailedCellRequest(Request):
+    """Begin a task that fixes a failed cell; the answer is its id."""
+
+    type: Literal["fixCell"] = "fixCell"
+    path: FilePath
+    cell_id: CellId
+    source: Text
+    traceback: Text | None = None
+
+
+NotebookMessage = (
+    OpenNotebooksRequest | NotebookOperationsResultRequest | NotebookPageRequest | CellReviewRequest | FailedCellRequest
+)
+
+
+# ---- what the server asks of the tab that holds the lease
+
+
+class NotebookLeaseMessage(Message):
+    """Whether this tab is the one the agent changes the notebook in."""
+
+    type: Literal["notebookLease"] = "notebookLease"
+    path: str
+    granted: bool
+
+
+class ApplyNotebookOperationsMessage(Message):
+    """Do all of these in one transaction, or none; then save, if asked to."""
+
+    type: Literal["applyNotebookOperations"] = "applyNotebookOperations"
+    op_id: str
+    path: str
+    operations: list[NotebookOperation]
+    save: bool = True
+    task_id: str | None = None
+    review: bool = False
+    """Whether to show the person what changed, to keep or take back."""
+    deadline: Timestamp | None = None
+    """A tab that wakes up later does not do them any more."""
+
+
+class ReadNotebookMessage(Message):
+    """Tell cells from ``first`` on, as many as fit into about ``budget`` characters."""
+
+    type: Literal["readNotebook"] = "readNotebook"
+    op_id: str
+    path: str
+    first: int = 0
+    outputs: OutputDetail = "none"
+    budget: int = 1_000_000
+
+
+class ReloadNotebookMessage(Message):
+    """Another tab saved; this one has nothing unsaved and shows what is on the disk."""
+
+    type: Literal["reloadNotebook"] = "reloadNotebook"
+    path: str
+    content_hash: str | None = None
+
+
+class PutOutput(Message):
+    """An output at this place: another one, or one more at the end."""
+
+    change: Literal["put"] = "put"
+    index: int
+    output: JsonObject
+
+
+class ExtendStream(Message):
+    """Of the stream output at this place the first ``keep`` characters stay, and ``text`` follows."""
+
+    change: Literal["extend"] = "extend"
+    index: int
+    keep: int
+    text: str
+
+
+class TruncateOutputs(Message):
+    """Only the first ``count`` outputs stay."""
+
+    change: Literal["truncate"] = "truncate"
+    count: int
+
+
+OutputChange = Annotated[PutOutput | ExtendStream | TruncateOutputs, Field(discriminator="change")]
+
+
+class ChangeOutputsMessage(Message):
+    """How the outputs of a cell the agent runs went on, from version ``base`` of them to ``version``.
+
+    ``base`` 0 begins with no outputs. A tab that has another version than ``base`` ignores it; the whole follows.
+    """
+
+    type: Literal["changeOutputs"] = "changeOutputs"
+    path: str
+    cell_id: CellId
+    run_id: str
+    base: int
+    version: int
+    changes: list[OutputChange]
+    state: RunState
+    execution_count: int | None = None
+
+
+class WorkingCell(Message):
+    """A cell the agent runs, or waits to run."""
+
+    cell_id: CellId
+    state: RunState
+    task_id: str | None = None
+
+
+class NotebookWorkMessage(Message):
+    """All cells of a notebook the agent has under way, for the marks on them. Goes to every tab."""
+
+    type: Literal["notebookWork"] = "notebookWork"
+    path: str
+    cells: list[WorkingCell]
+
+
+NotebookUpdate = (
+    NotebookLeaseMessage
+    | ApplyNotebookOperationsMessage
+    | ReadNotebookMessage
+    | ReloadNotebookMessage
+    | ChangeOutputsMessage
+    | NotebookWorkMessage
+)
