@@ -92,8 +92,12 @@ export default tseslint.config(
     rules: jupyterCode
   },
   {
-    // The channel and the panel are on from the start, so they load then.
-    files: ['src/comm/plugin.ts', 'src/panel/plugin.ts'],
+    // The channel, the panel and what notebooks are open are on from the start, so they load then.
+    files: [
+      'src/comm/plugin.ts',
+      'src/notebook/plugin.ts',
+      'src/panel/plugin.ts'
+    ],
     rules: { 'jupyter/prefer-lazy-imports': 'off' }
   },
   {

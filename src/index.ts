@@ -2,6 +2,7 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandsPlugin } from './commands/plugin';
 import { channelPlugin } from './comm/plugin';
+import { notebooksPlugin } from './notebook/plugin';
 import { panelPlugin } from './panel/plugin';
 import { settingsPlugin } from './settings/plugin';
 
@@ -9,6 +10,7 @@ export * from './tokens';
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   channelPlugin,
+  notebooksPlugin,
   panelPlugin,
   settingsPlugin,
   commandsPlugin

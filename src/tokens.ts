@@ -2,6 +2,7 @@ import { Token } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from './comm/client';
+import type { NotebookDesk } from './notebook/desk';
 import type { AgentStore } from './state/store';
 
 /**
@@ -48,4 +49,22 @@ export interface IAgentPanel {
 export const IAgentPanel = new Token<IAgentPanel>(
   'hdsp-agent:IAgentPanel',
   'The side panel of HDSP Agent.'
+);
+
+/**
+ * The open notebooks, as the agent works with them.
+ */
+export interface IAgentNotebooks {
+  /**
+   * Does in this page what the agent asks for, and tells what it did.
+   */
+  readonly desk: NotebookDesk;
+}
+
+/**
+ * The open notebooks, as the agent works with them.
+ */
+export const IAgentNotebooks = new Token<IAgentNotebooks>(
+  'hdsp-agent:IAgentNotebooks',
+  'The notebooks that are open, as HDSP Agent reads and changes them.'
 );

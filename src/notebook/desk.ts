@@ -1,0 +1,343 @@
+import type { ICodeCellModel } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { ChannelClient } from '../comm/client';
+import type { IConnectionStatus } from '../comm/status';
+import type {
+  ApplyNotebookOperationsMessage,
+  ChangeOutputsMessage,
+  ExtensionMessage,
+  NotebookOperationsResultRequest,
+  NotebookWorkMessage,
+  ReadNotebookMessage
+} from '../generated/wire';
+import type { OpenNotebooks } from './opennotebooks';
+import type { ICellChange } from './operations';
+import { applyOperations } from './operations';
+import { RunningOutputs } from './outputs';
+import { pageOf } from './pages';
+
+type Result = Omit<NotebookOperationsResultRequest, 'requestId' | 'type'>;
+
+/**
+ * How many answers are kept for a server that asks again.
+ */
+const REMEMBERED = 200;
+
+/**
+ * How long a save may take: longer means that a dialog is open in this tab.
+ */
+const SAVE_MILLISECONDS = 10_000;
+
+/**
+ * What the agent did to a notebook.
+ */
+export interface IAgentChange {
+  readonly panel: NotebookPanel;
+  readonly path: string;
+  readonly taskId: string | null;
+  readonly changes: readonly ICellChange[];
+  /**
+   * Whether the person is to be shown what changed.
+   */
+  readonly review: boolean;
+}
+
+/**
+ * Does in this page what the agent asks for in the notebooks it has open, and
+ * tells the server which those are.
+ */
+export class NotebookDesk implements IDisposable {
+  constructor({ client, notebooks }: NotebookDesk.IOptions) {
+    this._client = client;
+    this._notebooks = notebooks;
+    client.messageReceived.connect(this._onMessage, this);
+    client.statusChanged.connect(this._onStatus, this);
+    notebooks.changed.connect(this._tell, this);
+    this._onStatus(client, client.status);
+  }
+
+  /**
+   * The notebooks this page has open.
+   */
+  get notebooks(): OpenNotebooks {
+    return this._notebooks;
+  }
+
+  /**
+   * Emitted when the agent changed a notebook.
+   */
+  get changedByAgent(): ISignal<this, IAgentChange> {
+    return this._changedByAgent;
+  }
+
+  /**
+   * Emitted when other cells than before are run by the agent, or wait for it.
+   */
+  get workChanged(): ISignal<this, NotebookWorkMessage> {
+    return this._workChanged;
+  }
+
+  /**
+   * The cells of a notebook that the agent has under way.
+   */
+  work(path: string): NotebookWorkMessage['cells'] {
+    return this._work.get(path) ?? [];
+  }
+
+  /**
+   * Whether the desk is disposed.
+   */
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Do nothing any more.
+   */
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    Signal.disconnectReceiver(this);
+    Signal.clearData(this);
+  }
+
+  private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
+    switch (message.type) {
+      case 'applyNotebookOperations':
+        void this._apply(message);
+        break;
+      case 'readNotebook':
+        this._read(message);
+        break;
+      case 'changeOutputs':
+        this._changeOutputs(message);
+        break;
+      case 'reloadNotebook':
+        void this._reload(message.path, message.contentHash);
+        break;
+      case 'notebookWork':
+        this._work.set(message.path, message.cells);
+        this._workChanged.emit(message);
+        break;
+      default:
+        break;
+    }
+  }
+
+  private _onStatus(_: ChannelClient, { phase }: IConnectionStatus): void {
+    const isOpen = phase === 'open';
+    if (isOpen && !this._wasOpen) {
+      // A server that was restarted knows of nothing here.
+      this._told = '';
+      this._outputs.clear();
+      this._tell();
+    }
+    this._wasOpen = isOpen;
+  }
+
+  private _tell(): void {
+    if (this._client.status.phase !== 'open') {
+      return;
+    }
+    const notebooks = this._notebooks.list();
+    const renamed = this._notebooks.takeRenamed();
+    const text = JSON.stringify([notebooks, renamed]);
+    if (text === this._told) {
+      return;
+    }
+    this._told = JSON.stringify([notebooks, {}]);
+    this._send({
+      type: 'openNotebooks',
+      notebooks,
+      ...(Object.keys(renamed).length > 0 ? { renamed } : {})
+    });
+  }
+
+  private async _apply(message: ApplyNotebookOperationsMessage): Promise<void> {
+    const { opId } = message;
+    let result = this._results.get(opId);
+    if (result === undefined) {
+      result = this._done(message);
+      this._results.set(opId, result);
+      for (const old of this._results.keys()) {
+        if (this._results.size <= REMEMBERED) {
+          break;
+        }
+        this._results.delete(old);
+      }
+    }
+    this._send({ type: 'notebookOperationsResult', ...(await result) });
+  }
+
+  private async _done(
+    message: ApplyNotebookOperationsMessage
+  ): Promise<Result> {
+    const { opId, path, operations, deadline } = message;
+    const panel = this._notebooks.find(path);
+    if (panel === null) {
+      return { opId, status: 'notOpen', saved: false };
+    }
+    const { context } = panel;
+    if (context.model.readOnly) {
+      return { opId, status: 'readOnly', saved: false };
+    }
+    if (deadline !== undefined && Date.now() > deadline) {
+      return Private.failed(opId, 'the request came too late');
+    }
+    try {
+      const outcome = applyOperations(context.model.sharedModel, operations);
+      if (outcome.status === 'mismatch') {
+        const { mismatches } = outcome;
+        return { opId, status: 'mismatch', saved: false, mismatches };
+      }
+      if (outcome.changes.length > 0) {
+        const { changes } = outcome;
+        this._changedByAgent.emit({
+          panel,
+          path,
+          taskId: message.taskId ?? null,
+          changes,
+          review: message.review
+        });
+      }
+    } catch (error) {
+      return Private.failed(opId, String(error));
+    }
+    const saved = message.save && (await Private.save(panel));
+    const contentHash = context.contentsModel?.hash;
+    return {
+      opId,
+      status: 'applied',
+      saved,
+      revision: this._notebooks.revision(panel),
+      ...(saved && contentHash ? { contentHash } : {})
+    };
+  }
+
+  private _read(message: ReadNotebookMessage): void {
+    const { opId, path } = message;
+    const panel = this._notebooks.find(path);
+    if (panel === null) {
+      this._send({
+        type: 'notebookPage',
+        opId,
+        status: 'notOpen',
+        first: 0,
+        total: 0
+      });
+      return;
+    }
+    try {
+      this._send({
+        type: 'notebookPage',
+        opId,
+        status: 'read',
+        revision: this._notebooks.revision(panel),
+        ...pageOf(panel.context.model.sharedModel, message)
+      });
+    } catch (error) {
+      this._send({
+        type: 'notebookPage',
+        opId,
+        status: 'failed',
+        first: 0,
+        total: 0,
+        message: String(error)
+      });
+    }
+  }
+
+  private _changeOutputs(message: ChangeOutputsMessage): void {
+    const panel = this._notebooks.find(message.path);
+    for (const model of panel?.context.model.cells ?? []) {
+      if (model.id === message.cellId && model.type === 'code') {
+        this._outputs.apply(model as ICodeCellModel, message);
+        return;
+      }
+    }
+  }
+
+  /**
+   * Show what another tab, or the server, has saved; nothing unsaved is lost.
+   */
+  private async _reload(path: string, contentHash?: string): Promise<void> {
+    const context = this._notebooks.find(path)?.context;
+    if (
+      context &&
+      !context.model.dirty &&
+      !context.model.collaborative &&
+      context.contentsModel?.hash !== contentHash
+    ) {
+      await context.revert();
+    }
+  }
+
+  private _send(request: ChannelClient.Request): void {
+    this._client.request(request).catch((reason: unknown) => {
+      console.warn(
+        'The server did not take what was said of a notebook',
+        reason
+      );
+    });
+  }
+
+  private readonly _client: ChannelClient;
+  private readonly _notebooks: OpenNotebooks;
+  private readonly _outputs = new RunningOutputs();
+  private readonly _results = new Map<string, Promise<Result>>();
+  private readonly _work = new Map<string, NotebookWorkMessage['cells']>();
+  private readonly _changedByAgent = new Signal<this, IAgentChange>(this);
+  private readonly _workChanged = new Signal<this, NotebookWorkMessage>(this);
+  private _told = '';
+  private _wasOpen = false;
+  private _isDisposed = false;
+}
+
+/**
+ * The namespace for `NotebookDesk` statics.
+ */
+export namespace NotebookDesk {
+  /**
+   * What the desk works with.
+   */
+  export interface IOptions {
+    readonly client: ChannelClient;
+    readonly notebooks: OpenNotebooks;
+  }
+}
+
+/**
+ * Functions of this module alone.
+ */
+namespace Private {
+  export function failed(opId: string, message: string): Result {
+    return { opId, status: 'failed', saved: false, message };
+  }
+
+  /**
+   * Save, unless that takes an answer of the person first.
+   */
+  export async function save({ context }: NotebookPanel): Promise<boolean> {
+    let timer = 0;
+    const tooLong = new Promise<boolean>(resolve => {
+      timer = window.setTimeout(() => resolve(false), SAVE_MILLISECONDS);
+    });
+    try {
+      return await Promise.race([
+        context.save().then(() => !context.model.dirty),
+        tooLong
+      ]);
+    } catch (error) {
+      console.warn('A notebook could not be saved', error);
+      return false;
+    } finally {
+      window.clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import type { Contents } from '@jupyterlab/services';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { IDisposable } from '@lumino/disposable';
+import { Debouncer } from '@lumino/polling';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { OpenNotebook } from '../generated/wire';
+
+/**
+ * How long changes are gathered before the server hears of them.
+ */
+const GATHER_MILLISECONDS = 100;
+
+/**
+ * The drive of notebooks that are shared through jupyter-collaboration. Its
+ * paths are those of the server.
+ */
+const SHARED_DRIVE = 'RTC';
+
+/**
+ * The notebooks this page has open, as the server needs to know them.
+ */
+export class OpenNotebooks implements IDisposable {
+  constructor({ tracker, contents }: OpenNotebooks.IOptions) {
+    this._tracker = tracker;
+    this._contents = contents;
+    this._debouncer = new Debouncer(
+      () => this._changed.emit(),
+      GATHER_MILLISECONDS
+    );
+    tracker.forEach(panel => this._add(panel));
+    tracker.widgetAdded.connect((_, panel) => this._add(panel), this);
+    tracker.currentChanged.connect(this._touch, this);
+  }
+
+  /**
+   * Emitted soon after something about them changed.
+   */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /**
+   * Emitted when a notebook is open and its content there.
+   */
+  get opened(): ISignal<this, NotebookPanel> {
+    return this._opened;
+  }
+
+  /**
+   * Whether this is disposed.
+   */
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Listen to nothing any more.
+   */
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._debouncer.dispose();
+    Signal.disconnectReceiver(this);
+    Signal.clearData(this);
+  }
+
+  /**
+   * All of them; two views of one notebook are one.
+   */
+  list(): OpenNotebook[] {
+    const found = new Map<string, OpenNotebook>();
+    this._tracker.forEach(panel => {
+      const path = this.pathOf(panel);
+      if (path === null || !this._ready.has(panel)) {
+        return;
+      }
+      const seen = found.get(path);
+      found.set(path, {
+        ...this._describe(panel, path),
+        ...(seen?.visible ? { visible: true } : {})
+      });
+    });
+    return [...found.values()];
+  }
+
+  /**
+   * Old to new paths since this was asked last.
+   */
+  takeRenamed(): Record<string, string> {
+    const renamed = this._renamed;
+    this._renamed = {};
+    return renamed;
+  }
+
+  /**
+   * The panel that shows a notebook, the one in front if there are several.
+   */
+  find(path: string): NotebookPanel | null {
+    let found: NotebookPanel | null = null;
+    this._tracker.forEach(panel => {
+      if (this._ready.has(panel) && this.pathOf(panel) === path) {
+        if (found === null || panel.isVisible) {
+          found = panel;
+        }
+      }
+    });
+    return found;
+  }
+
+  /**
+   * The number of changes of a notebook's content so far.
+   */
+  revision(panel: NotebookPanel): number {
+    return this._revisions.get(panel) ?? 0;
+  }
+
+  /**
+   * Where the server finds the notebook; `null` for one on another drive.
+   */
+  pathOf(panel: NotebookPanel): string | null {
+    const { path } = panel.context;
+    const drive = this._contents.driveName(path);
+    return drive === '' || drive === SHARED_DRIVE
+      ? this._contents.localPath(path)
+      : null;
+  }
+
+  private _add(panel: NotebookPanel): void {
+    void panel.context.ready.then(() => {
+      if (this._isDisposed || panel.isDisposed) {
+        return;
+      }
+      this._ready.add(panel);
+      let path = this.pathOf(panel);
+      const { context } = panel;
+      context.pathChanged.connect(() => {
+        const now = this.pathOf(panel);
+        if (path !== null && now !== null && path !== now) {
+          this._renamed[path] = now;
+        }
+        path = now;
+        this._touch();
+      }, this);
+      context.fileChanged.connect(this._touch, this);
+      context.saveState.connect(this._touch, this);
+      context.model.contentChanged.connect(() => {
+        this._revisions.set(panel, this.revision(panel) + 1);
+        this._touch();
+      }, this);
+      context.model.stateChanged.connect(this._touch, this);
+      context.sessionContext.kernelChanged.connect(this._touch, this);
+      panel.disposed.connect(() => {
+        this._ready.delete(panel);
+        this._touch();
+      }, this);
+      this._opened.emit(panel);
+      this._touch();
+    });
+  }
+
+  private _describe(panel: NotebookPanel, path: string): OpenNotebook {
+    const { context } = panel;
+    const contentHash = context.contentsModel?.hash;
+    const kernelId = context.sessionContext.session?.kernel?.id;
+    return {
+      path,
+      revision: this.revision(panel),
+      dirty: context.model.dirty,
+      visible: panel.isVisible,
+      readOnly:
+        context.model.readOnly || context.contentsModel?.writable === false,
+      collaborative: context.model.collaborative ?? false,
+      ...(contentHash ? { contentHash } : {}),
+      ...(kernelId ? { kernelId } : {})
+    };
+  }
+
+  private _touch(): void {
+    if (!this._isDisposed) {
+      void this._debouncer.invoke();
+    }
+  }
+
+  private readonly _tracker: INotebookTracker;
+  private readonly _contents: Contents.IManager;
+  private readonly _debouncer: Debouncer;
+  private readonly _ready = new Set<NotebookPanel>();
+  private readonly _revisions = new WeakMap<NotebookPanel, number>();
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _opened = new Signal<this, NotebookPanel>(this);
+  private _renamed: Record<string, string> = {};
+  private _isDisposed = false;
+}
+
+/**
+ * The namespace for `OpenNotebooks` statics.
+ */
+export namespace OpenNotebooks {
+  /**
+   * What is needed to know the open notebooks.
+   */
+  export interface IOptions {
+    readonly tracker: INotebookTracker;
+    readonly contents: Contents.IManager;
+  }
+}

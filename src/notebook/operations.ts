@@ -1,0 +1,389 @@
+import type {
+  ISharedCodeCell,
+  ISharedNotebook,
+  SharedCell
+} from '@jupyter/ydoc';
+import type * as nbformat from '@jupyterlab/nbformat';
+import type { PartialJSONObject, PartialJSONValue } from '@lumino/coreutils';
+import { JSONExt } from '@lumino/coreutils';
+
+import type {
+  ApplyNotebookOperationsMessage,
+  CellMismatch,
+  InsertCell,
+  JsonValue
+} from '../generated/wire';
+import { sourceHash } from './hashes';
+
+/**
+ * One change of a notebook, as the server asks for it.
+ */
+export type NotebookOperation =
+  ApplyNotebookOperationsMessage['operations'][number];
+
+/**
+ * What an operation did to what a cell says; `null` is no cell.
+ */
+export interface ICellChange {
+  readonly cellId: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/**
+ * What became of a batch: all of it was done, or nothing.
+ */
+export type OperationsOutcome =
+  | { status: 'applied'; changes: ICellChange[] }
+  | { status: 'mismatch'; mismatches: CellMismatch[] };
+
+/**
+ * Do all operations as one step that the person can undo, or none of them.
+ */
+export function applyOperations(
+  notebook: ISharedNotebook,
+  operations: readonly NotebookOperation[]
+): OperationsOutcome {
+  const mismatches = Private.mismatches(notebook, operations);
+  if (mismatches.length > 0) {
+    return { status: 'mismatch', mismatches };
+  }
+  const changes = Private.changes(notebook, operations);
+  // Outputs are not what Ctrl+Z is for: taking back an edit must not bring old outputs back.
+  const undoable = operations.some(operation => !Private.isOutput(operation));
+  notebook.transact(() => {
+    for (const operation of operations) {
+      Private.apply(notebook, operation);
+    }
+  }, undoable);
+  return { status: 'applied', changes };
+}
+
+/**
+ * Functions of this module alone.
+ */
+namespace Private {
+  /**
+   * Walk through the operations without doing them: what one leaves behind is
+   * what the next expects.
+   */
+  export function mismatches(
+    notebook: ISharedNotebook,
+    operations: readonly NotebookOperation[]
+  ): CellMismatch[] {
+    const cells = new Map<string, string>();
+    for (const cell of notebook.cells) {
+      cells.set(cell.getId(), cell.getSource());
+    }
+    const found: CellMismatch[] = [];
+    operations.forEach((operation, index) => {
+      const miss = (cellId: string, source?: string) =>
+        found.push({
+          index,
+          cellId,
+          ...(source === undefined ? {} : { source })
+        });
+      if (operation.op === 'setNotebookMetadata') {
+        return;
+      }
+      const { cellId } = operation;
+      const source = cells.get(cellId);
+      if (operation.op === 'insertCell') {
+        if (source !== undefined) {
+          miss(cellId, source);
+        }
+        cells.set(cellId, operation.source);
+      } else if (source === undefined) {
+        miss(cellId);
+        return;
+      }
+      if ('expect' in operation && operation.expect !== undefined) {
+        if (sourceHash(source ?? '') !== operation.expect) {
+          miss(cellId, source);
+        }
+      }
+      if ('after' in operation && operation.after !== undefined) {
+        if (!cells.has(operation.after) || operation.after === cellId) {
+          miss(operation.after);
+        }
+      }
+      if (operation.op === 'deleteCell') {
+        cells.delete(cellId);
+      } else if (operation.op === 'replaceSource') {
+        cells.set(cellId, operation.source);
+      }
+    });
+    return found;
+  }
+
+  /**
+   * What each cell said before all of it, and says after.
+   */
+  export function changes(
+    notebook: ISharedNotebook,
+    operations: readonly NotebookOperation[]
+  ): ICellChange[] {
+    const before = new Map<string, string>();
+    for (const cell of notebook.cells) {
+      before.set(cell.getId(), cell.getSource());
+    }
+    const after = new Map<string, string | null>();
+    for (const operation of operations) {
+      switch (operation.op) {
+        case 'insertCell':
+        case 'replaceSource':
+          after.set(operation.cellId, operation.source);
+          break;
+        case 'deleteCell':
+          after.set(operation.cellId, null);
+          break;
+        default:
+          break;
+      }
+    }
+    return [...after]
+      .map(([cellId, now]) => ({
+        cellId,
+        before: before.get(cellId) ?? null,
+        after: now
+      }))
+      .filter(change => change.before !== change.after);
+  }
+
+  export function isOutput(operation: NotebookOperation): boolean {
+    return (
+      operation.op === 'setOutputs' ||
+      operation.op === 'appendOutput' ||
+      operation.op === 'clearOutputs'
+    );
+  }
+
+  export function apply(
+    notebook: ISharedNotebook,
+    operation: NotebookOperation
+  ): void {
+    switch (operation.op) {
+      case 'insertCell':
+        notebook.insertCell(
+          placeAfter(notebook, operation.after),
+          newCell(operation)
+        );
+        break;
+      case 'replaceSource':
+        replaceSource(
+          notebook.getCell(find(notebook, operation.cellId)),
+          operation.source
+        );
+        break;
+      case 'deleteCell':
+        notebook.deleteCell(find(notebook, operation.cellId));
+        break;
+      case 'moveCell':
+        moveCell(notebook, operation.cellId, operation.after);
+        break;
+      case 'changeCellType':
+        changeType(notebook, operation.cellId, operation.cellType);
+        break;
+      case 'setOutputs': {
+        const cell = codeCell(notebook, operation.cellId);
+        if (cell) {
+          setOutputs(cell, outputsOf(operation.outputs));
+          cell.execution_count = operation.executionCount ?? null;
+        }
+        break;
+      }
+      case 'appendOutput': {
+        const cell = codeCell(notebook, operation.cellId);
+        if (cell) {
+          const end = cell.getOutputs().length;
+          cell.updateOutputs(end, end, outputsOf([operation.output]));
+        }
+        break;
+      }
+      case 'clearOutputs': {
+        const cell = codeCell(notebook, operation.cellId);
+        cell?.setOutputs([]);
+        if (cell) {
+          cell.execution_count = null;
+        }
+        break;
+      }
+      case 'setCellMetadata': {
+        const cell = notebook.getCell(find(notebook, operation.cellId));
+        if (isAbsent(operation.value)) {
+          cell.deleteMetadata(operation.key);
+        } else {
+          cell.setMetadata(operation.key, operation.value as PartialJSONValue);
+        }
+        break;
+      }
+      case 'setNotebookMetadata':
+        if (isAbsent(operation.value)) {
+          notebook.deleteMetadata(operation.key);
+        } else {
+          notebook.setMetadata(
+            operation.key,
+            operation.value as PartialJSONValue
+          );
+        }
+        break;
+    }
+  }
+
+  function isAbsent(value: JsonValue | undefined): boolean {
+    return value === undefined || value === null;
+  }
+
+  function find(notebook: ISharedNotebook, cellId: string): number {
+    return notebook.cells.findIndex(cell => cell.getId() === cellId);
+  }
+
+  function placeAfter(
+    notebook: ISharedNotebook,
+    after: string | undefined
+  ): number {
+    return after === undefined ? 0 : find(notebook, after) + 1;
+  }
+
+  function codeCell(
+    notebook: ISharedNotebook,
+    cellId: string
+  ): ISharedCodeCell | null {
+    const cell = notebook.getCell(find(notebook, cellId));
+    return cell.cell_type === 'code' ? (cell as ISharedCodeCell) : null;
+  }
+
+  function newCell(operation: InsertCell): SharedCell.Cell {
+    const { cellId, cellType, source, metadata } = operation;
+    const base = { id: cellId, cell_type: cellType, source };
+    if (cellType !== 'code') {
+      return { ...base, metadata: metadata ?? {} };
+    }
+    return {
+      ...base,
+      metadata: metadata ?? {},
+      outputs: outputsOf(operation.outputs ?? []),
+      execution_count: operation.executionCount ?? null
+    };
+  }
+
+  /**
+   * Change only what differs, so that cursors and marks beside it stay.
+   */
+  function replaceSource(
+    cell: ReturnType<ISharedNotebook['getCell']>,
+    source: string
+  ): void {
+    const old = cell.getSource();
+    if (old === source) {
+      return;
+    }
+    let start = 0;
+    const shorter = Math.min(old.length, source.length);
+    while (start < shorter && old[start] === source[start]) {
+      start++;
+    }
+    let same = 0;
+    while (
+      same < shorter - start &&
+      old[old.length - 1 - same] === source[source.length - 1 - same]
+    ) {
+      same++;
+    }
+    // Never between the two halves of a character.
+    if (isLowSurrogate(old, start) || isLowSurrogate(source, start)) {
+      start--;
+    }
+    if (
+      isLowSurrogate(old, old.length - same) ||
+      isLowSurrogate(source, source.length - same)
+    ) {
+      same--;
+    }
+    cell.updateSource(
+      start,
+      old.length - same,
+      source.slice(start, source.length - same)
+    );
+  }
+
+  function isLowSurrogate(text: string, place: number): boolean {
+    const code = text.charCodeAt(place);
+    return code >= 0xdc00 && code <= 0xdfff;
+  }
+
+  function moveCell(
+    notebook: ISharedNotebook,
+    cellId: string,
+    after: string | undefined
+  ): void {
+    const from = find(notebook, cellId);
+    const place = placeAfter(notebook, after);
+    const to = place > from ? place - 1 : place;
+    if (to !== from) {
+      notebook.moveCell(from, to);
+    }
+  }
+
+  function changeType(
+    notebook: ISharedNotebook,
+    cellId: string,
+    cellType: string
+  ): void {
+    const place = find(notebook, cellId);
+    const old = notebook.getCell(place);
+    if (old.cell_type === cellType) {
+      return;
+    }
+    const { source, metadata, attachments } =
+      old.toJSON() as nbformat.IMarkdownCell;
+    const kept = { id: cellId, cell_type: cellType, source, metadata };
+    const changed =
+      cellType === 'code'
+        ? { ...kept, outputs: [], execution_count: null }
+        : { ...kept, ...(attachments ? { attachments } : {}) };
+    notebook.deleteCell(place);
+    notebook.insertCell(place, changed);
+  }
+
+  /**
+   * Outputs that are there already stay as they are: what is drawn anew
+   * flickers, and a widget in it would be lost.
+   */
+  function setOutputs(
+    cell: ISharedCodeCell,
+    outputs: nbformat.IOutput[]
+  ): void {
+    const now = cell.getOutputs().map(joined);
+    if (!JSONExt.deepEqual(now, outputs.map(joined))) {
+      cell.setOutputs(outputs);
+    }
+  }
+
+  /**
+   * The output with texts in one piece: nbformat allows them in lines as well.
+   */
+  function joined(output: nbformat.IOutput): PartialJSONObject {
+    const { text, data, ...others } = output as PartialJSONObject;
+    const bundle = Object.entries((data ?? {}) as PartialJSONObject);
+    return {
+      ...others,
+      ...(text === undefined ? {} : { text: inOne(text) }),
+      data: Object.fromEntries(
+        bundle.map(([mime, value]) => [mime, inOne(value)])
+      )
+    };
+  }
+
+  function inOne(value: PartialJSONValue | undefined): PartialJSONValue {
+    return Array.isArray(value) && value.every(line => typeof line === 'string')
+      ? value.join('')
+      : (value ?? null);
+  }
+
+  function outputsOf(
+    outputs: readonly Record<string, JsonValue>[]
+  ): nbformat.IOutput[] {
+    return outputs as nbformat.IOutput[];
+  }
+}
