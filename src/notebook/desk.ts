@@ -89,6 +89,16 @@ export class NotebookDesk implements IDisposable {
   }
 
   /**
+   * Tell the server that the page goes, and the person leaves what is not saved.
+   *
+   * #### Notes
+   * Without this word a page is missed: it may be on a laptop that sleeps.
+   */
+  leave(): void {
+    this._send({ type: 'openNotebooks', notebooks: [] });
+  }
+
+  /**
    * Whether the desk is disposed.
    */
   get isDisposed(): boolean {
@@ -191,7 +201,9 @@ export class NotebookDesk implements IDisposable {
       return Private.failed(opId, 'the request came too late');
     }
     try {
-      const outcome = applyOperations(context.model.sharedModel, operations);
+      const outcome = this._change(panel, () =>
+        applyOperations(context.model, operations)
+      );
       if (outcome.status === 'mismatch') {
         const { mismatches } = outcome;
         return { opId, status: 'mismatch', saved: false, mismatches };
@@ -255,9 +267,14 @@ export class NotebookDesk implements IDisposable {
 
   private _changeOutputs(message: ChangeOutputsMessage): void {
     const panel = this._notebooks.find(message.path);
-    for (const model of panel?.context.model.cells ?? []) {
+    if (panel === null) {
+      return;
+    }
+    for (const model of panel.context.model.cells) {
       if (model.id === message.cellId && model.type === 'code') {
-        this._outputs.apply(model as ICodeCellModel, message);
+        this._change(panel, () =>
+          this._outputs.apply(model as ICodeCellModel, message)
+        );
         return;
       }
     }
@@ -276,6 +293,14 @@ export class NotebookDesk implements IDisposable {
     ) {
       await context.revert();
     }
+  }
+
+  private _change<T>(panel: NotebookPanel, change: () => T): T {
+    let result: T | undefined;
+    this._notebooks.changeForAgent(panel, () => {
+      result = change();
+    });
+    return result as T;
   }
 
   private _send(request: ChannelClient.Request): void {

@@ -119,6 +119,22 @@ export class OpenNotebooks implements IDisposable {
   }
 
   /**
+   * Change a notebook for the agent: what nobody but the agent has left
+   * unsaved is no reason to keep the agent from writing the file.
+   */
+  changeForAgent(panel: NotebookPanel, change: () => void): void {
+    if (!panel.context.model.dirty) {
+      this._agentAlone.add(panel);
+    }
+    this._changing = panel;
+    try {
+      change();
+    } finally {
+      this._changing = null;
+    }
+  }
+
+  /**
    * Where the server finds the notebook; `null` for one on another drive.
    */
   pathOf(panel: NotebookPanel): string | null {
@@ -149,6 +165,9 @@ export class OpenNotebooks implements IDisposable {
       context.saveState.connect(this._touch, this);
       context.model.contentChanged.connect(() => {
         this._revisions.set(panel, this.revision(panel) + 1);
+        if (this._changing !== panel) {
+          this._agentAlone.delete(panel);
+        }
         this._touch();
       }, this);
       context.model.stateChanged.connect(this._touch, this);
@@ -169,7 +188,7 @@ export class OpenNotebooks implements IDisposable {
     return {
       path,
       revision: this.revision(panel),
-      dirty: context.model.dirty,
+      dirty: context.model.dirty && !this._agentAlone.has(panel),
       visible: panel.isVisible,
       readOnly:
         context.model.readOnly || context.contentsModel?.writable === false,
@@ -189,6 +208,8 @@ export class OpenNotebooks implements IDisposable {
   private readonly _contents: Contents.IManager;
   private readonly _debouncer: Debouncer;
   private readonly _ready = new Set<NotebookPanel>();
+  private readonly _agentAlone = new WeakSet<NotebookPanel>();
+  private _changing: NotebookPanel | null = null;
   private readonly _revisions = new WeakMap<NotebookPanel, number>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _opened = new Signal<this, NotebookPanel>(this);

@@ -1,9 +1,7 @@
-import type {
-  ISharedCodeCell,
-  ISharedNotebook,
-  SharedCell
-} from '@jupyter/ydoc';
+import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
+import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONObject, PartialJSONValue } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
 
@@ -39,9 +37,17 @@ export type OperationsOutcome =
 
 /**
  * Do all operations as one step that the person can undo, or none of them.
+ *
+ * #### Notes
+ * Outputs go in through the cells' own models, after the rest: Lab's shared
+ * model would show texts twice, and taking back an edit must not bring old
+ * outputs back.
  */
 export function applyOperations(
-  notebook: ISharedNotebook,
+  {
+    sharedModel: notebook,
+    cells
+  }: Pick<INotebookModel, 'sharedModel' | 'cells'>,
   operations: readonly NotebookOperation[]
 ): OperationsOutcome {
   const mismatches = Private.mismatches(notebook, operations);
@@ -49,13 +55,17 @@ export function applyOperations(
     return { status: 'mismatch', mismatches };
   }
   const changes = Private.changes(notebook, operations);
-  // Outputs are not what Ctrl+Z is for: taking back an edit must not bring old outputs back.
-  const undoable = operations.some(operation => !Private.isOutput(operation));
-  notebook.transact(() => {
-    for (const operation of operations) {
-      Private.apply(notebook, operation);
-    }
-  }, undoable);
+  const ofOutputs = operations.filter(Private.isOfOutputs);
+  if (ofOutputs.length < operations.length) {
+    notebook.transact(() => {
+      for (const operation of operations) {
+        Private.apply(notebook, operation);
+      }
+    });
+  }
+  for (const operation of ofOutputs) {
+    Private.applyToOutputs(cells, operation);
+  }
   return { status: 'applied', changes };
 }
 
@@ -150,12 +160,49 @@ namespace Private {
       .filter(change => change.before !== change.after);
   }
 
-  export function isOutput(operation: NotebookOperation): boolean {
+  type OutputOperation = Extract<
+    NotebookOperation,
+    { op: 'setOutputs' | 'appendOutput' | 'clearOutputs' }
+  >;
+
+  export function isOfOutputs(
+    operation: NotebookOperation
+  ): operation is OutputOperation {
     return (
       operation.op === 'setOutputs' ||
       operation.op === 'appendOutput' ||
       operation.op === 'clearOutputs'
     );
+  }
+
+  export function applyToOutputs(
+    cells: INotebookModel['cells'],
+    operation: OutputOperation
+  ): void {
+    for (const cell of cells) {
+      if (cell.id === operation.cellId && cell.type === 'code') {
+        changeOutputs(cell as ICodeCellModel, operation);
+      }
+    }
+  }
+
+  function changeOutputs(
+    cell: ICodeCellModel,
+    operation: OutputOperation
+  ): void {
+    switch (operation.op) {
+      case 'setOutputs':
+        setOutputs(cell, outputsOf(operation.outputs));
+        cell.executionCount = operation.executionCount ?? null;
+        break;
+      case 'appendOutput':
+        cell.outputs.add(outputsOf([operation.output])[0]);
+        break;
+      case 'clearOutputs':
+        cell.outputs.clear();
+        cell.executionCount = null;
+        break;
+    }
   }
 
   export function apply(
@@ -184,30 +231,6 @@ namespace Private {
       case 'changeCellType':
         changeType(notebook, operation.cellId, operation.cellType);
         break;
-      case 'setOutputs': {
-        const cell = codeCell(notebook, operation.cellId);
-        if (cell) {
-          setOutputs(cell, outputsOf(operation.outputs));
-          cell.execution_count = operation.executionCount ?? null;
-        }
-        break;
-      }
-      case 'appendOutput': {
-        const cell = codeCell(notebook, operation.cellId);
-        if (cell) {
-          const end = cell.getOutputs().length;
-          cell.updateOutputs(end, end, outputsOf([operation.output]));
-        }
-        break;
-      }
-      case 'clearOutputs': {
-        const cell = codeCell(notebook, operation.cellId);
-        cell?.setOutputs([]);
-        if (cell) {
-          cell.execution_count = null;
-        }
-        break;
-      }
       case 'setCellMetadata': {
         const cell = notebook.getCell(find(notebook, operation.cellId));
         if (isAbsent(operation.value)) {
@@ -227,6 +250,9 @@ namespace Private {
           );
         }
         break;
+      default:
+        // Those of outputs come later.
+        break;
     }
   }
 
@@ -243,14 +269,6 @@ namespace Private {
     after: string | undefined
   ): number {
     return after === undefined ? 0 : find(notebook, after) + 1;
-  }
-
-  function codeCell(
-    notebook: ISharedNotebook,
-    cellId: string
-  ): ISharedCodeCell | null {
-    const cell = notebook.getCell(find(notebook, cellId));
-    return cell.cell_type === 'code' ? (cell as ISharedCodeCell) : null;
   }
 
   function newCell(operation: InsertCell): SharedCell.Cell {
@@ -351,12 +369,11 @@ namespace Private {
    * flickers, and a widget in it would be lost.
    */
   function setOutputs(
-    cell: ISharedCodeCell,
+    { outputs: shown }: ICodeCellModel,
     outputs: nbformat.IOutput[]
   ): void {
-    const now = cell.getOutputs().map(joined);
-    if (!JSONExt.deepEqual(now, outputs.map(joined))) {
-      cell.setOutputs(outputs);
+    if (!JSONExt.deepEqual(shown.toJSON().map(joined), outputs.map(joined))) {
+      shown.fromJSON(outputs);
     }
   }
 

@@ -25,6 +25,8 @@ export const notebooksPlugin: JupyterFrontEndPlugin<IAgentNotebooks> = {
   ): IAgentNotebooks => {
     const { contents } = app.serviceManager;
     const notebooks = new OpenNotebooks({ tracker, contents });
-    return { desk: new NotebookDesk({ client: channel.client, notebooks }) };
+    const desk = new NotebookDesk({ client: channel.client, notebooks });
+    window.addEventListener('pagehide', () => desk.leave());
+    return { desk };
   }
 };
