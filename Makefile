@@ -18,11 +18,12 @@ JS_INSTALLED := node_modules/.stamp-installed
 SYSTEM_READY := $(VENV)/.stamp-system
 BUILT := labextension/dist/.stamp-built
 LINKED := $(VENV)/.stamp-linked
+COLLABORATION := .collaboration/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab test lint generate bench dev clean test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab test lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -53,6 +54,13 @@ $(SYSTEM_READY): scripts/system_packages.sh | $(PY_INSTALLED)
 	bash scripts/system_packages.sh
 	@touch $@
 
+$(COLLABORATION): scripts/collaboration.txt | $(VENV)/.stamp-created
+	rm -rf .collaboration
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .collaboration -r $<
+	@touch $@
+
+collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
+
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
 
 ## ---- for people who want to use it
@@ -65,13 +73,13 @@ lab: $(PY_INSTALLED) $(LINKED) ## open JupyterLab on a sample workspace with the
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."
 
-test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## the Python tests
+test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) ## the Python tests
 	python -m pytest
 
 test-js: $(JS_INSTALLED) ## the front end's unit tests
 	jlpm test
 
-test-ui: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## the tests in Chromium
+test-ui: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) ## the tests in Chromium
 	jlpm playwright test --config ui-tests/playwright.config.ts
 
 test-wheel: $(VENV)/.stamp-wheel ## build the wheel, install it where there is no Node, look at what Jupyter says

@@ -24,6 +24,7 @@ const jupyterCode = {
 export default tseslint.config(
   {
     ignores: [
+      '.collaboration/',
       '.venv/',
       '.yarn/',
       'build/',

@@ -7,7 +7,7 @@ import sys
 
 from .results import Result, keep
 
-CLAIMS = ("start", "channel", "store", "history")
+CLAIMS = ("start", "channel", "store", "history", "agent", "notebooks", "kernels")
 
 
 def main(names: list[str]) -> int:

@@ -10,12 +10,11 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 
+from .children import ROOT, Child, ask, child, python_child
+from .probe import Probe
 from .results import Result, percentile, result
 from .server import TOKEN, Server, jupyter_server
 
@@ -23,37 +22,6 @@ MESSAGES = 80
 PIECES_PER_SECOND = 2_400
 SECONDS = 30
 TABS = 3
-PROBES_PER_SECOND = 20
-
-ROOT = Path(__file__).resolve().parent.parent
-
-
-class Probe:
-    """Asks another Jupyter endpoint at a steady pace and remembers how long each answer took."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._ask)
-        self.milliseconds: list[float] = []
-        self.memory_mb: list[float] = []
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Ask while the block runs."""
-        self._thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            self._thread.join()
-
-    def _ask(self) -> None:
-        while not self._stop.wait(1 / PROBES_PER_SECOND):
-            started = time.perf_counter()
-            self._server.get("/api/status")
-            self.milliseconds.append((time.perf_counter() - started) * 1000)
-            self.memory_mb.append(self._server.memory_mb())
 
 
 def measure() -> list[Result]:
@@ -64,10 +32,10 @@ def measure() -> list[Result]:
             idle, loaded = Probe(server), Probe(server)
             with idle.running():
                 time.sleep(SECONDS)
-            _ask(tabs, "mark")
+            ask(tabs, "mark")
             with loaded.running():
                 pieces = _stream(server, seconds=SECONDS)
-            report = json.loads(_ask(tabs, "report"))
+            report = json.loads(ask(tabs, "report"))
         with _readers(server):
             beside_readers = Probe(server), Probe(server)
             with beside_readers[0].running():
@@ -77,37 +45,16 @@ def measure() -> list[Result]:
     return _judge(pieces, report, idle, loaded) + _judge_readers(*beside_readers)
 
 
-def _tabs(server: Server) -> AbstractContextManager[subprocess.Popen[str]]:
+def _tabs(server: Server) -> AbstractContextManager[Child]:
     chromium = subprocess.run(
         [sys.executable, str(ROOT / "scripts/find_chromium.py")], capture_output=True, text=True, check=True
     ).stdout.strip()
     node = shutil.which("node") or "node"
-    return _child([node, str(ROOT / "benchmarks/tabs.mjs"), server.url, TOKEN, chromium, str(TABS)])
+    return child([node, str(ROOT / "benchmarks/tabs.mjs"), server.url, TOKEN, chromium, str(TABS)])
 
 
-def _readers(server: Server) -> AbstractContextManager[subprocess.Popen[str]]:
-    return _child([sys.executable, "-m", "benchmarks.readers", server.url, TOKEN, str(TABS)])
-
-
-@contextmanager
-def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A process that says "ready" when it is, answers lines with lines, and ends with its standard input."""
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert child.stdin is not None and child.stdout is not None
-    try:
-        if child.stdout.readline().strip() != "ready":
-            raise RuntimeError(f"This did not come up: {command}")
-        yield child
-    finally:
-        child.stdin.close()
-        child.wait(timeout=60)
-
-
-def _ask(child: subprocess.Popen[str], line: str) -> str:
-    assert child.stdin is not None and child.stdout is not None
-    child.stdin.write(f"{line}\n")
-    child.stdin.flush()
-    return child.stdout.readline()
+def _readers(server: Server) -> AbstractContextManager[Child]:
+    return python_child("readers", server.url, TOKEN, str(TABS))
 
 
 def _stream(server: Server, *, seconds: int) -> int:

@@ -17,7 +17,7 @@ from hdsp_agent.messages import COMM_TARGET, PROTOCOL_VERSION, ClientHello, Clie
 
 async def main(url: str, token: str, count: int) -> None:
     """Open the tabs, say so, and read until standard input ends."""
-    connections = [await _open(url, token, f"bench-reader-{number}") for number in range(count)]
+    connections = [await open_tab(url, token, f"bench-reader-{number}") for number in range(count)]
     readers = [asyncio.create_task(_read(connection)) for connection in connections]
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -25,7 +25,8 @@ async def main(url: str, token: str, count: int) -> None:
         reader.cancel()
 
 
-async def _open(url: str, token: str, name: str) -> WebSocketClientConnection:
+async def open_tab(url: str, token: str, name: str) -> WebSocketClientConnection:
+    """A connection that has been greeted, with what follows unread."""
     address = url.replace("http", "ws", 1) + "/hdsp-agent/comm"
     request = HTTPRequest(address, headers={"Authorization": f"token {token}"})
     # A browser offers compression, so the server compresses for these too.

@@ -12,13 +12,14 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 TOKEN = "bench"
-UI_TESTS = Path(__file__).resolve().parent.parent / "ui-tests"
+ROOT = Path(__file__).resolve().parent.parent
+UI_TESTS = ROOT / "ui-tests"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Server:
         """POST JSON with the token."""
         data = json.dumps(body).encode()
         return self._send(urllib.request.Request(self.url + path, data=data, method="POST"), patience)
+
+    def patch(self, path: str, body: object) -> bytes:
+        """PATCH JSON with the token."""
+        return self._send(urllib.request.Request(self.url + path, data=json.dumps(body).encode(), method="PATCH"))
 
     def _send(self, request: urllib.request.Request, patience: float = 30) -> bytes:
         request.add_header("Authorization", f"token {TOKEN}")
@@ -72,12 +77,20 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def jupyter_server(
-    *, lab: bool = True, extensions: tuple[str, ...] = ("hdsp_agent",), wait_for: str = "/hdsp-agent/api/health"
+    *,
+    lab: bool = True,
+    extensions: tuple[str, ...] = ("hdsp_agent",),
+    wait_for: str = "/hdsp-agent/api/health",
+    prepare: Callable[[Path], None] = lambda home: None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """Run a server below a folder of its own, from when it answers ``wait_for``; it is gone afterwards."""
+    """Run a server below a folder of its own, from when it answers ``wait_for``; it is gone afterwards.
+
+    ``prepare`` is called with the extension's own folder before anything runs.
+    """
     with tempfile.TemporaryDirectory(prefix="hdsp-bench-") as folder:
         port = free_port()
-        wanted = {name: name in extensions for name in ("hdsp_agent", "scripted_agent")}
+        wanted = {"hdsp_agent": False, "scripted_agent": False} | dict.fromkeys(extensions, True)
         config = Path(folder, ".jupyter")
         config.mkdir()
         (config / "jupyter_server_config.json").write_text(
@@ -90,12 +103,14 @@ def jupyter_server(
         ]  # fmt: skip
         env = {
             **os.environ,
-            "PYTHONPATH": str(UI_TESTS),
+            "PYTHONPATH": os.pathsep.join((str(UI_TESTS), str(ROOT))),
             "JUPYTER_CONFIG_DIR": str(config),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "HDSP_AGENT_HOME": f"{folder}/.hdsp",
             "JUPYTERLAB_WORKSPACES_DIR": f"{folder}/.workspaces",
+            **(environment or {}),
         }
+        prepare(Path(folder, ".hdsp"))
         with Path(folder, "server.log").open("wb") as log:
             process = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=log)
         try:

@@ -14,9 +14,13 @@ from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.notebook_requests import NotebookRequests
+from .comm.notebooks import ServerNotebooks
 from .comm.notices import NoticeBoard
 from .comm.rest import rest_handlers
 from .comm.running_agent import RunningAgent
+from .comm.screen_memory import ScreenMemory
+from .comm.screens import Screens
 from .comm.services import Services
 from .comm.settings_requests import SettingsRequests
 from .comm.state import changes, full_state
@@ -47,9 +51,11 @@ def build_services(app: HdspAgentApp) -> Services:
     """Put everything together; nothing here touches disk, network or keyring."""
     configuration = _configuration(app)
     room = _conversations(app, configuration)
-    agent, requests = _agent(app, configuration, room)
+    notebooks = _notebooks(app, configuration, room)
+    agent, screens, requests = _agent(app, configuration, room, notebooks)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
+    NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
     SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
         room.dispatcher
     )
@@ -62,6 +68,8 @@ def build_services(app: HdspAgentApp) -> Services:
         history=room.history,
         upkeep=Upkeep(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
+        notebooks=notebooks,
+        screens=screens,
         ipc=IpcServer(agent, configuration.home / IPC_FOLDER, log=app.log) if app.ipc_enabled else None,
         max_body_bytes=app.max_body_bytes,
     )
@@ -138,13 +146,21 @@ def _channel_limits(app: HdspAgentApp) -> ChannelLimits:
     )
 
 
+def _notebooks(app: HdspAgentApp, configuration: _Configuration, room: _Conversations) -> ServerNotebooks:
+    assert app.serverapp is not None
+    return ServerNotebooks(app.serverapp, room.channels, room.dispatcher, configuration.config, log=app.log)
+
+
 def _agent(
-    app: HdspAgentApp, configuration: _Configuration, room: _Conversations
-) -> tuple[RunningAgent, AgentRequests]:
+    app: HdspAgentApp, configuration: _Configuration, room: _Conversations, notebooks: ServerNotebooks
+) -> tuple[RunningAgent, Screens, AgentRequests]:
+    workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
     room.history.attach(feed)
-    agent = RunningAgent(configuration.config, room.storage, feed, workspace=workspace_of(app))
-    return agent, AgentRequests(agent, room.history, room.channels)
+    agent = RunningAgent(configuration.config, room.storage, feed, workspace=workspace, notebooks=notebooks.notebooks)
+    screens = Screens(agent, room.history, ScreenMemory(configuration.home, workspace))
+    room.channels.on_arrival(screens.arrived)
+    return agent, screens, AgentRequests(agent, room.history, room.channels, screens)
 
 
 async def start_services(app: HdspAgentApp, services: Services) -> None:
@@ -158,6 +174,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     await services.config.start()
     services.storage.start()
     services.upkeep.start()
+    services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Float, Integer, List, Unicode, Union, default
 
+from ._storage_dir import default_storage_dir
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class HdspAgentApp(ExtensionApp):
 
     @default("storage_dir")
     def _default_storage_dir(self) -> str:
-        return os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+        return default_storage_dir()
 
     def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         try:

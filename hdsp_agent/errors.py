@@ -12,6 +12,7 @@
     + UnknownProfile                unknown_profile
   x Conflict                        conflict
     + ProfileExists                 profile_exists
+    + UnsavedElsewhere              unsaved_elsewhere
   x NotAllowed                      not_allowed
     + ForbiddenByOperator           forbidden_by_operator
   x Unsupported                     unsupported
@@ -44,6 +45,7 @@ __all__ = [
     "UnknownMessageType",
     "UnknownProfile",
     "UnknownTask",
+    "UnsavedElsewhere",
     "Unsupported",
     "VersionMismatch",
 ]
@@ -133,6 +135,12 @@ class ProfileExists(Conflict):
     """A provider profile of this name exists already."""
 
     code = "profile_exists"
+
+
+class UnsavedElsewhere(Conflict):
+    """A browser tab has changes of a file that nobody saved: writing the file would set the two against each other."""
+
+    code = "unsaved_elsewhere"
 
 
 class NotAllowed(HdspAgentError):

@@ -86,6 +86,16 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           param(error, 'variable')
         )
       : trans.__('This is not possible as things stand: %1', error.message),
+  cell_conflict: (trans, error) =>
+    trans.__(
+      'Cells of %1 were changed meanwhile, so nothing was done. Read the notebook again, then repeat.',
+      param(error, 'path')
+    ),
+  unsaved_elsewhere: (trans, error) =>
+    trans.__(
+      '%1 has unsaved changes in another tab, so nothing was done. Save or close the notebook there, then try again.',
+      param(error, 'path')
+    ),
   profile_exists: (trans, error) =>
     param(error, 'profile')
       ? trans.__(

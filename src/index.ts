@@ -2,7 +2,10 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandsPlugin } from './commands/plugin';
 import { channelPlugin } from './comm/plugin';
+import { cellsPlugin } from './notebook/cellsplugin';
+import { followPlugin } from './notebook/followplugin';
 import { notebooksPlugin } from './notebook/plugin';
+import { reviewPlugin } from './notebook/reviewplugin';
 import { panelPlugin } from './panel/plugin';
 import { settingsPlugin } from './settings/plugin';
 
@@ -11,7 +14,10 @@ export * from './tokens';
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   channelPlugin,
   notebooksPlugin,
+  reviewPlugin,
+  followPlugin,
   panelPlugin,
+  cellsPlugin,
   settingsPlugin,
   commandsPlugin
 ];

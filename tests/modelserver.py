@@ -21,7 +21,18 @@ from typing import Any
 
 import pytest
 
-__all__ = ["ModelServer", "RawRequest", "RawServer", "Reply", "model_server", "raw_server", "refusal", "sse"]
+__all__ = [
+    "ModelServer",
+    "RawRequest",
+    "RawServer",
+    "Reply",
+    "Script",
+    "model_server",
+    "raw_server",
+    "refusal",
+    "sse",
+    "sse_events",
+]
 
 _BINARY = Path(__file__).parent.parent / "node_modules" / ".bin" / "llmock"
 _START_SECONDS = 20.0
@@ -111,6 +122,7 @@ class Reply:
     """The sending end of one answer."""
 
     writer: asyncio.StreamWriter
+    request: RawRequest
 
     async def send(self, data: bytes) -> None:
         """Send bytes as they are."""
@@ -121,6 +133,10 @@ class Reply:
         """Begin a stream of server-sent events that ends with the connection."""
         lines = [f"HTTP/1.1 {status}", "Content-Type: text/event-stream", "Connection: close", *headers]
         await self.send(("\r\n".join(lines) + "\r\n\r\n").encode())
+
+    async def chunk(self, data: bytes) -> None:
+        """Send a piece of an answer that was begun as ``Transfer-Encoding: chunked``; nothing ends it."""
+        await self.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def reset(self) -> None:
         """Break the connection."""
@@ -154,12 +170,13 @@ class RawServer:
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
             content = await reader.readexactly(int(headers.get("content-length", 0)))
             script = self.scripts[min(len(self.requests), len(self.scripts) - 1)]
-            self.requests.append(RawRequest(method, path, headers, content))
+            request = RawRequest(method, path, headers, content)
+            self.requests.append(request)
             self.asked.set()
             if isinstance(script, bytes):
-                await Reply(writer).send(script)
+                await Reply(writer, request).send(script)
                 return
-            answering = asyncio.ensure_future(script(Reply(writer)))
+            answering = asyncio.ensure_future(script(Reply(writer, request)))
             gone = asyncio.ensure_future(reader.read(1))
             try:
                 await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from hdsp_agent.errors import HdspAgentError
+from hdsp_agent.notebooks import CellConflict
 
 ROOT = Path(__file__).parent.parent
 SENTENCES = (ROOT / "src" / "errors.ts").read_text(encoding="utf-8")
@@ -23,7 +24,7 @@ def codes_of(error: type[HdspAgentError]) -> set[str]:
 
 def test_every_error_of_the_tree_has_a_sentence() -> None:
     codes = codes_of(HdspAgentError)
-    assert "invalid_setting" in codes
+    assert {"invalid_setting", CellConflict.code} <= codes
     assert codes <= KNOWN
 
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from ._asks import AskAnswer, AskNotOpen, Given
 from ._build import Headless, build_agent, headless_agent
+from ._commands import CommandSession
 from ._context import PlainContext
 from ._manager import TaskManager, TaskRequest
 from ._models import ProfileModels
-from ._ports import ContextPort, Contexts, HistoryPort, MessageSink, Models, Modes, Situation, Unheard
+from ._ports import (
+    ContextPort,
+    Contexts,
+    ConversationShown,
+    HistoryPort,
+    MessageSink,
+    Models,
+    Modes,
+    Situation,
+    Unheard,
+)
 from ._services import AgentServices, Spacing
 from ._task import Task
 
@@ -15,8 +26,10 @@ __all__ = [
     "AgentServices",
     "AskAnswer",
     "AskNotOpen",
+    "CommandSession",
     "ContextPort",
     "Contexts",
+    "ConversationShown",
     "Given",
     "Headless",
     "HistoryPort",

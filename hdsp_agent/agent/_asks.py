@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..errors import Conflict
@@ -55,10 +56,13 @@ Record = Callable[[ClineMessage, Given], Awaitable[AskAnswer]]
 
 
 class Asks:
-    """Each question is answered once, by its own time. ``record`` writes an answer down before anybody acts on it."""
+    """Each question is answered once, by its own time. ``record`` writes an answer down before anybody acts on it;
+    ``on_open`` is told when another one waits.
+    """
 
     def __init__(self, record: Record) -> None:
         self._record = record
+        self.on_open: Callable[[], None] | None = None
         self._open: dict[int, _Open] = {}
         self._changed = asyncio.Event()
 
@@ -81,6 +85,8 @@ class Asks:
         entry = _Open(message, asyncio.get_running_loop().create_future())
         self._open[message.ts] = entry
         self._changed.set()
+        if self.on_open is not None:
+            self.on_open()
         try:
             return await entry.answer
         finally:
@@ -106,6 +112,12 @@ class Asks:
             raise AskNotOpen("The task was stopped before this answer arrived. It was not acted on.", ask=ts)
         entry.answer.set_result(answer)
         return answer
+
+    async def next_open(self, seconds: float) -> None:
+        """Wait until another question is open, but not longer than this."""
+        self._changed.clear()
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
 
     async def any_open(self, seconds: float) -> bool:
         """Wait until some question is open, but not longer than this; whether one is."""

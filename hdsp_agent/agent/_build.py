@@ -7,14 +7,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
-from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore
+from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
+from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
+from ..notebooks.kernels import RunLimits
 from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, task_records
-from ..tools import ToolRegistry
+from ..tools import ToolRegistry, built_in_tools, notebook_digest
 from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
 from ..tools._state import ToolState
@@ -27,6 +29,10 @@ from ._services import AgentServices
 from .approval import ApprovalEngine
 from .modes import ModeBook
 from .prompts import Surroundings, system_prompt
+
+if TYPE_CHECKING:
+    from ..notebooks.contents import ContentsNotebooks
+    from ..notebooks.kernels.headless import HeadlessKernels
 
 __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
 
@@ -46,6 +52,7 @@ def build_agent(
     history: HistoryPort | None = None,
     on_command: CommandHeard | None = None,
     overrides: Mapping[str, JsonValue] | None = None,
+    notebooks: Notebooks | None = None,
 ) -> TaskManager:
     """The agent of one home folder. Nothing is opened or begun.
 
@@ -70,14 +77,17 @@ def build_agent(
             policy=lambda: config.policy,
             models=ProfileModels(config),
             modes=modes,
-            tools=ToolRegistry(),
+            tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None)),
             approvals=ApprovalEngine(),
-            contexts=lambda conversation, where: _context(current, modes, conversation, where),
+            contexts=lambda conversation, where: _context(
+                current, modes, conversation, where, notebooks, lambda: paths(Path(where or workspace), current())
+            ),
             paths=paths,
             tool_state=tool_state,
             workspace=workspace,
             sink=sink or Unheard(),
             history=history,
+            notebooks=notebooks,
         )
     )
 
@@ -100,7 +110,10 @@ async def headless_agent(
     sink: MessageSink | None = None,
     overrides: Mapping[str, JsonValue] | None = None,
 ) -> AsyncIterator[Headless]:
-    """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed."""
+    """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed.
+
+    Notebooks are those of the workspace, and kernels its own, which end with it.
+    """
     config = ContextProxy(home, policy, SecretStore(home, policy))
     store = FileStore(home)
     database = StateDatabase(home / _STATE_DATABASE)
@@ -114,10 +127,49 @@ async def headless_agent(
         await stack.enter_async_context(database)
         await stack.enter_async_context(index)
         manager = build_agent(
-            config, store, workspace=workspace, sink=sink, history=_IndexOnly(index), overrides=overrides
+            config,
+            store,
+            workspace=workspace,
+            sink=sink,
+            history=_IndexOnly(index),
+            overrides=overrides,
+            notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
         )
         stack.push_async_callback(manager.stop)
         yield Headless(manager, config, store)
+
+
+@asynccontextmanager
+async def _notebooks_of(workspace: Path, config: ContextProxy) -> AsyncIterator[Notebooks]:
+    """The notebooks of a folder, and kernels that nobody else sees."""
+
+    def limits() -> RunLimits:
+        settings = config.settings
+        return RunLimits(
+            idle_seconds=settings.kernel_run_idle_limit_seconds, total_seconds=settings.kernel_run_total_limit_seconds
+        )
+
+    headless = Later(lambda: _headless_kernels(workspace))
+    disk = LaterDisk(Later(lambda: _notebook_files(headless())), workspace)
+    notebooks = Notebooks(disk, LaterKernels(Later(lambda: headless().port)), limits=limits)
+    try:
+        yield notebooks
+    finally:
+        await notebooks.close()
+        if headless.made is not None:
+            await headless.made.close()
+
+
+def _headless_kernels(workspace: Path) -> HeadlessKernels:
+    from ..notebooks.kernels.headless import HeadlessKernels
+
+    return HeadlessKernels(workspace)
+
+
+def _notebook_files(headless: HeadlessKernels) -> ContentsNotebooks:
+    from ..notebooks.contents import ContentsNotebooks
+
+    return ContentsNotebooks(headless.contents)
 
 
 class _IndexOnly:
@@ -145,18 +197,27 @@ class _Settings:
         if not self._overrides:
             return base
         if self._made is None or self._made[0] is not base:
-            forced = self._config.policy.forced_settings()
-            self._made = base, GlobalSettings.model_validate({**base.to_wire(), **self._overrides, **forced})
+            self._made = base, overridden(base, self._overrides, self._config.policy)
         return self._made[1]
 
 
-def _context(settings: _Settings, modes: ModeBook, conversation: Conversation, workspace: str | None) -> PlainContext:
+def _context(
+    settings: _Settings,
+    modes: ModeBook,
+    conversation: Conversation,
+    workspace: str | None,
+    notebooks: Notebooks | None,
+    paths: Callable[[], PathPolice],
+) -> PlainContext:
     notebook = conversation.log.metadata.notebook
 
     async def prompt(situation: Situation, current: GlobalSettings, where: str | None) -> str:
         folder = Path(where) if where else None
         surroundings = Surroundings(
-            workspace=folder, person=Path.home(), notebook=notebook.path if notebook is not None else None
+            workspace=folder,
+            person=Path.home(),
+            notebook=notebook.path if notebook is not None else None,
+            has_notebooks=any(tool.name == "read_notebook" for tool in situation.tools),
         )
         return await system_prompt(
             situation.mode,
@@ -166,7 +227,12 @@ def _context(settings: _Settings, modes: ModeBook, conversation: Conversation, w
             ignored=await asyncio.to_thread(_ignored, folder) if folder is not None else None,
         )
 
-    return PlainContext(conversation, workspace, prompt=prompt, settings=settings)
+    async def surrounded() -> str | None:
+        if notebooks is None or notebook is None:
+            return None
+        return await notebook_digest(notebooks, notebook.path, await asyncio.to_thread(paths))
+
+    return PlainContext(conversation, workspace, prompt=prompt, settings=settings, surrounded=surrounded)
 
 
 def _ignored(workspace: Path) -> str | None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, cast
 from pydantic import JsonValue
 
 from ..errors import HdspAgentError, InvalidInput
-from ..messages import JsonObject, TaskToolFailed
+from ..events import tool_failed
+from ..messages import JsonObject
 from ..persistence import INTERRUPTED, ToolDraft
 from ..tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ._outcomes import Delegated, Outcome
@@ -187,7 +188,8 @@ class Calls:
             task.mistakes.made()
         await self._record(call, result, seconds)
         await self._answer(call, result)
-        task.services.events.emit(TaskToolFailed(payload=(task.task_id, call.name, _text_of(result)[:1000])))
+        error = (await task.conversation.mask(_text_of(result)))[:1000]
+        task.services.events.emit(tool_failed(task.task_id, call.name, error))
 
     async def _record(self, call: Call, result: ToolResult, seconds: float) -> None:
         task = self._task

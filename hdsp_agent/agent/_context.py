@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
 from ..config import GlobalSettings
-from ..messages import ApiMessage, ClineMessage, JsonObject
+from ..messages import ClineMessage
 from ..persistence import ApiRecord
 from ..providers import ModelRequest
 from ._conversation import Conversation
+from ._merged import Merged
 from ._ports import Situation
 
-__all__ = ["Merged", "PlainContext", "SystemPrompt"]
+__all__ = ["PlainContext", "Surrounded", "SystemPrompt"]
 
 SystemPrompt = Callable[[Situation, GlobalSettings, str | None], Awaitable[str]]
+Surrounded = Callable[[], Awaitable[str | None]]
+"""What else there is to say about the surroundings."""
 
+_BREATH: Final = 200
+"""After so many records others get their turn: a long conversation takes a good part of a second."""
 _OVERFLOWS: Final = frozenset({"overflow", "tpm_request_too_large"})
-
-
-class Merged:
-    """The history as requests hold it: neighbours of the person's are one message. Grows as the log does."""
-
-    def __init__(self) -> None:
-        self._messages: list[ApiMessage] = []
-        self._open = False
-
-    def add(self, record: ApiRecord) -> None:
-        """Take in the next record."""
-        if record.role == "system":
-            return
-        message = record.message()
-        merges = message.role == "user" and not record.is_summary and not record.is_truncation_marker
-        if merges and self._open:
-            last = self._messages[-1]
-            content = [*_blocks(last), *_blocks(message)]
-            self._messages[-1] = last.model_copy(update={"content": content})
-        else:
-            self._messages.append(message)
-        # A message may be added to a summary, a summary to nothing.
-        self._open = message.role == "user" and not record.is_truncation_marker
-
-    @property
-    def messages(self) -> list[ApiMessage]:
-        """All of them, as they are now."""
-        return list(self._messages)
 
 
 class PlainContext:
@@ -58,12 +36,14 @@ class PlainContext:
         *,
         prompt: SystemPrompt,
         settings: Callable[[], GlobalSettings],
+        surrounded: Surrounded | None = None,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self._conversation = conversation
         self._workspace = workspace
         self._prompt = prompt
         self._settings = settings
+        self._surrounded = surrounded
         self._now = now
         self._merged: Merged | None = None
         self._system: tuple[str, str] | None = None
@@ -81,6 +61,8 @@ class PlainContext:
             lines.append(f"Workspace: {self._workspace}")
         if self._settings().include_current_time:
             lines.append(f"Current time: {self._now().isoformat(timespec='minutes')}")
+        if spoken and self._surrounded is not None and (more := await self._surrounded()):
+            lines.append(more)
         return "<environment_details>\n" + "\n".join(lines) + "\n</environment_details>"
 
     async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
@@ -126,8 +108,10 @@ class PlainContext:
     async def _history(self) -> Merged:
         if self._merged is None:
             merged = Merged()
-            for record in await self._conversation.history.api_history():
+            for number, record in enumerate(await self._conversation.history.api_history(), 1):
                 merged.add(record)
+                if number % _BREATH == 0:
+                    await asyncio.sleep(0)
             self._merged = merged
         return self._merged
 
@@ -141,7 +125,3 @@ class PlainContext:
                 await self._conversation.add_api("system", [{"type": "text", "text": text}])
             self._system = slug, text
         return self._system[1]
-
-
-def _blocks(message: ApiMessage) -> list[JsonObject]:
-    return [{"type": "text", "text": message.content}] if isinstance(message.content, str) else list(message.content)

@@ -20,7 +20,7 @@ from ..messages import (
     TaskId,
 )
 from ..persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog
-from ._ports import DeltaField, MessageSink
+from ._ports import ConversationShown, DeltaField, MessageSink
 
 __all__ = ["Conversation", "image_block", "masked_json", "text_block"]
 
@@ -54,11 +54,13 @@ class Conversation:
         """A mark was added: what the model sees is another history now."""
         for listener in self._listeners:
             listener(None)
+        self._sink.marked(self.task_id, self.history.newest_marks)
 
-    def shown_changed(self) -> None:
+    def shown_changed(self, shown: ConversationShown) -> None:
         """A mark was added that changes what the person sees."""
-        self.history_changed()
-        self._sink.reset(self.task_id)
+        for listener in self._listeners:
+            listener(None)
+        self._sink.reset(self.task_id, shown)
 
     # ---- what the person sees
 

@@ -51,8 +51,13 @@ class Delegation:
         """Bring a subtask's result to the parent, which goes on without being asked."""
         if not await self.parent_waits(parent, child):
             return
+        asking = self._manager.opened(parent)
         try:
-            await self._manager.take_up(parent, ChildDone(child, result))
+            if asking is not None:
+                # Looked at since a restart, it asks whether to go on without its subtask.
+                await asking.go_on_with(ChildDone(child, result))
+            else:
+                await self._manager.take_up(parent, ChildDone(child, result))
         except HdspAgentError as error:
             # The result stays with the child; the parent fetches it when it is taken up.
             logger.error("Task %s could not go on after its subtask %s: %s", parent, child, error)

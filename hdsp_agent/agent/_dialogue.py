@@ -110,11 +110,18 @@ class Dialogue:
         """The person's answer. Raises AskNotOpen."""
         return await self.asks.answer(ts, given)
 
-    async def user_said(self, text: str | None, images: Sequence[str]) -> int:
-        """Record what the person says; the time of the message."""
-        ts = await self.conversation.say("user_feedback", text or "", images=images, durable=True)
+    async def user_said(self, text: str | None, images: Sequence[str], *, ts: int | None = None) -> int:
+        """Record what the person says; the time of the message, which may be given if it is a new one."""
+        message = ClineMessage(
+            ts=self.conversation.log.next_ts() if ts is None else ts,
+            type="say",
+            say="user_feedback",
+            text=await self.conversation.mask(text or ""),
+            images=list(images) or None,
+        )
+        await self.conversation.create(message, durable=True)
         self._events.emit(TaskUserMessage(payload=(self.task_id,)))
-        return ts
+        return message.ts
 
     def working(self) -> None:
         """The task works."""

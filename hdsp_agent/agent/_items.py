@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from ..config import GlobalSettings, OperatorPolicy
+from ..config import GlobalSettings, OperatorPolicy, overridden
 from ..messages import HistoryItem, HistoryStatus, JsonObject
 from ..persistence import TaskMetadata, parse_iso_time
 
@@ -56,7 +56,7 @@ class TaskConfig:
         """The person's settings with the task's own over them, and the operator's over those."""
         if not self.overrides:
             return base
-        return GlobalSettings.model_validate({**base.to_wire(), **self.overrides, **policy.forced_settings()})
+        return overridden(base, self.overrides, policy)
 
 
 def fresh_item(metadata: TaskMetadata) -> HistoryItem:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..config import GlobalSettings
+from ..wire import WireModel
 
-__all__ = ["LimitReached", "Mistakes", "Spending", "reached_limit"]
+__all__ = ["LimitReached", "Mistakes", "Spending", "Strikes", "reached_limit"]
 
 # Sums of prices are not exact; a limit that is met to the cent is not passed.
 _TOLERANCE: Final = 0.0001
@@ -62,3 +63,14 @@ class Mistakes:
     def reached(self, limit: int) -> bool:
         """Whether the person is to be asked; a limit of 0 is none."""
         return limit > 0 and self.in_a_row >= limit
+
+
+class Strikes(WireModel):
+    """What counts against the model, as the task's state keeps it: a restart gives it no new credit."""
+
+    mistakes: int = 0
+    """Mistakes in a row."""
+    last_call: str | None = None
+    """The call it made last, as a digest."""
+    same_calls: int = 0
+    """How often in a row it made that one."""

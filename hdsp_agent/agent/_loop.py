@@ -52,9 +52,10 @@ class Loop:
 
     async def _turn(self, *, spoken: bool) -> Outcome | None:
         task = self._task
-        spoken = await task.take_queue() or spoken
         spoken = await task.add_late_words() or spoken
         spoken = await self._after_mistakes() or spoken
+        # Last: words that were said meanwhile may be what let it go on.
+        spoken = await task.take_queue() or spoken
         surroundings = await task.context.environment(task.situation, spoken=spoken)
         if surroundings is not None:
             await task.conversation.add_api("user", [text_block(surroundings)])

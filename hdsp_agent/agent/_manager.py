@@ -23,9 +23,7 @@ from ..messages import (
     NewTaskRequest,
     NotebookRef,
     QueuedMessage,
-    TaskCommand,
     TaskCreated,
-    TaskEvent,
     TaskFocused,
     TaskId,
     TaskStatus,
@@ -35,7 +33,7 @@ from ..messages import (
 from ..persistence import MessageManager, NewTask, TaskLog
 from ..tools import format_todos
 from ._asks import AskNotOpen, Given
-from ._commands import run_command
+from ._commands import CommandSession
 from ._delegation import Delegation, last_word
 from ._items import TaskConfig
 from ._message_operations import MessageOperations
@@ -86,7 +84,7 @@ class TaskManager:
 
     @property
     def current(self) -> TaskId | None:
-        """The task last begun or taken up: commands that name none mean it."""
+        """The task last begun or taken up."""
         return self._current
 
     @property
@@ -108,8 +106,10 @@ class TaskManager:
 
     # ---- begin and end
 
-    async def start(self, wanted: NewTaskRequest | TaskRequest, *, owner: str | None = None) -> TaskId:
-        """Start a task; its id. It works from then on."""
+    async def start(
+        self, wanted: NewTaskRequest | TaskRequest, *, owner: str | None = None, task_id: TaskId | None = None
+    ) -> TaskId:
+        """Start a task; its id, which may be chosen. It works from then on."""
         if isinstance(wanted, NewTaskRequest):
             wanted = TaskRequest(wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner)
         if not wanted.text.strip() and not wanted.images:
@@ -121,6 +121,7 @@ class TaskManager:
             workspace=wanted.workspace or str(self.services.workspace),
             notebook=wanted.notebook,
             mode=mode.slug,
+            task_id=task_id,
         )
         profile = wanted.profile or self.services.models.profile_for(mode.slug)
         return await self._held.finish(self._create(new, mode, profile, Begin(wanted.text, tuple(wanted.images))))
@@ -162,8 +163,8 @@ class TaskManager:
             task = child
         await task.cancel()
 
-    async def close(self, task_id: TaskId) -> None:
-        """Put a task aside as it is; it can be resumed."""
+    async def close(self, task_id: TaskId, *, finished: bool = False) -> None:
+        """Put a task aside as it is, or with the completed ones; it can be resumed."""
         task = self._open.get(task_id)
         if task is None:
             return
@@ -175,7 +176,7 @@ class TaskManager:
             if self._current == task_id:
                 self._current = None
                 self.events.emit(TaskUnfocused(payload=(task_id,)))
-            await self._held.finish(task.let_go())
+            await self._held.finish(task.finish() if finished else task.let_go())
 
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""
@@ -240,15 +241,23 @@ class TaskManager:
         """What a task cost, and its subtasks."""
         return await self._delegation.costs(task_id)
 
-    async def command(self, command: TaskCommand) -> TaskEvent | None:
-        """Do what a program outside asks; the event that answers it alone, if there is one."""
-        return await run_command(self, command)
+    def session(self) -> CommandSession:
+        """A program outside, from its first command to its last."""
+
+        async def manager() -> TaskManager:
+            return self
+
+        return CommandSession(manager)
 
     # ---- for the parts of the door in other modules
 
     def opened(self, task_id: TaskId) -> Task | None:
         """A task that is worked on, if it is."""
         return self._open.get(task_id)
+
+    def worked_on_for(self, task_id: TaskId) -> Task | None:
+        """A task that is worked on, or else the subtask that is worked on for it."""
+        return self._open.get(task_id) or self._delegation.working_child_of(task_id)
 
     async def create_child(self, parent: Task, wanted: Delegated) -> None:
         """Make the subtask a task waits for, and let it work."""

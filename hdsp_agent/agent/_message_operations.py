@@ -2,137 +2,257 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
-from ..errors import InvalidInput
-from ..messages import HistoryItem, TaskCreated, TaskId
-from ..persistence import NewTask, TaskLog, TaskReader, fork_at
-from ._items import TaskConfig, fresh_item
+from typing_extensions import assert_never
+
+from ..errors import Conflict, InvalidInput
+from ..messages import (
+    ClineMessage,
+    ConversationChange,
+    ConversationPreview,
+    GoBack,
+    TakeBack,
+    TaskCreated,
+    TaskId,
+    TimeSpan,
+    UndoOrRedo,
+)
+from ..persistence import Foreseen, MessageManager, Spans, TaskReader, history_to_read
+from ._effects import EffectTally
+from ._forking import fork_task
+from ._items import ItemChange
 from ._outcomes import Again, Edited, Opening
+from ._ports import ConversationShown
+from ._resume import last_that_counts, unanswered_calls
 
 if TYPE_CHECKING:
+    from ..persistence import Newer
     from ._manager import TaskManager
     from ._task import Task
 
 __all__ = ["MessageOperations"]
 
-Newer = Literal["refuse", "set_aside"]
+_SHOWN: Final = 50
+"""As many messages as a page begins with; what comes back is told one by one up to that."""
 
 
 class MessageOperations:
-    """What a person can do to a conversation. A task that works is stopped first, and asks before it goes on."""
+    """What a person can do to a conversation. A task that works is stopped first, and asks before it goes on.
+
+    What cannot be done is refused before anything is stopped or changed.
+    """
 
     def __init__(self, manager: TaskManager) -> None:
         self._manager = manager
+        self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
     async def delete(self, task_id: TaskId, ts: int) -> None:
         """Take back the message ``ts`` and all that followed. ``undo`` brings it back."""
-        async with self._at_rest(task_id) as task:
-            await self._refuse_first(task, ts)
-            await task.conversation.history.rewind_to_timestamp(ts)
+        await self._make(task_id, TakeBack(operation="delete", message_ts=ts))
 
     async def rewind(self, task_id: TaskId, ts: int, *, keep: bool = True) -> None:
         """Go back to the message ``ts``, which stays if ``keep``. Files stay as they are."""
-        async with self._at_rest(task_id) as task:
-            if not keep:
-                await self._refuse_first(task, ts)
-            await task.conversation.history.rewind_to_timestamp(ts, include_target_message=keep)
+        await self._make(task_id, GoBack(operation="rewind", message_ts=ts, keep=keep))
 
     async def edit(self, task_id: TaskId, ts: int, text: str, images: Sequence[str] = ()) -> None:
         """Say something else instead of the message ``ts``, and go on from there."""
         if not text.strip() and not images:
             raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
-        async with self._at_rest(task_id, Edited(text, tuple(images))) as task:
-            history = task.conversation.history
-            await history.rewind_to_timestamp(await history.edit_cutoff(ts))
+        await self._make(task_id, TakeBack(operation="edit", message_ts=ts), opening=Edited(text, tuple(images)))
 
     async def undo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
         """Take back the newest change, or the one named."""
-        async with self._at_rest(task_id) as task:
-            await task.conversation.history.undo(mark_id, newer=newer)
+        await self._make(task_id, UndoOrRedo(operation="undo", mark_id=mark_id), newer=newer)
 
-    async def redo(self, task_id: TaskId, *, newer: Newer = "refuse") -> None:
-        """Take back the newest undo."""
-        async with self._at_rest(task_id) as task:
-            await task.conversation.history.redo(newer=newer)
+    async def redo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
+        """Take back the newest undo, or the one named."""
+        await self._make(task_id, UndoOrRedo(operation="redo", mark_id=mark_id), newer=newer)
+
+    async def preview(self, task_id: TaskId, change: ConversationChange) -> ConversationPreview:
+        """What a change would take back. Nothing is stopped or changed by looking."""
+        history = await self._to_look_at(task_id)
+        foreseen = await _foresee(history, change)
+        removed, restored = EffectTally(), EffectTally()
+        async for message in history.messages_in(foreseen.removed):
+            removed.add(message)
+        async for message in history.messages_in(foreseen.restored):
+            restored.add(message)
+        effects, more = removed.told()
+        return ConversationPreview(
+            operation=change.operation,
+            removed=removed.messages,
+            restored=restored.messages,
+            first_removed_ts=removed.first_ts,
+            tool_calls=removed.tool_calls,
+            effects=effects,
+            more_effects=more,
+            can_be_undone=bool(removed.messages or restored.messages),
+            gone_on=foreseen.gone_on,
+            stops_task=self._manager.status(task_id) == "running",
+        )
 
     async def fork(self, task_id: TaskId, ts: int) -> TaskId:
         """A new task with the conversation up to and with ``ts``; its id. The old one stays as it is."""
-        services = self._manager.services
-        opened = self._manager.opened(task_id)
-        reader: TaskReader = opened.conversation.log if opened else await services.store.view(task_id)
-        ui = [message async for message in reader.ui.iterate()]
-        api = [record async for record in reader.api.iterate()]
-        marks = [mark async for mark in reader.marks.iterate()]
-        fork = fork_at(ui, api, marks, ts)
-        metadata = reader.metadata
-        item = (await reader.read_state()).history_item
-        overrides = TaskConfig.of(metadata.config).overrides
-        log = await services.store.create(
-            NewTask(
-                config=TaskConfig(overrides, forked_at=ts).to_json(),
-                user=metadata.user,
-                forked_from=task_id,
-                workspace=metadata.workspace,
-                notebook=metadata.notebook,
-                mode=item.mode if item else metadata.mode,
-            )
-        )
-        try:
-            for message in fork.ui:
-                await log.put_ui(message)
-            for record in fork.api:
-                await log.append_api(record)
-            for mark in fork.marks:
-                await log.append_mark(mark)
-            await log.sync()
-            await self._list(log, item)
-        finally:
-            await log.close()
-        self._manager.events.emit(TaskCreated(payload=(log.task_id,)))
-        return log.task_id
+        fork = await fork_task(self._manager.services, await self._reader(task_id), ts)
+        self._manager.events.emit(TaskCreated(payload=(fork,)))
+        return fork
 
-    async def _list(self, log: TaskLog, original: HistoryItem | None) -> None:
-        item = fresh_item(log.metadata)
-        if original is not None:
-            kept = {"task": original.task, "api_config_name": original.api_config_name, "mode": original.mode}
-            item = item.model_copy(update={**kept, "ts": log.last_ui_ts})
-        log.update_state(history_item=item)
-        await log.save_state()
+    # ---- inside
+
+    async def _make(
+        self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse", opening: Opening | None = None
+    ) -> None:
+        async with self._door(task_id):
+            await self._refuse_early(task_id, change, newer)
+            async with self._at_rest(task_id, opening) as task:
+                history = task.conversation.history
+                before = history.view.visible_ui
+                await _do(history, change, newer)
+                async for message in history.messages_in(before.minus(history.view.visible_ui)):
+                    if message.say == "user_feedback":
+                        # Words that waited for the end of the turn are not told to the model any more.
+                        task.has_told(message.ts)
+                await self._settle_item(task)
+                task.conversation.shown_changed(await _shown(history, before))
+
+    async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer) -> None:
+        """Raise what the change would, while the task still works undisturbed."""
+        task = self._manager.opened(task_id)
+        item = task.item if task else (await (await self._reader(task_id)).read_state()).history_item
+        child = item.awaiting_child_id if item else None
+        if child is not None and self._manager.opened(TaskId(child)) is not None:
+            raise Conflict(
+                f"Task {task_id} waits for its subtask {child}, which is being worked on. Finish or close that first.",
+                task=task_id,
+                child=child,
+            )
+        foreseen = await _foresee(await self._to_look_at(task_id), change)
+        if foreseen.gone_on and newer == "refuse":
+            raise Conflict(
+                "The conversation has gone on since. This sets aside what is newer; confirm to do so.", task=task_id
+            )
+
+    async def _reader(self, task_id: TaskId) -> TaskReader:
+        task = self._manager.opened(task_id)
+        return task.conversation.log if task else await self._manager.services.store.view(task_id)
+
+    async def _to_look_at(self, task_id: TaskId) -> MessageManager:
+        task = self._manager.opened(task_id)
+        return task.conversation.history if task else await history_to_read(await self._reader(task_id))
+
+    def _door(self, task_id: TaskId) -> asyncio.Lock:
+        """Two tabs may change one conversation at a time; the second change is judged by what the first left."""
+        door = self._doors.get(task_id)
+        if door is None:
+            door = self._doors[task_id] = asyncio.Lock()
+        return door
+
+    async def _settle_item(self, task: Task) -> None:
+        """Let the task's line in the history say what its conversation now ends with."""
+        conversation = task.conversation
+        done = last_that_counts(await conversation.history.ui_page(limit=_SHOWN)) == "completion_result"
+        changes: ItemChange = {"status": "completed" if done else "active"}
+        if task.item.awaiting_child_id is not None:
+            calls = await unanswered_calls(conversation.log, conversation.history.view)
+            if any(call.get("name") == "new_task" for call in calls):
+                return
+            changes = {**changes, "awaiting_child_id": None, "delegated_to_id": None}
+        if task.item.status == changes["status"]:
+            return
+        # Not through the task's own note: it has not counted again what was spent.
+        task.item = task.item.model_copy(update=dict(changes))
+        conversation.log.update_state(history_item=task.item)
+        await conversation.log.save_state()
         history = self._manager.services.history
         if history is not None:
-            await history.put(item, text=item.task, owner=log.metadata.user)
-
-    async def _refuse_first(self, task: Task, ts: int) -> None:
-        visible = task.conversation.history.view.visible_ui
-        async for message in task.conversation.log.ui.iterate():
-            if message.ts in visible:
-                if message.ts == ts:
-                    raise InvalidInput(
-                        "This message is the task itself. Edit it, or delete the task.", field="messageTs", ts=ts
-                    )
-                return
+            await history.put(task.item, owner=conversation.log.metadata.user)
 
     @asynccontextmanager
     async def _at_rest(self, task_id: TaskId, opening: Opening | None = None) -> AsyncIterator[Task]:
         """The task with nothing under way. Afterwards it goes on as ``opening`` says, or asks, or is closed as before."""
         task = self._manager.opened(task_id)
+        if task is not None:
+            await task.halt()
+            if self._manager.opened(task_id) is not task:
+                # It came to its end by itself just then.
+                task = None
         was_open = task is not None
         if task is None:
             task = await self._manager.open_at_rest(task_id)
-        else:
-            await task.halt()
         changed = False
         try:
             yield task
             changed = True
-            task.conversation.shown_changed()
         finally:
+            done = task.item.status == "completed"
             if changed and opening is not None:
                 task.launch(opening)
-            elif was_open:
+            elif was_open and not done:
                 task.launch(Again())
             else:
-                await self._manager.close(task_id)
+                if done and was_open:
+                    task.dialogue.resting_with("completion_result")
+                await self._manager.close(task_id, finished=done)
+
+
+async def _foresee(history: MessageManager, change: ConversationChange) -> Foreseen:
+    """What a change would do; raises why it cannot be."""
+    match change:
+        case TakeBack(operation="edit", message_ts=ts):
+            return await history.foresee_rewind(await history.edit_cutoff(ts))
+        case TakeBack(message_ts=ts):
+            return await _foresee_rewind(history, ts, keep=False)
+        case GoBack(message_ts=ts, keep=keep):
+            return await _foresee_rewind(history, ts, keep=keep)
+        case UndoOrRedo(operation="undo", mark_id=mark_id):
+            return await history.foresee_undo(mark_id)
+        case UndoOrRedo(mark_id=mark_id):
+            return await history.foresee_redo(mark_id)
+        case _:
+            assert_never(change)
+
+
+async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Foreseen:
+    if not keep and ts == await history.first_ts():
+        raise InvalidInput("This message is the task itself. Edit it, or delete the task.", field="messageTs", ts=ts)
+    return await history.foresee_rewind(ts, include_target_message=keep)
+
+
+async def _do(history: MessageManager, change: ConversationChange, newer: Newer) -> None:
+    match change:
+        case TakeBack(operation="edit", message_ts=ts):
+            await history.rewind_to_timestamp(await history.edit_cutoff(ts))
+        case TakeBack(message_ts=ts):
+            await history.rewind_to_timestamp(ts)
+        case GoBack(message_ts=ts, keep=keep):
+            await history.rewind_to_timestamp(ts, include_target_message=keep)
+        case UndoOrRedo(operation="undo", mark_id=mark_id):
+            await history.undo(mark_id, newer=newer)
+        case UndoOrRedo(mark_id=mark_id):
+            await history.redo(mark_id, newer=newer)
+        case _:
+            assert_never(change)
+
+
+async def _shown(history: MessageManager, before: Spans) -> ConversationShown:
+    """What is different on screen since ``before``: as much as changed, and never more than a page of messages."""
+    now = history.view.visible_ui
+    removed = [TimeSpan(first=span.first, last=span.last) for span in before.minus(now).items]
+    restored: list[ClineMessage] = []
+    async for message in history.messages_in(now.minus(before)):
+        restored.append(message)
+        if len(restored) > _SHOWN:
+            break
+    newest = await history.ui_page(limit=_SHOWN + 1)
+    return ConversationShown(
+        removed=removed,
+        restored=restored if len(restored) <= _SHOWN else None,
+        newest=newest[-_SHOWN:],
+        has_older=len(newest) > _SHOWN,
+        marks=history.newest_marks,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from ..config import ContextProxy, ProviderSettings, secret_keys_of
+from ..config import ContextProxy, ProviderSettings
 from ..messages import ModelInfo as ToldModel
 from ..messages import ModelRecord
 from ..providers import ModelClient, ModelInfo, list_models, open_client
@@ -42,6 +42,10 @@ class ProfileModels:
             self._clients[profile] = settings, client
             return client
 
+    def settings_of(self, profile: str) -> ProviderSettings | None:
+        """The settings of the profile of this name, without its keys; None if there is no such profile."""
+        return self._config.profiles.settings(profile) if profile in self._names() else None
+
     def mistake_limit(self, profile: str) -> int:
         """After how many mistakes in a row the agent asks; 0 is never."""
         limit = self._plain(profile).consecutive_mistake_limit
@@ -65,20 +69,16 @@ class ProfileModels:
         await asyncio.gather(*(client.close() for client in clients), return_exceptions=True)
 
     def _plain(self, profile: str) -> ProviderSettings:
-        names = {name for entry in self._config.profiles.entries for name in (entry.id, entry.name)}
-        return self._config.profiles.settings(profile if profile in names else self._config.profiles.current.id)
+        known = profile in self._names()
+        return self._config.profiles.settings(profile if known else self._config.profiles.current.id)
+
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for entry in self._config.profiles.entries for name in (entry.id, entry.name))
 
     async def _settings(self, profile: str) -> ProviderSettings:
         """The profile with its keys."""
-        plain = self._plain(profile)
-        names = {name: entry.id for entry in self._config.profiles.entries for name in (entry.name, entry.id)}
-        profile_id = names.get(profile, self._config.profiles.current.id)
-        keys: dict[str, object] = {}
-        for key in secret_keys_of(plain.api_provider):
-            value = await self._config.secrets.get(profile_id, key)
-            if value is not None:
-                keys[key] = value
-        return ProviderSettings.model_validate({**plain.to_wire(), **keys}) if keys else plain
+        known = profile in self._names()
+        return await self._config.with_keys(profile if known else self._config.profiles.current.id)
 
 
 def _told(model: ModelInfo, window: int) -> ToldModel:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
 from typing_extensions import assert_never
 
-from ..messages import ClineAsk, ClineMessage, TaskDelegationCompleted, TaskDelegationResumed, TaskStarted, TaskUnpaused
+from ..messages import (
+    CellExecuted,
+    ClineAsk,
+    ClineMessage,
+    TaskDelegationCompleted,
+    TaskDelegationResumed,
+    TaskStarted,
+    TaskUnpaused,
+)
 from ._asks import AskAnswer
 from ._calls import calls_of
 from ._conversation import text_block
 from ._outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
 from ._resume import SERVER_STOPPED, Recalled, recall
 from ._usage import request_of
-from ._words import RESUMPTION, said
+from ._words import CUT_OFF, RESUMPTION, said
 
 if TYPE_CHECKING:
     from ._task import Task
 
 __all__ = ["Openings"]
 
+_CELL_LEFT: Final = "The server stopped while it ran, so how it ended is not known."
 _ABOUT_A_CALL: Final = frozenset({"tool", "command", "use_mcp_server", "followup"})
 _SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this task up again without it."
 
@@ -85,7 +96,7 @@ class Openings:
             task.spending.reset()
         await self._take_back(recalled)
         await self._tell_unheard(recalled)
-        if not await task.add_words(answer) and not recalled.unheard:
+        if not await task.add_words(answer) and not recalled.unheard and not task.queue:
             await task.conversation.add_api("user", [text_block(RESUMPTION)])
         return None
 
@@ -124,6 +135,7 @@ class Openings:
             blocks = said(message.text, message.images or ())
             if blocks:
                 await self._task.conversation.add_api("user", blocks, ts=message.ts, durable=True)
+                self._task.has_told(message.ts)
 
     async def _child_done(self, opening: ChildDone) -> None:
         """The subtask's result is the result of the call that began it."""
@@ -158,10 +170,18 @@ class Openings:
             if message.type == "ask":
                 await task.dialogue.withdraw(message)
             else:
-                await task.conversation.update(message.model_copy(update={"partial": False}))
+                await task.conversation.update(message.model_copy(update={"partial": False, "text": _as_left(message)}))
         if recalled.request is not None:
+            await self._tell_what_it_said(recalled)
             await self._account_for(recalled.request)
         return recalled
+
+    async def _tell_what_it_said(self, recalled: Recalled) -> None:
+        """The model hears what it had said when the server was killed, as it does when its answer is stopped."""
+        text = "".join(message.text or "" for message in recalled.spoken)
+        if text.strip() and not recalled.calls:
+            first = recalled.spoken[0].ts
+            await self._task.conversation.add_api("assistant", [text_block(text + CUT_OFF)], ts=first, durable=True)
 
     async def _account_for(self, request: ClineMessage) -> None:
         info = request_of(request)
@@ -171,3 +191,27 @@ class Openings:
             update={"cancel_reason": "streaming_failed", "streaming_failed_message": SERVER_STOPPED}
         )
         await self._task.conversation.update(request.model_copy(update={"text": ended.to_json()}))
+
+
+def _as_left(message: ClineMessage) -> str | None:
+    """The text of a message that nobody goes on with: a countdown does not stand still at some second."""
+    match message.say:
+        case "api_req_retry_delayed":
+            return (message.text or "").partition("\n<retry_timer>")[0]
+        case "api_req_rate_limit_wait":
+            return json.dumps({"seconds": 0})
+        case "cell_executed":
+            return _cell_as_left(message.text)
+        case _:
+            return message.text
+
+
+def _cell_as_left(text: str | None) -> str | None:
+    """A cell that ran when the server stopped: nobody saw how it ended."""
+    try:
+        ran = CellExecuted.model_validate_json(text or "")
+    except ValidationError:
+        return text
+    if ran.state not in ("queued", "running"):
+        return text
+    return ran.model_copy(update={"state": "interrupted", "reason": _CELL_LEFT}).to_json()

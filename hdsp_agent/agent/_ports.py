@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ..config import GlobalSettings, ModeConfig, OperatorPolicy
-from ..messages import ClineMessage, HistoryItem, ModelRecord, ModeName, TaskId
+from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
+from ..messages import ClineMessage, ConversationMarks, HistoryItem, ModelRecord, ModeName, TaskId, TimeSpan
 from ..providers import ModelClient, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ContextPort",
     "Contexts",
+    "ConversationShown",
     "DeltaField",
     "HistoryPort",
     "MessageSink",
@@ -27,6 +29,17 @@ __all__ = [
 ]
 
 DeltaField = Literal["text", "reasoning"]
+
+
+@dataclass(frozen=True)
+class ConversationShown:
+    """A conversation after a change: what went, what came back (None if that is too much to tell), and its newest messages."""
+
+    removed: Sequence[TimeSpan]
+    restored: Sequence[ClineMessage] | None
+    newest: Sequence[ClineMessage]
+    has_older: bool
+    marks: ConversationMarks
 
 
 class MessageSink(Protocol):
@@ -41,8 +54,11 @@ class MessageSink(Protocol):
     def delta(self, task_id: TaskId, ts: int, field: DeltaField, append: str) -> None:
         """A message that streams got longer."""
 
-    def reset(self, task_id: TaskId) -> None:
-        """The conversation shows other messages now, because some were taken back or brought back: load it again."""
+    def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
+        """The conversation shows other messages now, because some were taken back or brought back."""
+
+    def marked(self, task_id: TaskId, marks: ConversationMarks) -> None:
+        """This is what can be undone and redone now."""
 
 
 class Unheard:
@@ -57,7 +73,10 @@ class Unheard:
     def delta(self, task_id: TaskId, ts: int, field: DeltaField, append: str) -> None:
         """Nobody hears of it."""
 
-    def reset(self, task_id: TaskId) -> None:
+    def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
+        """Nobody hears of it."""
+
+    def marked(self, task_id: TaskId, marks: ConversationMarks) -> None:
         """Nobody hears of it."""
 
 
@@ -76,6 +95,9 @@ class Models(Protocol):
 
     async def client(self, profile: str) -> ModelClient:
         """The model of this profile, ready to be asked; the same one until the profile changes. Not the task's to close."""
+
+    def settings_of(self, profile: str) -> ProviderSettings | None:
+        """The settings of the profile of this name, without its keys; None if there is no such profile."""
 
     def mistake_limit(self, profile: str) -> int:
         """After how many mistakes in a row the agent asks; 0 is never."""

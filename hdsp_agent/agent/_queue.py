@@ -1,4 +1,4 @@
-"""Messages typed while the agent works. They wait for the next turn and never answer a question."""
+"""Messages typed while the agent works. They wait for the next turn, and never approve anything."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from ..errors import InvalidInput, NotFound
-from ..messages import QueuedMessage
+from ..messages import JsonObject, QueuedMessage
 
 __all__ = ["MOST_QUEUED", "MessageQueue"]
+
+_TOLD_AT: Final = "toldAt"
 
 MOST_QUEUED: Final = 100
 
@@ -18,11 +20,16 @@ Save = Callable[[Sequence[QueuedMessage]], Awaitable[None]]
 
 
 class MessageQueue:
-    """The queue of one task. ``save`` records it before anybody is told."""
+    """The queue of one task. ``save`` records it before anybody is told; ``stored`` is what an earlier life recorded."""
 
-    def __init__(self, save: Save, messages: Iterable[QueuedMessage] = ()) -> None:
+    def __init__(self, save: Save, stored: Iterable[JsonObject] = ()) -> None:
+        entries = list(stored)
         self._save = save
-        self._messages = list(messages)
+        self._messages = [QueuedMessage.model_validate(entry) for entry in entries]
+        times = [(str(entry.get("id")), entry.get(_TOLD_AT)) for entry in entries]
+        self._told_at = {message_id: ts for message_id, ts in times if isinstance(ts, int)}
+        self._left: frozenset[str] = frozenset()
+        self.leave()
 
     @property
     def messages(self) -> list[QueuedMessage]:
@@ -31,6 +38,32 @@ class MessageQueue:
 
     def __bool__(self) -> bool:
         return bool(self._messages)
+
+    @property
+    def to_store(self) -> list[JsonObject]:
+        """What to record of it."""
+        return [
+            {**message.to_wire(), **({_TOLD_AT: ts} if (ts := self._told_at.get(message.id)) is not None else {})}
+            for message in self._messages
+        ]
+
+    def leave(self) -> None:
+        """The work stops here: what was said before does not make it go on, but waits until it does."""
+        self._left = frozenset(message.id for message in self._messages)
+
+    @property
+    def wants_to_go_on(self) -> bool:
+        """Whether something was said since the work stopped."""
+        return any(message.id not in self._left for message in self._messages)
+
+    def told_at(self, message_id: str) -> int | None:
+        """When an earlier life was about to make this message part of the conversation, if it was."""
+        return self._told_at.get(message_id)
+
+    async def telling(self, message_id: str, ts: int) -> None:
+        """It becomes part of the conversation as the message ``ts``. Recorded first, so that a crash tells nothing twice."""
+        self._told_at[message_id] = ts
+        await self._save(self._messages)
 
     async def add(self, text: str, images: Sequence[str] = ()) -> QueuedMessage:
         """Put a message at the end."""
@@ -64,6 +97,7 @@ class MessageQueue:
     async def taken(self, message_id: str) -> None:
         """A message became part of the conversation; whether it still waited does not matter."""
         await self._turn_to([message for message in self._messages if message.id != message_id])
+        self._told_at.pop(message_id, None)
 
     def _index(self, message_id: str) -> int:
         for index, message in enumerate(self._messages):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from typing import Final
 
 from ..messages import JsonObject
@@ -15,19 +16,22 @@ DEFAULT_REPETITIONS: Final = 3
 class RepetitionGuard:
     """Counts identical calls in a row; the one after ``limit`` of them is refused. 0 never refuses."""
 
-    def __init__(self, limit: int = DEFAULT_REPETITIONS) -> None:
+    def __init__(self, limit: int = DEFAULT_REPETITIONS, *, last_call: str | None = None, same_calls: int = 0) -> None:
         self.limit = limit
-        self._last: str | None = None
-        self._count = 0
+        self.last_call = last_call
+        """A digest of the call that was made last."""
+        self.same_calls = same_calls
+        """How often in a row."""
 
     def allows(self, tool: str, arguments: JsonObject) -> bool:
         """Take note of a call; whether it may be made. After a refusal counting begins anew."""
-        call = json.dumps([tool, arguments], sort_keys=True, ensure_ascii=False)
-        if call != self._last:
-            self._last, self._count = call, 1
+        written = json.dumps([tool, arguments], sort_keys=True, ensure_ascii=False)
+        call = blake2b(written.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        if call != self.last_call:
+            self.last_call, self.same_calls = call, 1
             return True
-        if self.limit and self._count >= self.limit:
-            self._last, self._count = None, 0
+        if self.limit and self.same_calls >= self.limit:
+            self.last_call, self.same_calls = None, 0
             return False
-        self._count += 1
+        self.same_calls += 1
         return True

@@ -17,6 +17,7 @@ from ._resume import SERVER_STOPPED
 from ._retry import backoff_seconds, count_down, may_retry
 from ._stream import AnswerStream
 from ._usage import request_info
+from ._words import CUT_OFF
 
 if TYPE_CHECKING:
     from ._task import Task
@@ -29,7 +30,6 @@ NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
 _NO_ANSWER_TEXT: Final = (
     "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
 )
-_CUT_OFF: Final = "\n\n[Response interrupted by user]"
 _LONGEST_RAW: Final = 500
 
 
@@ -155,9 +155,7 @@ class Requests:
             reason: ClineApiReqCancelReason = "streaming_failed" if stopping else "user_cancelled"
             await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if stopping else None)
         if stream.answer.text.strip():
-            await task.conversation.add_api(
-                "assistant", [text_block(stream.answer.text + _CUT_OFF)], ts=stream.first_ts
-            )
+            await task.conversation.add_api("assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts)
 
     async def _account(
         self,
@@ -176,7 +174,9 @@ class Requests:
         task.spending.cost += info.cost or 0.0
         await task.note_progress()
         task.services.events.emit(
-            TaskTokenUsageUpdated(payload=(task.task_id, task.usage.tokens(), task.usage.tool_usage()))
+            TaskTokenUsageUpdated(
+                payload=(task.task_id, task.usage.tokens(), task.usage.tool_usage()), tools=task.usage.own_tools()
+            )
         )
 
     async def _withdraw_previews(self, stream: AnswerStream) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -11,7 +12,7 @@ from ._limits import Spending
 from ._todos import todos_of
 from ._usage import UsageMeter, request_of
 
-__all__ = ["INTERRUPTED", "SERVER_STOPPED", "Recalled", "recall", "unanswered_calls"]
+__all__ = ["INTERRUPTED", "SERVER_STOPPED", "Recalled", "last_that_counts", "recall", "unanswered_calls"]
 
 SERVER_STOPPED: Final = "The server stopped while the model answered."
 
@@ -23,8 +24,8 @@ _PAGE: Final = 50
 class Recalled:
     """``last`` is the last word that counts, ``pending`` the question that waits for its answer, if that is it.
 
-    ``torn`` are messages that were streaming, ``request`` one whose outcome was never written down, ``calls`` what the
-    model asked for and got no result of; ``said`` are the person's words, of which the model knows those until ``told_until``.
+    ``torn`` are messages that were streaming, ``request`` one whose outcome was never written down and ``spoken`` what the
+    model had said in answer to it, ``calls`` what it asked for and got no result of; ``said`` are the person's words, of which the model knows those until ``told_until``.
     """
 
     usage: UsageMeter = field(default_factory=UsageMeter)
@@ -35,6 +36,7 @@ class Recalled:
     newest: ClineMessage | None = None
     torn: list[ClineMessage] = field(default_factory=list)
     request: ClineMessage | None = None
+    spoken: list[ClineMessage] = field(default_factory=list)
     calls: list[JsonObject] = field(default_factory=list)
     said: list[ClineMessage] = field(default_factory=list)
     told_until: int = 0
@@ -116,11 +118,24 @@ def _look_at(recalled: Recalled, message: ClineMessage) -> None:
     if request is not None:
         ended = request.cost is not None or request.tokens_in is not None or request.cancel_reason is not None
         recalled.request = None if ended else message
+        recalled.spoken = []
+    elif recalled.request is not None and message.say == "text":
+        recalled.spoken.append(message)
     todos = todos_of(message)
     if todos is not None:
         recalled.todos = todos
-    if message.ask not in _RESUME and message.say not in ("reasoning", "checkpoint_saved"):
+    if _counts_as_word(message):
         recalled.last = message
+
+
+def last_that_counts(messages: Sequence[ClineMessage]) -> str | None:
+    """The kind of the last word, as ``Recalled.last`` has it, of the newest messages of a conversation."""
+    last = next((message for message in reversed(messages) if _counts_as_word(message)), None)
+    return None if last is None else last.ask or last.say
+
+
+def _counts_as_word(message: ClineMessage) -> bool:
+    return message.ask not in _RESUME and message.say not in ("reasoning", "checkpoint_saved")
 
 
 def _reserve(record: ApiRecord, masker: Masker) -> None:

@@ -16,6 +16,7 @@ from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, 
 from ._retry import Sleep
 
 if TYPE_CHECKING:
+    from ..notebooks import Notebooks
     from ..tools import PathPolice, ToolState
     from .approval import ApprovalEngine
 
@@ -56,5 +57,7 @@ class AgentServices:
     events: Emitter = field(default_factory=Emitter)
     sink: MessageSink = field(default_factory=Unheard)
     history: HistoryPort | None = None
+    notebooks: Notebooks | None = None
+    """None where no notebooks can be worked with."""
     spacing: Spacing = field(default_factory=Spacing)
     sleep: Sleep = asyncio.sleep

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Final, Literal, Protocol, cast
 
 from pydantic import JsonValue
 
+from ..errors import HdspAgentError
 from ..messages import ClineMessage, JsonObject
 from ..persistence import StreamMasker
 from ..providers import (
@@ -28,8 +30,12 @@ from ._conversation import Conversation, masked_json
 
 __all__ = ["AnswerStream", "Preview"]
 
-_RECORD_SECONDS: Final = 1.0
+logger = logging.getLogger(__name__)
+
+_RECORD_SECONDS: Final = 0.9
 _PREVIEW_SECONDS: Final = 0.1
+_BREATH: Final = 16
+"""After so many events others get their turn: what has arrived already would be taken in without a pause."""
 
 
 class Preview(Protocol):
@@ -47,7 +53,7 @@ class _Shown:
         self.kind: Final = kind
         self._masker = masker
         self._pieces: list[str] = []
-        self._recorded_at = 0.0
+        self._recording: asyncio.Task[None] | None = None
         self.ts: int | None = None
 
     async def feed(self, text: str) -> str:
@@ -55,6 +61,9 @@ class _Shown:
 
     async def end(self) -> str:
         rest = await self._grow(self._masker.finish())
+        if self._recording is not None:
+            self._recording.cancel()
+            await asyncio.wait({self._recording})
         if self.ts is not None:
             await self._conversation.update(self._message(self.ts, partial=False))
         return rest
@@ -63,20 +72,26 @@ class _Shown:
         if not piece:
             return piece
         self._pieces.append(piece)
-        now = asyncio.get_running_loop().time()
         if self.ts is None:
             if not piece.strip() and self.kind == "text":
                 # Some models begin with a blank line; a message of nothing would flicker.
                 return piece
             self.ts = self._conversation.log.next_ts()
-            self._recorded_at = now
             await self._conversation.create(self._message(self.ts, partial=True))
         else:
             self._conversation.delta(self.ts, "text", piece)
-            if now - self._recorded_at >= _RECORD_SECONDS:
-                self._recorded_at = now
-                await self._conversation.log.put_ui(self._message(self.ts, partial=True))
+            if self._recording is None or self._recording.done():
+                self._recording = asyncio.create_task(self._record(self.ts), name="Recording what streams")
         return piece
+
+    async def _record(self, ts: int) -> None:
+        """Record a second of it, whether more comes or the model falls silent: what was seen that long is not lost."""
+        await asyncio.sleep(_RECORD_SECONDS)
+        try:
+            await self._conversation.log.put_ui(self._message(ts, partial=True))
+        except HdspAgentError as error:
+            # Nobody waits for this form. The end of the message is recorded, or fails and is told.
+            logger.warning("Message %s could not be recorded while it streams: %s", ts, error)
 
     def _message(self, ts: int, *, partial: bool) -> ClineMessage:
         text = "".join(self._pieces)
@@ -138,9 +153,13 @@ class AnswerStream:
                 self.answer.add(TextDelta(rest))
 
     async def _take(self, events: AsyncIterator[ModelEvent]) -> None:
+        taken = 0
         async for event in events:
             self.begun = True
             await self._add(event)
+            taken += 1
+            if taken % _BREATH == 0:
+                await asyncio.sleep(0)
 
     async def _add(self, event: ModelEvent) -> None:
         match event:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from typing_extensions import Unpack
 
@@ -27,20 +28,22 @@ from ..messages import (
     TaskStatus,
     TodoItem,
 )
-from ..persistence import Masker, MessageManager, StateChange, TaskLog, iso_time, task_logger
+from ..persistence import Masker, MessageManager, TaskLog, iso_time, task_logger
 from ..providers import ModelClient, ToolSpec
-from ._asks import AskAnswer, Given
+from ._asks import AskAnswer, AskNotOpen, Given
 from ._auto_answer import AutoAnswer
 from ._calls import Calls
 from ._conversation import Conversation, text_block
 from ._dialogue import Dialogue
 from ._flow import Flow
+from ._history_line import HistoryLine
 from ._items import ItemChange, TaskConfig, fresh_item
+from ._kept import Kept, Untold
 from ._leash import Leash
 from ._limits import Mistakes, Spending
 from ._loop import Loop
 from ._openings import Openings
-from ._outcomes import Again, Completed, Delegated, Opening, Outcome, Stopped
+from ._outcomes import Again, ChildDone, Completed, Delegated, Opening, Outcome, Stopped
 from ._ports import ContextPort
 from ._queue import MessageQueue
 from ._repetition import RepetitionGuard
@@ -61,7 +64,10 @@ CANCEL_SECONDS: Final = 0.18
 """A cancel answers within 200 ms, whatever is running."""
 
 _LAST_SECONDS: Final = 1.0
-_QUEUE: Final = "queued_messages"
+_READY_SECONDS: Final = 30.0
+_LOOK_SECONDS: Final = 0.05
+_GO_ON: Final = ("resume_task", "resume_completed_task", "mistake_limit_reached")
+"""Questions that any words answer. Words typed before a question was read answer no other."""
 OnSettled = Callable[["Task", Outcome], Awaitable[None]]
 OnFailure = Callable[["Task"], Awaitable[None]]
 
@@ -100,24 +106,28 @@ class Task:
         self.dialogue: Final = Dialogue(self.conversation, services.events)
         self.context: Final[ContextPort] = services.contexts(self.conversation, metadata.workspace)
         self.leash: Final = Leash()
-        self.queue: Final = MessageQueue(self._save_queue, _queued(log))
+        self._kept: Final = Kept(log)
+        self.queue: Final = MessageQueue(self._save_queue, self._kept.queue)
+        self._queue_told = self.queue.messages
+        self.dialogue.asks.on_open = self._heed_queue
         self.item: HistoryItem = log.state.history_item or fresh_item(metadata)
         self.usage = UsageMeter()
         self.spending = Spending()
-        self.mistakes: Final = Mistakes()
-        self.repetition: Final = RepetitionGuard()
+        struck = self._kept.strikes
+        self.mistakes: Final = Mistakes(struck.mistakes)
+        self.repetition: Final = RepetitionGuard(last_call=struck.last_call, same_calls=struck.same_calls)
         self.todos: list[TodoItem] = []
         self.edited_todos: list[TodoItem] | None = None
         self.asks_everything = False
         self.stopping = False
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
+        self.tool_state.outputs.attach(self._kept.outputs, save=self._kept.save_outputs, shown=self._kept.shown_text)
         self.flow: Final = Flow(self)
         self.calls: Final = Calls(self)
         self.requests: Final = Requests(self)
         self.loop: Final = Loop(self)
         self._openings: Final = Openings(self)
-        self._late_words: list[AskAnswer] = []
-        self._late_notes: list[str] = []
+        self._untold = self._kept.untold
         self.answers_itself: Final = AutoAnswer(self)
         self._on_settled = on_settled
         self._on_failure = on_failure
@@ -125,6 +135,7 @@ class Task:
         self._cancelled: asyncio.Task[None] | None = None
         self._settled = False
         self._held = HeldTasks()
+        self._line: Final = HistoryLine(services.history, metadata.user, self.logger)
         self._paths: tuple[GlobalSettings, PathPolice] | None = None
         self._tools: tuple[tuple[ModeConfig, GlobalSettings], list[ToolSpec]] | None = None
 
@@ -183,8 +194,18 @@ class Task:
 
     async def answer(self, ts: int, given: Given) -> AskAnswer:
         """The person's answer to the question ``ts``. Raises AskNotOpen for a late, second or unknown one."""
+        deadline = asyncio.get_running_loop().time() + _READY_SECONDS
+        while await self._is_about_to_ask(ts) and asyncio.get_running_loop().time() < deadline:
+            await self.dialogue.asks.next_open(_LOOK_SECONDS)
         # To its end, even if whoever brings the answer goes away.
         return await self._held.finish(self.dialogue.answer(ts, given))
+
+    async def _is_about_to_ask(self, ts: int) -> bool:
+        """Whether its log shows a question that it has not put yet: a page that opens just now reads the log too."""
+        if self.stopping or self.dialogue.asks.is_open(ts):
+            return False
+        message = await self.conversation.log.ui.get(ts)
+        return message is not None and message.type == "ask" and message.is_answered is None and not message.partial
 
     async def cancel(self) -> None:
         """Stop what is being done; afterwards the person is asked whether to go on. Answers within 200 ms."""
@@ -199,8 +220,10 @@ class Task:
         if worker is not self._cancelled:
             # Who cancels again waits with the first; the work is taken up once.
             self._cancelled = worker
+            self.queue.leave()
             asked = self.dialogue.asks.open
             worker.cancel()
+            self.tool_state.runs.interrupt_all()
             self._held.begin(self._after_cancel(worker, asked))
         await asyncio.wait({worker}, timeout=CANCEL_SECONDS)
 
@@ -215,6 +238,15 @@ class Task:
         self.stopping = False
         self.dialogue.at_rest()
 
+    async def go_on_with(self, opening: ChildDone) -> None:
+        """Its subtask is done while it asks whether to go on: the question has an answer. One that went on needs none."""
+        asked = self.dialogue.asks.newest("resume_task")
+        if asked is None:
+            return
+        await self.halt()
+        await self.dialogue.withdraw(asked)
+        self.launch(opening)
+
     async def close(self) -> None:
         """Stop, and let go of the log: a question that waits goes on waiting in it."""
         await self.halt()
@@ -228,15 +260,22 @@ class Task:
 
     async def let_go(self) -> None:
         """Let go of everything. The work has ended."""
-        await self.leash.gone(_LAST_SECONDS)
-        await self.tool_state.close()
+        await self._end_tools()
+        await self._line.told()
         await self.conversation.log.close()
 
     async def finish(self) -> None:
         """The task is over: put its log with the completed ones. The work has ended."""
-        await self.leash.gone(_LAST_SECONDS)
-        await self.tool_state.close()
+        await self._end_tools()
+        await self._line.told()
         await self.conversation.log.finish("completed")
+
+    async def _end_tools(self) -> None:
+        """Nothing the task has begun goes on without it: no command, and no cell."""
+        await self.leash.gone(_LAST_SECONDS)
+        if self.services.notebooks is not None:
+            await self.services.notebooks.executor.release(self.task_id)
+        await self.tool_state.close()
 
     async def _after_cancel(self, worker: asyncio.Task[None], asked: Sequence[ClineMessage]) -> None:
         await asyncio.wait({worker})
@@ -253,8 +292,10 @@ class Task:
             try:
                 outcome = await self._openings.run(opening)
             except Stopped:
+                self.queue.leave()
                 opening = Again()
             except Exception as error:  # noqa: BLE001 -- a task ends with a word to the person, whatever it was
+                self.queue.leave()
                 if not await self._tell_failure(error):
                     return
                 opening = Again()
@@ -297,7 +338,7 @@ class Task:
         await self.note_item(status="completed", completion_result_summary=result)
         info = CompletionInfo(is_subtask=self.parent is not None)
         payload = (self.task_id, self.usage.tokens(), self.usage.tool_usage(), info)
-        self.services.events.emit(TaskCompleted(payload=payload))
+        self.services.events.emit(TaskCompleted(payload=payload, tools=self.usage.own_tools()))
         if not waits:
             self.dialogue.resting_with("completion_result")
 
@@ -313,36 +354,75 @@ class Task:
 
     def add_words_later(self, answer: AskAnswer) -> None:
         """Tell the model before its next turn: now the results of its calls come first."""
-        self._late_words.append(answer)
+        self._tell_later(Untold(text=answer.text, images=answer.images, said_at=answer.said_at))
 
     def tell_later(self, text: str) -> None:
         """Tell the model something before its next turn."""
-        self._late_notes.append(text)
+        self._tell_later(Untold(note=text))
+
+    def _tell_later(self, untold: Untold) -> None:
+        self._untold = [*self._untold, untold]
+        self._kept.keep_untold(self._untold)
+
+    def has_told(self, ts: int) -> None:
+        """The model was told what the person said then: it is not told again."""
+        self._untold = [untold for untold in self._untold if untold.said_at != ts]
+        self._kept.keep_untold(self._untold)
 
     async def add_late_words(self) -> bool:
         """Tell the model what was kept for now; whether anything was."""
-        words, self._late_words = self._late_words, []
-        notes, self._late_notes = self._late_notes, []
-        told = [await self.add_words(answer) for answer in words]
-        if notes:
-            await self.conversation.add_api("user", [text_block(note) for note in notes], durable=True)
-        return any(told) or bool(notes)
+        untold, self._untold = self._untold, []
+        if not untold:
+            return False
+        for words in untold:
+            if blocks := said(words.text, words.images):
+                await self.conversation.add_api("user", blocks, ts=words.said_at, durable=True)
+        if notes := [text_block(entry.note) for entry in untold if entry.note is not None]:
+            await self.conversation.add_api("user", notes, durable=True)
+        self._kept.keep_untold(self._untold)
+        return True
 
     async def take_queue(self) -> bool:
         """Make what waits in the queue part of the conversation; whether anything was there."""
         waiting = self.queue.messages
         for message in waiting:
-            ts = await self.dialogue.user_said(message.text, message.images or ())
-            blocks = said(message.text, message.images or ())
-            await self.conversation.add_api("user", blocks, ts=ts, durable=True)
-            await self.queue.taken(message.id)
+            await self._take_queued(message)
         return bool(waiting)
 
+    async def _take_queued(self, message: QueuedMessage) -> None:
+        """Tell it, or the rest of it: a crash in between must neither lose it nor tell it twice."""
+        log, ts = self.conversation.log, self.queue.told_at(message.id)
+        shown = None if ts is None else await log.ui.get(ts)
+        if ts is None or shown is None or shown.say != "user_feedback":
+            ts = log.next_ts()
+            await self.queue.telling(message.id, ts)
+            await self.dialogue.user_said(message.text, message.images or (), ts=ts)
+        elif any([record.ts == ts async for record in log.api.iterate()]):
+            await self.queue.taken(message.id)
+            return
+        blocks = said(message.text, message.images or ())
+        await self.conversation.add_api("user", blocks, ts=ts, durable=True)
+        await self.queue.taken(message.id)
+
+    def _heed_queue(self) -> None:
+        """What was said since the work stopped is the answer to a question whether to go on; it is told in the next turn."""
+        question = self.dialogue.asks.newest(*_GO_ON)
+        if question is not None and self.queue.wants_to_go_on and not self.stopping:
+            self._held.begin(self._go_on(question.ts))
+
+    async def _go_on(self, ts: int) -> None:
+        # Whoever answers first does.
+        with suppress(AskNotOpen):
+            await self.dialogue.answer(ts, Given("messageResponse"))
+
     async def _save_queue(self, messages: Sequence[QueuedMessage]) -> None:
-        wire = [message.to_wire() for message in messages]
-        self.conversation.log.update_state(**cast("StateChange", {_QUEUE: wire}))
-        await self.conversation.log.save_state()
-        self.services.events.emit(QueuedMessagesUpdated(payload=(self.task_id, list(messages))))
+        await self._kept.save_queue(self.queue.to_store)
+        waiting = list(messages)
+        if waiting == self._queue_told:
+            return
+        self._queue_told = waiting
+        self.services.events.emit(QueuedMessagesUpdated(payload=(self.task_id, waiting)))
+        self._heed_queue()
 
     # ---- what the loop needs
 
@@ -388,9 +468,10 @@ class Task:
         self.item = self.item.model_copy(update=dict(changes))
         await self.note_progress()
         await self.conversation.log.save_state()
+        await self._line.told()
 
     async def note_progress(self, *, text: str | None = None) -> None:
-        """Bring its state and its line in the history up to date."""
+        """Bring its state up to date; its line in the history follows without being waited for."""
         log, usage = self.conversation.log, self.usage
         changes: dict[str, object] = {
             "ts": log.last_ui_ts,
@@ -413,14 +494,5 @@ class Task:
             current_context_tokens=usage.context_tokens,
             last_activity=iso_time(),
         )
-        if self.services.history is not None:
-            try:
-                found_by = None if text is None else self.item.task
-                await self.services.history.put(self.item, text=found_by, owner=log.metadata.user)
-            except HdspAgentError as error:
-                self.logger.warning("The history does not show the task as it is: %s", error)
-
-
-def _queued(log: TaskLog) -> list[QueuedMessage]:
-    stored = (log.state.model_extra or {}).get(_QUEUE)
-    return [QueuedMessage.model_validate(message) for message in stored] if isinstance(stored, list) else []
+        await self._kept.save_strikes(self.mistakes, self.repetition)
+        self._line.tell(self.item, text=None if text is None else self.item.task)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import GlobalSettings, ModeConfig
-from ..messages import ClineAsk, ClineSay, TaskId
+from ..messages import ClineAsk, ClineSay, NotebookRef, TaskId
 from ..persistence import Vault
 from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
 from ._asks import AskAnswer
 from ._flow import Flow
 
 if TYPE_CHECKING:
+    from ..notebooks import Notebooks
     from ..tools import PathPolice, ToolState
     from ._calls import Calls
     from ._task import Task
@@ -70,6 +71,19 @@ class CallContext:
         """What tools remember between calls."""
         return self._task.tool_state
 
+    @property
+    def notebooks(self) -> Notebooks:
+        """Notebooks and kernels."""
+        notebooks = self._task.services.notebooks
+        if notebooks is None:
+            raise ToolFailed("There are no notebooks and kernels here: this agent was started without them.")
+        return notebooks
+
+    @property
+    def notebook(self) -> NotebookRef | None:
+        """The notebook the task is about."""
+        return self._task.conversation.log.metadata.notebook
+
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
         return self._task.conversation.masker.mask(text)
@@ -113,9 +127,11 @@ class CallContext:
         partial: bool | None = None,
         ts: int | None = None,
         images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
     ) -> int:
         """Tell the person something; the time of the message, to say it anew."""
-        return await self._task.conversation.say(say, text, images=images, partial=partial, ts=ts)
+        about = None if notebook is None else notebook.to_wire()
+        return await self._task.conversation.say(say, text, images=images, partial=partial, ts=ts, notebook=about)
 
     async def put_artifact(self, data: bytes) -> str:
         """Keep a long output or a picture, and return its name."""

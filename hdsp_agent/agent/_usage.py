@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from ..events import ROO_TOOLS, roo_usage
 from ..messages import ApiProtocol, ClineApiReqInfo, ClineMessage, TokenUsage, ToolCounts, ToolUsage
 from ..providers import ModelInfo, UsageReport, cost_of
 
@@ -89,5 +90,9 @@ class UsageMeter:
         )
 
     def tool_usage(self) -> ToolUsage:
-        """The tools as clients know them."""
-        return dict(self.tools)
+        """The tools under names that clients of Roo Code's types know."""
+        return roo_usage(self.tools)
+
+    def own_tools(self) -> ToolUsage | None:
+        """The tools under their own names, if those clients do not know them all."""
+        return None if self.tools.keys() <= ROO_TOOLS else dict(self.tools)

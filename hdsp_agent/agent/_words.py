@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from ..messages import JsonObject
 from ._conversation import image_block, text_block
 
-__all__ = ["RESUMPTION", "said"]
+__all__ = ["CUT_OFF", "RESUMPTION", "said"]
 
+CUT_OFF = "\n\n[Response interrupted by user]"
+"""Ends what the model had said when it was interrupted."""
 RESUMPTION = "[TASK RESUMPTION] Resuming task..."
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from .._storage_dir import default_storage_dir
 from ..errors import InvalidSetting, StorageUnavailable
 
 __all__ = ["existing", "find_home", "operator_traits"]
@@ -18,7 +18,7 @@ def find_home(given: str | None) -> Path:
         where, name = given, "--home"
     else:
         where, name = str(operator_traits().get("storage_dir") or ""), "storage_dir"
-        where = where or os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+        where = where or default_storage_dir()
     try:
         home = Path(where).expanduser().absolute()
         str(home).encode()

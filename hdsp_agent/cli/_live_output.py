@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
+from ._cell_lines import cell_lines, executed_lines, kernel_line
 from ._columns import one_line
 
 if TYPE_CHECKING:
-    from ..messages import ClineMessage, TaskId
+    from ..agent import ConversationShown
+    from ..messages import ClineMessage, ConversationMarks, TaskId
     from ._terminal import Terminal
 
 __all__ = ["LiveOutput", "Unseen", "question_lines", "question_title"]
@@ -20,7 +22,9 @@ _TOLD: Final = frozenset(
 )
 _DONE: Final = frozenset({"tool", "command", "use_mcp_server"})
 _IN_TITLE: Final = ("tool", "path", "serverName", "toolName")
-_NOT_SHOWN: Final = frozenset({*_IN_TITLE, "originalContent", "imageData", "diffStats", "isProtected"})
+_NOT_SHOWN: Final = frozenset(
+    {*_IN_TITLE, "originalContent", "imageData", "diffStats", "isProtected", "cellEdits", "cells"}
+)
 
 
 class Unseen:
@@ -35,8 +39,11 @@ class Unseen:
     def delta(self, task_id: TaskId, ts: int, field: Literal["text", "reasoning"], append: str) -> None:
         """The whole message follows as an event."""
 
-    def reset(self, task_id: TaskId) -> None:
+    def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
         """Nothing is taken back here."""
+
+    def marked(self, task_id: TaskId, marks: ConversationMarks) -> None:
+        """Nothing is undone here."""
 
 
 class LiveOutput(Unseen):
@@ -76,6 +83,14 @@ class LiveOutput(Unseen):
                 self._line(self._terminal.paint(f"> {question_title(message)}", "cyan"))
         elif message.say in _STREAMED:
             self._stream(key, message)
+        elif message.say == "cell_executed" and not message.partial:
+            for line in executed_lines(message.text):
+                self._line(self._terminal.paint(line, "cyan"))
+        elif message.say == "kernel_status":
+            if about := kernel_line(message.text):
+                self._line(self._terminal.paint(about, "cyan"))
+        elif message.say == "error" and message.notebook is not None:
+            self._line(self._terminal.paint(message.text or "", "red"))
         elif message.say in _TOLD and not message.partial:
             self._line(
                 self._terminal.paint(one_line(message.text or ""), "red" if "error" in message.say else "yellow")
@@ -144,6 +159,7 @@ def question_lines(message: ClineMessage) -> Iterator[str]:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             lines = text.split("\n")
             yield from (f"{name}: {text}",) if len(lines) == 1 else (f"{name}:", *(f"  {line}" for line in lines))
+    yield from cell_lines(message.text)
     if message.is_protected:
         yield "(a protected file)"
 

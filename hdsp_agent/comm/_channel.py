@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ..errors import Unavailable
@@ -40,6 +40,9 @@ REPLACED = 4002
 
 _BEATS_PER_HEARTBEAT = 4
 
+Arrival = Callable[[Owner], Awaitable[None]]
+TabChange = Callable[[Owner, str], None]
+
 StateOf = Callable[[Owner], StateMessage]
 """Makes the ``state`` of an owner. It must not wait, so that it is the truth as of one sequence number."""
 
@@ -48,9 +51,17 @@ class Channel:
     """One owner's channel: everything published here reaches all of their tabs."""
 
     def __init__(
-        self, owner: Owner, *, limits: ChannelLimits, dispatcher: Dispatcher, state_of: StateOf, log: Log
+        self,
+        owner: Owner,
+        *,
+        limits: ChannelLimits,
+        dispatcher: Dispatcher,
+        state_of: StateOf,
+        on_tab: TabChange,
+        log: Log,
     ) -> None:
         self.owner = owner
+        self._on_tab = on_tab
         self.limits = limits
         self._dispatcher = dispatcher
         self._state_of = state_of
@@ -122,6 +133,7 @@ class Channel:
         resumed = session.attach(hello.client_id, comm_id, last_seq, answer)
         self._answers_of(hello.client_id)
         self._log.info("Tab %r %s", hello.client_id, "resumed" if resumed else "connected")
+        self._on_tab(self.owner, hello.client_id)
 
     def leave(self, session: Session) -> None:
         """Forget a session whose socket is closed; its requests go on."""
@@ -129,6 +141,7 @@ class Channel:
         self._sessions.discard(session)
         if self._tabs.get(session.client_id) is session:
             del self._tabs[session.client_id]
+            self._on_tab(self.owner, session.client_id)
 
     async def request(self, session: Session, request: WebviewMessage, complaints: Complaints) -> None:
         """Begin what a tab asks for, or join or repeat the answer if it asked before; the answer goes to ``session``."""
@@ -238,6 +251,8 @@ class ChannelHub:
         self._state_of = state_of
         self._log = log or logging.getLogger(__name__)
         self._channels: dict[Owner, Channel] = {}
+        self._arrivals: list[Arrival] = []
+        self._on_tab: list[TabChange] = []
         self._heart: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -246,9 +261,31 @@ class ChannelHub:
         channel = self._channels.get(owner)
         if channel is None:
             channel = self._channels[owner] = Channel(
-                owner, limits=self.limits, dispatcher=self._dispatcher, state_of=self._state_of, log=self._log
+                owner,
+                limits=self.limits,
+                dispatcher=self._dispatcher,
+                state_of=self._state_of,
+                on_tab=self._tab_changed,
+                log=self._log,
             )
         return channel
+
+    def on_arrival(self, listener: Arrival) -> None:
+        """Await this before a page of somebody is let in."""
+        self._arrivals.append(listener)
+
+    def on_tab(self, listener: TabChange) -> None:
+        """Call this when a tab of somebody has a new connection, or has lost its own."""
+        self._on_tab.append(listener)
+
+    async def admit(self, owner: Owner) -> None:
+        """Wait until a page of the owner may be let in."""
+        for listener in self._arrivals:
+            await listener(owner)
+
+    def _tab_changed(self, owner: Owner, client_id: str) -> None:
+        for listener in self._on_tab:
+            listener(owner, client_id)
 
     @property
     def owners(self) -> list[Owner]:

@@ -1,58 +1,53 @@
-"""What the page may ask of the agent over the channel: begin, answer, stop, say more, take back.
+"""What the page may ask of the agent over the channel: begin, answer, stop, say more.
 
 A request that names no task means the one on screen.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from pydantic import JsonValue
 
-from ..errors import Conflict, NotFound, StorageUnavailable, Unsupported
 from ..messages import (
     AskResponseRequest,
     CancelAutoApprovalRequest,
     CancelTaskRequest,
     ClearTaskRequest,
-    DeleteMessageConfirmRequest,
-    DeleteMessageRequest,
-    EditMessageConfirmRequest,
     EditQueuedMessageRequest,
     NewTaskRequest,
     QueueMessageRequest,
     RemoveQueuedMessageRequest,
     Request,
-    ShowDeleteMessageDialogMessage,
-    ShowEditMessageDialogMessage,
     ShowTaskWithIdRequest,
-    SubmitEditedMessageRequest,
     TaskId,
     TerminalOperationRequest,
     UpdateTodoListRequest,
 )
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
+from .conversation_requests import ConversationRequests
 from .history import History
 from .running_agent import RunningAgent
+from .screens import Screens
 
 if TYPE_CHECKING:
     from ..agent import TaskManager
 
 __all__ = ["AgentRequests"]
 
-_TAKEN_UP_WHEN_SHOWN = frozenset({"active", "delegated"})
-
 
 class AgentRequests:
     """Handles what concerns tasks that are worked on, or shall be."""
 
-    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub) -> None:
+    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens) -> None:
         self._agent = agent
         self._history = history
-        self._channels = channels
+        self._screens = screens
+        self._conversations = ConversationRequests(agent, history, channels, screens)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -68,20 +63,24 @@ class AgentRequests:
             "removeQueuedMessage": self.remove_queued,
             "editQueuedMessage": self.edit_queued,
             "updateTodoList": self.update_todos,
-            "deleteMessage": self.delete_message,
-            "deleteMessageConfirm": self.delete_message_confirmed,
-            "submitEditedMessage": self.edit_message,
-            "editMessageConfirm": self.edit_message_confirmed,
         }
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
+        self._conversations.register(dispatcher)
 
     # ---- a task's life
 
     async def new_task(self, context: RequestContext, message: NewTaskRequest) -> JsonValue:
         """Begin, and show it on all tabs; the answer is the task's id. Tasks under way go on."""
         manager = await self._agent.manager()
-        task_id = await manager.start(message, owner=context.owner)
+        task_id = _task_of(context)
+        if await self._history.has(context.owner, task_id):
+            if (await self._history.messages(context.owner, task_id, limit=1)).messages:
+                await self._screens.show(context.owner, task_id)
+                return task_id
+            # Not a word of it was recorded.
+            task_id = TaskId(str(uuid4()))
+        await manager.start(message, owner=context.owner, task_id=task_id)
         await self._history.show(context.owner, task_id)
         return task_id
 
@@ -109,12 +108,7 @@ class AgentRequests:
 
     async def show(self, context: RequestContext, message: ShowTaskWithIdRequest) -> None:
         """Show it on all tabs. One that was interrupted asks whether to go on, or what it had asked."""
-        item = await self._history.item(context.owner, message.task_id)
-        if item.status in _TAKEN_UP_WHEN_SHOWN and self._history.details(message.task_id) is None:
-            # Another process works on it, or a subtask of it is worked on, or nothing can be written: then it is read.
-            with suppress(Conflict, StorageUnavailable):
-                await (await self._agent.manager()).resume(TaskId(message.task_id))
-        await self._history.show(context.owner, message.task_id)
+        await self._screens.show(context.owner, message.task_id)
 
     async def cancel_auto_answer(self, context: RequestContext, message: CancelAutoApprovalRequest) -> None:
         """Let the person think: the question is not answered by itself any more."""
@@ -153,38 +147,6 @@ class AgentRequests:
         manager = await self._agent.manager()
         await manager.update_todos(self._meant(context, message), message.payload.todos)
 
-    # ---- taking back
-
-    async def delete_message(self, context: RequestContext, message: DeleteMessageRequest) -> None:
-        """Ask the person first, on the tab that asked."""
-        self._meant(context, message)
-        channel = self._channels.channel(context.owner)
-        await channel.send_to(context.client_id, ShowDeleteMessageDialogMessage(message_ts=message.value))
-
-    async def delete_message_confirmed(self, context: RequestContext, message: DeleteMessageConfirmRequest) -> None:
-        """Take back the message and all that followed."""
-        _refuse_checkpoint(restore=message.restore_checkpoint)
-        manager = await self._agent.manager()
-        await manager.messages.delete(self._meant(context, message), message.message_ts)
-
-    async def edit_message(self, context: RequestContext, message: SubmitEditedMessageRequest) -> None:
-        """Ask the person first, on the tab that asked."""
-        self._meant(context, message)
-        await self._channels.channel(context.owner).send_to(
-            context.client_id,
-            ShowEditMessageDialogMessage(
-                message_ts=message.value, text=message.edited_message_content, images=message.images
-            ),
-        )
-
-    async def edit_message_confirmed(self, context: RequestContext, message: EditMessageConfirmRequest) -> None:
-        """Say something else instead, and go on from there."""
-        _refuse_checkpoint(restore=message.restore_checkpoint)
-        manager = await self._agent.manager()
-        await manager.messages.edit(
-            self._meant(context, message), message.message_ts, message.text, message.images or ()
-        )
-
     # ---- of an open task, beside the settings
 
     async def switch_mode(self, context: RequestContext, message: Request, slug: str) -> bool:
@@ -212,14 +174,9 @@ class AgentRequests:
         return message.task_id is not None
 
     def _meant(self, context: RequestContext, message: Request) -> TaskId:
-        if message.task_id is not None:
-            return TaskId(message.task_id)
-        shown = self._history.shown(context.owner)
-        if shown is None:
-            raise NotFound("No conversation is on screen. Open one from the history, or begin one.")
-        return TaskId(shown.item.id)
+        return self._history.meant(context.owner, message.task_id)
 
 
-def _refuse_checkpoint(*, restore: bool | None) -> None:
-    if restore:
-        raise Unsupported("This version of HDSP Agent cannot go back to checkpoints yet. Go back without the files.")
+def _task_of(context: RequestContext) -> TaskId:
+    """The id of the task that a request begins: sent again to a server that started anew, it begins no second one."""
+    return TaskId(str(uuid5(NAMESPACE_OID, json.dumps([context.owner, context.client_id, context.request_id]))))

@@ -8,25 +8,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from dataclasses import replace
+from typing import Final
 
 from ..config._held import HeldTasks
-from ..errors import Conflict, HdspAgentError, UnknownTask
+from ..errors import Conflict, HdspAgentError, NotFound, UnknownTask
 from ..messages import (
     AggregatedCosts,
     ClineMessage,
+    ConversationChangedMessage,
+    ConversationMarks,
+    ConversationMarksUpdatedMessage,
     HistoryItem,
     MessageUpdated,
-    QueuedMessage,
     TaskHistoryItemsRemovedMessage,
     TaskHistoryItemUpdatedMessage,
     TaskHistoryUpdatedMessage,
     TaskId,
-    TodoItem,
-    TokenUsage,
+    TimeSpan,
 )
-from ..messages import TaskStatus as RunningStatus
 from ..persistence import (
     FileStore,
     HistoryChange,
@@ -37,64 +37,18 @@ from ..persistence import (
     TaskState,
     effective_ui,
     history_item,
+    newest_marks,
     read_lock,
 )
 from ._channel import ChannelHub
 from ._owner import Owner
+from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn
 from .task_storage import TaskStorage
 
 __all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "unknown_task"]
 
 _FIRST_PAGE: Final = 50
 _READ_AHEAD: Final = 100
-
-
-@dataclass(frozen=True)
-class ItemChange:
-    """What a person may change about a task; None leaves it as it is, a blank title takes the title away."""
-
-    title: str | None = None
-    favorite: bool | None = None
-
-
-@dataclass(frozen=True)
-class MessagePage:
-    """Messages of a conversation, oldest first, and whether there are older ones."""
-
-    messages: list[ClineMessage]
-    has_older: bool
-
-
-@dataclass(frozen=True)
-class ShownTask:
-    """A conversation on screen: its line in the history and its newest messages."""
-
-    item: HistoryItem
-    messages: list[ClineMessage]
-    has_older: bool
-
-
-@dataclass(frozen=True)
-class TaskDetails:
-    """What a task that is worked on is doing."""
-
-    status: RunningStatus
-    todos: Sequence[TodoItem]
-    queue: Sequence[QueuedMessage]
-    usage: TokenUsage
-
-
-class WorkedOn(Protocol):
-    """What is known of the tasks this process works on."""
-
-    def current(self, shown: ShownTask) -> ShownTask:
-        """A conversation on screen as it is this moment."""
-
-    def details(self, task_id: str) -> TaskDetails | None:
-        """What a task is doing; None if it is not worked on."""
-
-    async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
-        """Change a task's line through the task; None if it is not worked on."""
 
 
 class History:
@@ -107,6 +61,8 @@ class History:
         self._held = HeldTasks()
         self._stopping = False
         self._worked_on: WorkedOn | None = None
+        self.on_screen: Callable[[Owner, str | None], None] = lambda owner, task_id: None
+        """Told what is on an owner's tabs from now on."""
 
     def attach(self, worked_on: WorkedOn) -> None:
         """Ask there about tasks that are worked on."""
@@ -165,6 +121,10 @@ class History:
             before = page[0].ts
         return MessagePage(seen[-limit:], len(seen) > limit)
 
+    async def _marks(self, owner: Owner, task_id: str) -> ConversationMarks:
+        reader = await self.task(owner, task_id)
+        return newest_marks([mark async for mark in reader.marks.iterate()])
+
     async def costs(self, owner: Owner, task_id: str) -> AggregatedCosts:
         """What a task cost together with its subtasks."""
         await self.task(owner, task_id)
@@ -185,6 +145,15 @@ class History:
         shown = self._shown.get(owner)
         return shown is not None and shown.item.id == task_id
 
+    def meant(self, owner: Owner, task_id: TaskId | None) -> TaskId:
+        """The task a request is about: the one it names, or the one on screen."""
+        if task_id is not None:
+            return task_id
+        shown = self._shown.get(owner)
+        if shown is None:
+            raise NotFound("No conversation is on screen. Open one from the history, or begin one.")
+        return TaskId(shown.item.id)
+
     def details(self, task_id: str) -> TaskDetails | None:
         """What a task is doing; None if it is not worked on."""
         return None if self._worked_on is None else self._worked_on.details(task_id)
@@ -193,8 +162,10 @@ class History:
         """Show a conversation on all of the owner's tabs."""
         item = await self.item(owner, task_id)
         page = await self.messages(owner, task_id)
+        marks = await self._marks(owner, task_id)
         self._leave(owner)
-        self._shown[owner] = ShownTask(item, page.messages, page.has_older)
+        self._shown[owner] = ShownTask(item, page.messages, page.has_older, marks)
+        self.on_screen(owner, task_id)
         self._channels.publish_state(owner)
         current = self.shown(owner)
         for message in current.messages if current is not None else ():
@@ -202,9 +173,45 @@ class History:
                 # What is appended to it from here on counts from its length now.
                 self._channels.publish_to(owner, MessageUpdated(task_id=task_id, cline_message=message))
 
+    def changed(
+        self,
+        owner: Owner,
+        task_id: str,
+        page: MessagePage,
+        marks: ConversationMarks,
+        *,
+        removed: Sequence[TimeSpan],
+        restored: Sequence[ClineMessage] | None,
+        on_screen: Sequence[ClineMessage],
+    ) -> None:
+        """The conversation on screen begins tabs with this page now; of all that was ``on_screen``, only this is different.
+
+        Tabs get what went and what came back. Where nothing of what they began with is left, or too much comes back to
+        tell (None), they begin anew.
+        """
+        shown = self._shown[owner]
+        self._shown[owner] = replace(shown, messages=page.messages, has_older=page.has_older, marks=marks)
+        self._channels.forget_task(owner, task_id)
+        left = any(all(not span.first <= message.ts <= span.last for span in removed) for message in on_screen)
+        if restored is None or not left:
+            self._channels.publish_state(owner)
+            return
+        self._channels.publish_to(
+            owner,
+            ConversationChangedMessage(task_id=task_id, removed=list(removed), restored=list(restored), marks=marks),
+        )
+
+    def marked(self, owner: Owner, task_id: str, marks: ConversationMarks) -> None:
+        """Other changes can be undone and redone now in the conversation on screen."""
+        shown = self._shown[owner]
+        if shown.marks != marks:
+            self._shown[owner] = replace(shown, marks=marks)
+            self._channels.publish_to(owner, ConversationMarksUpdatedMessage(task_id=task_id, marks=marks))
+
     def hide(self, owner: Owner) -> None:
         """Show no conversation any more."""
         if self._leave(owner):
+            self.on_screen(owner, None)
             self._channels.publish_state(owner)
 
     def _leave(self, owner: Owner) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agent import build_agent
+from ..agent import CommandSession, build_agent
 from ..config import ContextProxy
 from ..errors import Unavailable
 from .task_feed import TaskFeed
@@ -14,7 +14,7 @@ from .task_storage import TaskStorage
 if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
-    from ..messages import TaskCommand, TaskEvent
+    from ..notebooks import Notebooks
 
 __all__ = ["RunningAgent"]
 
@@ -22,12 +22,26 @@ __all__ = ["RunningAgent"]
 class RunningAgent:
     """Whoever wants something of the agent asks here for it first. Programs outside talk to it as it is."""
 
-    def __init__(self, config: ContextProxy, storage: TaskStorage, feed: TaskFeed, *, workspace: Path) -> None:
+    def __init__(
+        self,
+        config: ContextProxy,
+        storage: TaskStorage,
+        feed: TaskFeed,
+        *,
+        workspace: Path,
+        notebooks: Notebooks | None = None,
+    ) -> None:
         self._storage = storage
         self._feed = feed
         self._stopping = False
         self._manager = build_agent(
-            config, storage.unopened, workspace=workspace, sink=feed, history=feed, on_command=feed.command
+            config,
+            storage.unopened,
+            workspace=workspace,
+            sink=feed,
+            history=feed,
+            on_command=feed.command,
+            notebooks=notebooks,
         )
         feed.attach(self._manager)
 
@@ -43,9 +57,9 @@ class RunningAgent:
             raise Unavailable("The server is stopping. Try again when it is back.")
         return self._manager
 
-    async def command(self, command: TaskCommand) -> TaskEvent | None:
-        """Do what a program outside asks."""
-        return await (await self.manager()).command(command)
+    def session(self) -> CommandSession:
+        """A program outside; what it begins belongs to the person whose server this is."""
+        return CommandSession(self.manager, self._feed.person)
 
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""

@@ -9,8 +9,10 @@ from typing import Protocol
 from ..config import ContextProxy
 from ._channel import ChannelHub
 from .history import History
+from .notebooks import ServerNotebooks
 from .notices import NoticeBoard
 from .running_agent import RunningAgent
+from .screens import Screens
 from .task_storage import TaskStorage
 from .upkeep import Upkeep
 
@@ -39,6 +41,8 @@ class Services:
     history: History
     upkeep: Upkeep
     agent: RunningAgent
+    notebooks: ServerNotebooks
+    screens: Screens
     ipc: OutsideDoor | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -48,6 +52,8 @@ class Services:
         """Put tasks aside, then let pages and writes finish."""
         await self.upkeep.stop()
         await self.agent.stop()
+        await self.notebooks.stop()
+        await self.screens.stop()
         if self.ipc is not None:
             await self.ipc.stop()
         await self.channels.stop()

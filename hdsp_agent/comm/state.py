@@ -12,8 +12,8 @@ from ..messages import (
     SettingsUpdatedMessage,
     StateMessage,
 )
-from .history import ShownTask, TaskDetails
 from .notices import NoticeBoard
+from .shown import ShownTask, TaskDetails
 
 __all__ = ["changes", "full_state"]
 
@@ -48,6 +48,7 @@ def full_state(
             current_task_item=shown.item if shown else None,
             current_task_status=doing.status if doing else "none" if shown else None,
             current_task_todos=list(doing.todos) if doing else None,
+            current_task_marks=shown.marks if shown else None,
             token_usage=doing.usage if doing else None,
             message_queue=list(doing.queue) if doing else None,
             cline_messages=shown.messages if shown else [],

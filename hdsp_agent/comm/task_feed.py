@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..config._held import HeldTasks
@@ -16,6 +16,7 @@ from ..messages import (
     CommandOutput,
     CommandStarted,
     CommandTimedOut,
+    ConversationMarks,
     ExtensionMessage,
     HistoryItem,
     InteractionRequiredMessage,
@@ -31,11 +32,12 @@ from ..messages import (
 )
 from ._channel import ChannelHub
 from ._owner import Owner
-from .history import History, ItemChange, ShownTask, TaskDetails
+from .history import History
 from .live_messages import LiveMessages
+from .shown import ItemChange, MessagePage, ShownTask, TaskDetails
 
 if TYPE_CHECKING:
-    from ..agent import Task, TaskManager
+    from ..agent import ConversationShown, Task, TaskManager
 
 __all__ = ["TaskFeed"]
 
@@ -67,6 +69,11 @@ class TaskFeed:
         self._manager = manager
         self._hush = manager.events.on_any(self._heard)
 
+    @property
+    def person(self) -> Owner:
+        """Whose the tasks are that name nobody."""
+        return self._person
+
     async def stop(self) -> None:
         """Finish what is under way."""
         if self._hush is not None:
@@ -91,13 +98,30 @@ class TaskFeed:
             if self._history.shows(told.owner, task_id):
                 self._channels.delta_to(told.owner, task_id, ts, field, append)
 
-    def reset(self, task_id: TaskId) -> None:
+    def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
         """The conversation shows other messages now."""
         told = self._of(task_id)
-        if told is not None:
-            told.messages.clear()
-            if self._history.shows(told.owner, task_id):
-                self._show(told.owner, task_id)
+        if told is None:
+            return
+        before = self._history.shown(told.owner)
+        # It rests, so the disk has all it said.
+        told.messages.clear()
+        if before is not None and before.item.id == task_id:
+            self._history.changed(
+                told.owner,
+                task_id,
+                MessagePage(list(shown.newest), shown.has_older),
+                shown.marks,
+                removed=shown.removed,
+                restored=shown.restored,
+                on_screen=before.messages,
+            )
+
+    def marked(self, task_id: TaskId, marks: ConversationMarks) -> None:
+        """Other changes can be undone and redone now."""
+        told = self._of(task_id)
+        if told is not None and self._history.shows(told.owner, task_id):
+            self._history.marked(told.owner, task_id, marks)
 
     def command(
         self, task_id: TaskId, status: CommandStarted | CommandOutput | CommandExited | CommandTimedOut
@@ -117,7 +141,7 @@ class TaskFeed:
         if told is None:
             return shown
         messages, more = told.messages.over(shown.messages, _FIRST_PAGE)
-        return ShownTask(shown.item, messages, shown.has_older or more)
+        return replace(shown, messages=messages, has_older=shown.has_older or more)
 
     def details(self, task_id: str) -> TaskDetails | None:
         """What a task that is worked on is doing."""

@@ -66,6 +66,7 @@ class ChannelHandler(WebSocketMixin, websocket.WebSocketHandler, JupyterHandler)
             raise web.HTTPError(403)
         if self.hub.stopping:
             raise web.HTTPError(503, "HDSP Agent is stopping")
+        await self.hub.admit(owner_of(self))
         await super().get(*args, **kwargs)
 
     def open(self, *args: str, **kwargs: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._context_proxy import ContextProxy
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
 from ._notices import ConfigChange, Notice
+from ._overrides import overridden
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
 from ._profiles import ProfileBook
@@ -57,6 +58,7 @@ __all__ = [
     "ToolGroup",
     "UserConfigSource",
     "model_id",
+    "overridden",
     "provider_info",
     "providers",
     "secret_environment",

@@ -20,7 +20,7 @@ from ._notices import ConfigChange, Notice
 from ._policy import OperatorPolicy
 from ._profile_page import ProfilePage, checked_name, prepare_profiles, read_profiles
 from ._profiles import ProfileBook
-from ._provider_settings import ProviderSettings, secret_keys
+from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._secrets import SecretStore
 from ._settings import GlobalSettings, PassThroughState, StorageChoice
 from ._store import ConfigDocument, ConfigStore
@@ -205,6 +205,19 @@ class ContextProxy:
         await self.secrets.delete(self._profiles.get(profile).id, key)
 
     # ---- by key, whatever kind of key it is
+
+    async def with_keys(self, profile: str, provider: str | None = None) -> ProviderSettings:
+        """A profile's settings with its keys, for a request; with ``provider`` as they are if it used that one.
+
+        Raises UnknownProfile, or SecretStorageUnavailable if there may be a key that cannot be read just now.
+        """
+        settings = self._profiles.settings(profile)
+        if provider is not None and provider != settings.api_provider:
+            settings = ProviderSettings.model_validate({**settings.to_wire(), "apiProvider": provider})
+        id = self._profiles.get(profile).id
+        keys = {name: await self.secrets.get(id, name) for name in secret_keys_of(settings.api_provider)}
+        found = {name: value for name, value in keys.items() if value is not None}
+        return ProviderSettings.model_validate({**settings.to_wire(), **found}) if found else settings
 
     async def get_value(self, key: str) -> JsonValue | SecretStr:
         """A setting, a setting or a secret of the current profile, or state that is not cached."""

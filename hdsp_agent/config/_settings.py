@@ -590,6 +590,23 @@ class GlobalSettings(WireModel):
     mcp_enabled: Annotated[
         bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.")
     ] = True
+    fetch_url_enabled: Annotated[
+        bool,
+        shown(
+            "services",
+            "Fetching web pages",
+            "Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking.",
+        ),
+    ] = False
+    fetch_private_addresses: Annotated[
+        bool,
+        shown(
+            "services",
+            "Fetching from private addresses",
+            "Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them.",
+            advanced=True,
+        ),
+    ] = False
 
     # ---- appearance
     language: Annotated[

@@ -5,16 +5,22 @@ from __future__ import annotations
 from ._emitter import Dispose, Emitter, task_id_of
 from ._jupyter import SESSION_SCHEMA, TASK_SCHEMA, JupyterEvent, jupyter_event, schema_paths
 from ._names import EVENT_NAMES, EventName
+from ._tools import ROO_TOOLS, RooTool, roo_usage, tool_failed, tool_of
 
 __all__ = [
     "EVENT_NAMES",
+    "ROO_TOOLS",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
     "Dispose",
     "Emitter",
     "EventName",
     "JupyterEvent",
+    "RooTool",
     "jupyter_event",
+    "roo_usage",
     "schema_paths",
     "task_id_of",
+    "tool_failed",
+    "tool_of",
 ]

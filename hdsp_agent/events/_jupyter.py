@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,12 +30,14 @@ from ..messages import (
     TokenUsage,
 )
 from ._emitter import task_id_of
+from ._tools import tool_of
 
 __all__ = ["SESSION_SCHEMA", "TASK_SCHEMA", "JupyterEvent", "jupyter_event", "schema_paths"]
 
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SCHEMAS: Final = Path(__file__).parent / "schemas"
 
 
@@ -78,8 +81,10 @@ def _about_task(event: TaskEvent) -> dict[str, JsonValue]:
             return {"task_id": event.payload[0], "child_id": event.payload[1]}
         case TaskModeSwitched(payload=(task_id, mode)):
             return {"task_id": task_id, "mode": mode}
-        case TaskToolFailed(payload=(task_id, tool, _)):
-            return {"task_id": task_id, "tool": tool}
+        case TaskToolFailed(payload=(task_id, _, _)):
+            tool = tool_of(event)
+            # A model may call for a tool there is not, by any words.
+            return {"task_id": task_id, "tool": tool if _TOOL_NAME.fullmatch(tool) else event.payload[1]}
         case QueuedMessagesUpdated(payload=(task_id, queue)):
             return {"task_id": task_id, "queued": len(queue)}
         case _:

@@ -40,6 +40,7 @@ class IpcClient:
         self._waiting: dict[int, asyncio.Future[TaskEvent | None]] = {}
         self._events: deque[TaskEvent] = deque()
         self._lost = 0
+        self._task_id: str | None = None
         self._changed = asyncio.Event()
         self._listening = False
         self._end: HdspAgentError | None = None
@@ -79,6 +80,11 @@ class IpcClient:
     def server_pid(self) -> int:
         """The server's process."""
         return self._server.result().pid
+
+    @property
+    def task_id(self) -> str | None:
+        """The task this client began or meant last, as the server said with the last command it obeyed."""
+        return self._task_id
 
     async def send(self, command: TaskCommand) -> TaskEvent | None:
         """Have a command obeyed, and wait until it is; the event that answers it, if it asks for something.
@@ -175,7 +181,8 @@ class IpcClient:
                     self._farewell = error
                 else:
                     self._settle(frame.request_id, _fails(error))
-            case Done():
+            case Done(task_id=task_id):
+                self._task_id = task_id
                 self._settle(frame.request_id, lambda answer: answer.set_result(None))
             case _:
                 assert_never(said)

@@ -50,7 +50,11 @@ _CHOOSES_THE_CURRENT_TASK: Final = (StartNewTaskCommand, ResumeTaskCommand, Clos
 
 
 class Commands(Protocol):
-    """Whoever obeys commands."""
+    """Whoever obeys one client's commands."""
+
+    @property
+    def task(self) -> str | None:
+        """The task it began or meant last: a command that names none is about this one."""
 
     async def command(self, command: TaskCommand) -> TaskEvent | None:
         """Do what is asked; the event that answers the asking client alone, if there is one."""
@@ -175,10 +179,13 @@ class Connection:
             if event is not None:
                 self._answer(event, request.id)
             elif request.id is not None:
-                self.tell(done_frame(request.id))
+                self.tell(done_frame(request.id, self._commands.task))
 
     def _failed(self, request: Request, error: HdspAgentError) -> None:
-        self._refuse(Refused(error, request.id))
+        # Nothing is wrong with the client or here: what it asked for cannot be done just now.
+        name = request.command.command_name
+        self._logger.info("IPC client %s was refused %s: %s, %r", self.client_id, name, error.code, error.message)
+        self.tell(self._error_frame(error, request.id))
         if request.id is None and (empty := _empty_answer(request.command)) is not None:
             # Roo Code's clients wait for the list; it is empty when something went wrong.
             self._answer(empty, None)

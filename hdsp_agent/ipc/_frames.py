@@ -59,7 +59,9 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Done:
-    """A request was obeyed, and there is nothing to tell."""
+    """A request was obeyed, and there is nothing to tell but which task it was about."""
+
+    task_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,10 @@ def message_frame(message: IpcAck | IpcTaskCommand | IpcTaskEvent | IpcError, re
     return f'{{"type":"message","data":{data}{waits}}}\f'.encode()
 
 
-def done_frame(request_id: RequestId) -> bytes:
-    """The end of a command that has no answer."""
-    return f'{{"type":"done","data":{{}},"requestId":{json.dumps(request_id)}}}\f'.encode()
+def done_frame(request_id: RequestId, task_id: str | None = None) -> bytes:
+    """The end of a command that has no answer, and the task its client means from now on."""
+    data = {} if task_id is None else {"taskId": task_id}
+    return f'{{"type":"done","data":{json.dumps(data)},"requestId":{json.dumps(request_id)}}}\f'.encode()
 
 
 def parse_request(raw: bytes, client_id: str) -> Request:
@@ -144,7 +147,9 @@ def parse_server_frame(raw: bytes) -> ServerFrame | None:
     frame = _parse_object(raw)
     request_id = _request_id(frame)
     if frame.get("type") == "done":
-        return ServerFrame(Done(), request_id)
+        data = frame.get("data")
+        task_id = data.get("taskId") if isinstance(data, dict) else None
+        return ServerFrame(Done(task_id if isinstance(task_id, str) else None), request_id)
     if frame.get("type") != "message":
         return None
     try:

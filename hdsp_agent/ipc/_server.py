@@ -31,8 +31,11 @@ FOLDER: Final = "ipc"
 Log: TypeAlias = "logging.Logger | logging.LoggerAdapter[logging.Logger]"
 
 
-class IpcAgent(Commands, Protocol):
+class IpcAgent(Protocol):
     """What programs outside talk to."""
+
+    def session(self) -> Commands:
+        """Whoever obeys one program outside, and knows which task it means."""
 
     @property
     def events(self) -> Emitter:
@@ -115,7 +118,7 @@ class IpcServer:
         await self.stop()
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(reader, writer, self._agent, self._commands, self._limits, self._log)
+        connection = Connection(reader, writer, self._agent.session(), self._commands, self._limits, self._log)
         if (refusal := self._refusal()) is not None:
             connection.drop(refusal)
         task = asyncio.ensure_future(connection.run())

@@ -10,17 +10,38 @@ from ._base import CellId, FilePath, Record
 
 __all__ = [
     "OWN_CLINE_MESSAGE_FIELDS",
+    "OWN_EVENT_FIELDS",
     "OWN_EXTENSION_TYPES",
     "OWN_HISTORY_FIELDS",
+    "OWN_IPC_COMMANDS",
     "OWN_IPC_TYPES",
+    "OWN_SAY_TOOL_FIELDS",
     "OWN_WEBVIEW_TYPES",
     "NotebookRef",
     "OwnSay",
+    "OwnSayTool",
 ]
 
 OwnSay = Literal["cell_executed", "kernel_status"]
 """``cell_executed``: what a cell the agent ran produced; ``kernel_status``: the kernel started, died or restarted."""
 
+OwnSayTool = Literal[
+    "readNotebook",
+    "editCells",
+    "runCells",
+    "runCode",
+    "waitRun",
+    "inspectVariables",
+    "listKernels",
+    "startKernel",
+    "interruptKernel",
+    "restartKernel",
+    "createNotebook",
+    "installPackages",
+]
+"""What a ``tool`` message can be about besides what Roo Code knows."""
+
+OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset({"notebook"})
 OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook"})
 OWN_EXTENSION_TYPES: Final = frozenset(
@@ -29,6 +50,9 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "messageDelta",
         "messagesPage",
         "taskProgress",
+        "conversationChanged",
+        "conversationMarksUpdated",
+        "conversationPreview",
         "taskHistoryPage",
         "taskHistoryItemsRemoved",
         "settingsUpdated",
@@ -50,6 +74,11 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "loadMessages",
         "loadTaskHistory",
         "dismissNotice",
+        "rewindTask",
+        "forkTask",
+        "undoConversation",
+        "redoConversation",
+        "previewConversation",
         "openNotebooks",
         "notebookOperationsResult",
         "notebookPage",
@@ -58,6 +87,9 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
     }
 )
 OWN_IPC_TYPES: Final = frozenset({"Error"})
+OWN_IPC_COMMANDS: Final = frozenset({"AnswerAsk"})
+OWN_EVENT_FIELDS: Final = frozenset({"tool", "tools"})
+"""The names of tools as they are, beside a payload that may only hold names Roo Code knows."""
 
 
 class NotebookRef(Record):

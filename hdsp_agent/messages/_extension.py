@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ._conversation_changes import ConversationUpdate
 from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
@@ -11,4 +12,6 @@ from ._notebooks import NotebookUpdate
 
 __all__ = ["ExtensionMessage"]
 
-ExtensionMessage = Annotated[TaskUpdate | SettingsUpdate | ServicesUpdate | NotebookUpdate, Field(discriminator="type")]
+ExtensionMessage = Annotated[
+    TaskUpdate | SettingsUpdate | ServicesUpdate | NotebookUpdate | ConversationUpdate, Field(discriminator="type")
+]

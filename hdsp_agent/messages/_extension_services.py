@@ -10,6 +10,7 @@ from ._catalogue import (
     McpServer,
     ModelRecord,
 )
+from ._conversation_changes import ConversationPreview
 from ._webview_services import Tab, TabValues
 
 __all__ = [
@@ -178,6 +179,7 @@ class ShowDeleteMessageDialogMessage(Message):
     type: Literal["showDeleteMessageDialog"] = "showDeleteMessageDialog"
     message_ts: int
     has_checkpoint: bool | None = None
+    preview: ConversationPreview | None = None
 
 
 class ShowEditMessageDialogMessage(Message):
@@ -188,6 +190,7 @@ class ShowEditMessageDialogMessage(Message):
     text: str
     images: list[str] | None = None
     has_checkpoint: bool | None = None
+    preview: ConversationPreview | None = None
 
 
 ServicesUpdate = (

@@ -4,11 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ._base import Flag, Images, JsonObject, Name, Record, TaskIdField, Text
+from ._base import Flag, Images, JsonObject, Name, Record, TaskIdField, Text, Timestamp
 from ._errors import ErrorBody
+from ._kinds import ClineAskResponse
 from ._task_events import TaskEvent
 
 __all__ = [
+    "AnswerAskCommand",
+    "AnswerAskData",
     "CancelTaskCommand",
     "CloseTaskCommand",
     "DeleteQueuedMessageCommand",
@@ -50,13 +53,19 @@ class StartNewTaskCommand(Record):
     data: StartNewTaskData
 
 
-class CancelTaskCommand(Record):
+class _AboutATask(Record):
+    """The base of commands about one task. ``taskId`` is ours: without it, the task this client began or named last."""
+
+    task_id: TaskIdField | None = None
+
+
+class CancelTaskCommand(_AboutATask):
     """Stop what the task is doing."""
 
     command_name: Literal["CancelTask"] = "CancelTask"
 
 
-class CloseTaskCommand(Record):
+class CloseTaskCommand(_AboutATask):
     """Put the task aside."""
 
     command_name: Literal["CloseTask"] = "CloseTask"
@@ -76,7 +85,7 @@ class SendMessageData(Record):
     images: Images | None = None
 
 
-class SendMessageCommand(Record):
+class SendMessageCommand(_AboutATask):
     """Say something to the task."""
 
     command_name: Literal["SendMessage"] = "SendMessage"
@@ -101,11 +110,27 @@ class GetModelsCommand(Record):
     command_name: Literal["GetModels"] = "GetModels"
 
 
-class DeleteQueuedMessageCommand(Record):
+class DeleteQueuedMessageCommand(_AboutATask):
     """Take the message with the id ``data`` out of the queue."""
 
     command_name: Literal["DeleteQueuedMessage"] = "DeleteQueuedMessage"
     data: Name
+
+
+class AnswerAskData(Record):
+    """An answer to the question with the time ``messageTs``, as the panel gives it."""
+
+    message_ts: Timestamp
+    ask_response: ClineAskResponse
+    text: Text | None = None
+    images: Images | None = None
+
+
+class AnswerAskCommand(_AboutATask):
+    """Answer one question: approve, refuse, or say something. Ours; Roo Code's clients can only send words."""
+
+    command_name: Literal["AnswerAsk"] = "AnswerAsk"
+    data: AnswerAskData
 
 
 TaskCommand = Annotated[
@@ -117,7 +142,8 @@ TaskCommand = Annotated[
     | GetCommandsCommand
     | GetModesCommand
     | GetModelsCommand
-    | DeleteQueuedMessageCommand,
+    | DeleteQueuedMessageCommand
+    | AnswerAskCommand,
     Field(discriminator="command_name"),
 ]
 

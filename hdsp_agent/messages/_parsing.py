@@ -115,9 +115,11 @@ def split_frames(message: str | bytes, *, max_bytes: int, max_frames: int = MAX_
 def _explained(problem: ErrorDetails, value: dict[object, object]) -> InvalidInput:
     """The first thing that is wrong, as an error of ours."""
     kind, where = problem["type"], problem["loc"]
-    if kind == "union_tag_invalid":
+    # Deeper there are unions too, but those are parts of a message that is known.
+    about_the_whole = len(where) <= 2
+    if kind == "union_tag_invalid" and about_the_whole:
         return _unknown_tag(value) if where == () else _unknown_type(value.get("data"))
-    if kind in ("union_tag_not_found", "model_attributes_type"):
+    if kind in ("union_tag_not_found", "model_attributes_type") and about_the_whole:
         missing = "op" if where == () else "type"
         return MalformedFrame(f"A frame without {missing} cannot be understood.", field=missing)
     # The path begins with the tags of the unions: the op and, in a message, "data" and the type.

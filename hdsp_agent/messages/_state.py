@@ -4,6 +4,7 @@ from ..config import GlobalSettings, ModeConfig, ModePrompt, ProfileEntry, Provi
 from ._base import Flag, Message
 from ._catalogue import McpServer
 from ._conversation import ClineMessage, QueuedMessage, TodoItem, TokenUsage
+from ._conversation_changes import ConversationMarks
 from ._errors import Notice
 from ._history import HistoryItem
 from ._kinds import TaskStatus
@@ -32,6 +33,7 @@ class ExtensionState(Message):
     current_task_item: HistoryItem | None = None
     current_task_status: TaskStatus | None = None
     current_task_todos: list[TodoItem] | None = None
+    current_task_marks: ConversationMarks | None = None
     token_usage: TokenUsage | None = None
     cline_messages: list[ClineMessage] | None = None
     cline_messages_seq: int | None = None

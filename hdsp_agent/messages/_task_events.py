@@ -80,6 +80,7 @@ class TaskCompleted(EventBase):
 
     event_name: Literal["taskCompleted"] = "taskCompleted"
     payload: tuple[_Id, TokenUsage, ToolUsage, CompletionInfo]
+    tools: ToolUsage | None = None
 
 
 class TaskAborted(EventBase):
@@ -221,6 +222,7 @@ class TaskTokenUsageUpdated(EventBase):
 
     event_name: Literal["taskTokenUsageUpdated"] = "taskTokenUsageUpdated"
     payload: tuple[_Id, TokenUsage, ToolUsage]
+    tools: ToolUsage | None = None
 
 
 class TaskToolFailed(EventBase):
@@ -228,6 +230,7 @@ class TaskToolFailed(EventBase):
 
     event_name: Literal["taskToolFailed"] = "taskToolFailed"
     payload: tuple[_Id, str, str]
+    tool: str | None = None
 
 
 class ModeChanged(EventBase):

@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ._additions import OwnSayTool
 from ._base import Record
 from ._conversation import ApiProtocol
+from ._notebook_texts import CellCode, CellEdit
 
 __all__ = [
     "BatchDiff",
@@ -116,7 +118,7 @@ class BatchDirectory(Record):
 class ClineSayTool(Record):
     """The text of a ``tool`` ask: which tool, on what, with which change."""
 
-    tool: SayToolName
+    tool: SayToolName | OwnSayTool
     path: str | None = None
     read_start: int | None = None
     read_end: int | None = None
@@ -147,6 +149,9 @@ class ClineSayTool(Record):
     source: str | None = None
     description: str | None = None
     skill: str | None = None
+    cell_edits: list[CellEdit] | None = None
+    cells: list[CellCode] | None = None
+    kernel: str | None = None
 
 
 class ClineAskUseMcpServer(Record):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ._conversation_changes import ConversationRequest
 from ._notebooks import NotebookMessage
 from ._webview_modes import ModesMessage
 from ._webview_services import ServicesMessage
@@ -13,6 +14,6 @@ from ._webview_tasks import TaskMessage
 __all__ = ["WebviewMessage"]
 
 WebviewMessage = Annotated[
-    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage | NotebookMessage,
+    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage | NotebookMessage | ConversationRequest,
     Field(discriminator="type"),
 ]

@@ -19,6 +19,7 @@ from ._protocol import (
     TaskReader,
     TaskStore,
 )
+from ._read_only_history import history_to_read
 from ._records import (
     COMPLETED_STATUSES,
     STREAM_FILES,
@@ -51,8 +52,9 @@ from .history._state_database import StateDatabase
 from .marks._forks import Fork, fork_at
 from .marks._histories import effective_api, effective_ui
 from .marks._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, parse_mark
-from .marks._message_manager import MessageManager
-from .marks._replay import HistoryView, replay
+from .marks._message_manager import Foreseen, MessageManager, Newer
+from .marks._replay import HistoryView, newest_marks, replay
+from .marks._spans import Spans
 from .marks._tool_pairs import INTERRUPTED
 from .masking._masker import Masker, StreamMasker
 from .masking._vault import Vault
@@ -94,6 +96,7 @@ __all__ = [
     "ExportFormat",
     "FileStore",
     "Finding",
+    "Foreseen",
     "Fork",
     "HistoryChange",
     "HistoryHit",
@@ -113,6 +116,7 @@ __all__ = [
     "MessageManager",
     "MigrationReport",
     "NewTask",
+    "Newer",
     "Outcome",
     "Place",
     "PlaceUse",
@@ -123,6 +127,7 @@ __all__ = [
     "RestoreReport",
     "RetentionRules",
     "RewindMark",
+    "Spans",
     "SqliteStore",
     "StateChange",
     "StateDatabase",
@@ -161,11 +166,13 @@ __all__ = [
     "export_task",
     "fork_at",
     "history_item",
+    "history_to_read",
     "import_tasks",
     "iso_time",
     "kept_aside",
     "measure",
     "migrate",
+    "newest_marks",
     "open_store",
     "parse_iso_time",
     "parse_mark",

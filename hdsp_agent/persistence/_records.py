@@ -53,6 +53,8 @@ CHARACTERS_PER_TOKEN: Final = 4
 
 _IMAGE_CHARACTERS: Final = 1500 * CHARACTERS_PER_TOKEN
 
+_MESSAGE_FIELDS: Final = frozenset(ApiMessage.model_fields)
+
 _Seq = Annotated[int, Field(ge=1)]
 _Amount = Annotated[int, Field(ge=0)]
 
@@ -107,8 +109,9 @@ class ApiRecord(ApiDraft):
 
     def message(self) -> ApiMessage:
         """The message as Roo Code's layout and the model's adapters know it; a tool's answer counts as the user's."""
-        role = "assistant" if self.role == "assistant" else "user"
-        return ApiMessage.model_validate({**self.to_wire(), "role": role})
+        # Checked when it was read: to check it again would hold the server up when a long conversation is taken up.
+        kept = {name: value for name, value in self.__dict__.items() if value is not None and name in _MESSAGE_FIELDS}
+        return ApiMessage.model_construct(**{**kept, "role": "assistant" if self.role == "assistant" else "user"})
 
 
 class SummaryDraft(_Line):

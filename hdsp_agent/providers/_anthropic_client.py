@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -125,20 +127,41 @@ def _bedrock(connection: Connection, settings: ProviderSettings, timeouts: Timeo
     region = settings.aws_region or _region_of(settings.aws_custom_arn)
     if region is None and not settings.aws_use_profile:
         raise InvalidSetting("This profile names no AWS region. Enter one in the settings.", field="awsRegion")
-    with_key = settings.aws_use_api_key or (connection.key is not None and settings.aws_access_key is None)
-    own_keys = not with_key and not settings.aws_use_profile
-    return AsyncAnthropicBedrock(
-        api_key=connection.key_text if with_key else None,
-        aws_access_key=_secret(settings, "aws_access_key") if own_keys else None,
-        aws_secret_key=_secret(settings, "aws_secret_key") if own_keys else None,
-        aws_session_token=_secret(settings, "aws_session_token") if own_keys else None,
-        aws_profile=settings.aws_profile if settings.aws_use_profile and not with_key else None,
-        aws_region=region,
+    own = settings.aws_access_key is not None or settings.aws_use_profile
+    with_key = bool(settings.aws_use_api_key or (connection.key is not None and not own))
+    profile = settings.aws_profile if settings.aws_use_profile and not with_key else None
+    sdk = AsyncAnthropicBedrock(
+        # Without one the SDK takes the environment's, and then refuses credentials beside it.
+        api_key=connection.key_text or "none",
+        aws_region=region or _region_of_profile(profile),
         base_url=connection.base_url,
         timeout=http_timeout(timeouts),
         max_retries=0,
         default_headers=_TIERS.get(settings.aws_bedrock_service_tier or ""),
     )
+    if not with_key:
+        sdk.api_key = None
+        sdk.aws_profile = profile
+    if not with_key and not settings.aws_use_profile:
+        sdk.aws_access_key = _secret(settings, "aws_access_key")
+        sdk.aws_secret_key = _secret(settings, "aws_secret_key")
+        sdk.aws_session_token = _secret(settings, "aws_session_token")
+    return sdk
+
+
+def _region_of_profile(profile: str | None) -> str:
+    """The region of the environment, else of the person's AWS configuration."""
+    session = import_module("botocore.session")
+    try:
+        region = os.environ.get("AWS_REGION") or session.Session(profile=profile).get_config_variable("region")
+    except import_module("botocore.exceptions").BotoCoreError as error:
+        raise InvalidSetting(f"The AWS profile cannot be used: {error}.", field="awsProfile") from None
+    if not region:
+        raise InvalidSetting(
+            "Neither this profile nor the AWS configuration names a region. Enter one in the settings.",
+            field="awsRegion",
+        )
+    return str(region)
 
 
 def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVertex:
@@ -161,15 +184,15 @@ def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVer
 def _google_credentials(settings: ProviderSettings):  # type: ignore[no-untyped-def]  # its library is an extra
     if settings.vertex_json_credentials is None and settings.vertex_key_file is None:
         return None
-    from google.oauth2.service_account import Credentials  # type: ignore[import-not-found]  # an extra
-
+    # Imported by name: whether type checkers find an extra's types depends on what is installed.
+    credentials = import_module("google.oauth2.service_account").Credentials
     scopes = ["https://www.googleapis.com/auth/cloud-platform"]
     own = settings.vertex_json_credentials
     field = "vertexKeyFile" if own is None else "vertexJsonCredentials"
     try:
         if own is None:
-            return Credentials.from_service_account_file(settings.vertex_key_file, scopes=scopes)
-        return Credentials.from_service_account_info(json.loads(own.get_secret_value()), scopes=scopes)
+            return credentials.from_service_account_file(settings.vertex_key_file, scopes=scopes)
+        return credentials.from_service_account_info(json.loads(own.get_secret_value()), scopes=scopes)
     except (OSError, ValueError) as error:
         # Without its cause, which may quote the key.
         raise InvalidSetting(

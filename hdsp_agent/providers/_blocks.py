@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
 
-__all__ = ["IMAGE_LEFT_OUT", "NOTHING_SAID", "IdRule", "blocks_of", "image_url", "result_parts", "text_of", "tool_id"]
+__all__ = [
+    "IMAGE_LEFT_OUT",
+    "NOTHING_SAID",
+    "IdRule",
+    "blocks_of",
+    "image_url",
+    "in_call_order",
+    "result_parts",
+    "text_of",
+    "tool_id",
+]
 
 IMAGE_LEFT_OUT: Final = "[An image was left out: this model sees none.]"
 NOTHING_SAID: Final = "(nothing)"
@@ -32,6 +42,35 @@ def blocks_of(message: ApiMessage) -> Iterator[JsonObject]:
         if block.get("type") == "text" and not text_of(block).strip():
             continue
         yield block
+
+
+def in_call_order(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
+    """The messages with each turn's results in the order of its calls.
+
+    Tools that run side by side end in any order, and the templates of many local models leave out the ids.
+    """
+    ordered: list[ApiMessage] = []
+    calls: dict[object, int] = {}
+    for message in messages:
+        if message.role == "assistant":
+            found = [block.get("id") for block in blocks_of(message) if block.get("type") == "tool_use"]
+            calls = {id: number for number, id in enumerate(found)}
+        elif len(calls) > 1 and not isinstance(message.content, str):
+            message = _ordered(message, message.content, calls)
+        ordered.append(message)
+    return ordered
+
+
+def _ordered(message: ApiMessage, content: list[JsonObject], calls: Mapping[object, int]) -> ApiMessage:
+    places = [index for index, block in enumerate(content) if block.get("type") == "tool_result"]
+    results = [content[index] for index in places]
+    sorted_results = sorted(results, key=lambda block: calls.get(block.get("tool_use_id"), len(calls)))
+    if sorted_results == results:
+        return message
+    changed = list(content)
+    for index, block in zip(places, sorted_results, strict=True):
+        changed[index] = block
+    return message.model_copy(update={"content": changed})
 
 
 def text_of(block: Mapping[str, JsonValue], key: str = "text") -> str:

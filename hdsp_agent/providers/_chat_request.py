@@ -119,10 +119,10 @@ def _messages(request: ModelRequest, options: ChatOptions) -> list[JsonObject]:
     messages: list[JsonObject] = []
     if request.system.strip():
         messages.append({"role": quirks.system_role, "content": request.system})
-    turn = _turn_start(request.messages)
-    for index, message in enumerate(request.messages):
+    thinks = any(_thoughts(message) is not None for message in request.messages)
+    for message in request.messages:
         if message.role == "assistant":
-            messages.append(_assistant(message, quirks, in_turn=index > turn))
+            messages.append(_assistant(message, quirks, thinks=thinks))
         else:
             messages.extend(_user(message, options))
     if quirks.alternate:
@@ -132,26 +132,19 @@ def _messages(request: ModelRequest, options: ChatOptions) -> list[JsonObject]:
     return messages
 
 
-def _turn_start(messages: Sequence[ApiMessage]) -> int:
-    """The newest message in which the person themselves spoke."""
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if message.role == "user" and not any(block.get("type") == "tool_result" for block in blocks_of(message)):
-            return index
-    return -1
+def _thoughts(message: ApiMessage) -> str | None:
+    thoughts = [text_of(block, "thinking") for block in blocks_of(message) if block.get("type") == "thinking"]
+    return "".join(thoughts) or message.reasoning_content or None
 
 
-def _assistant(message: ApiMessage, quirks: Quirks, *, in_turn: bool) -> JsonObject:
+def _assistant(message: ApiMessage, quirks: Quirks, *, thinks: bool) -> JsonObject:
     text: list[str] = []
-    thoughts: list[str] = []
     calls: list[JsonObject] = []
     extras = _call_extras(message)
     for block in blocks_of(message):
         match block.get("type"):
             case "text":
                 text.append(text_of(block))
-            case "thinking":
-                thoughts.append(text_of(block, "thinking"))
             case "tool_use":
                 calls.append(_call(block, quirks, extras))
     sent: JsonObject = {"role": "assistant", "content": "".join(text)}
@@ -161,8 +154,11 @@ def _assistant(message: ApiMessage, quirks: Quirks, *, in_turn: bool) -> JsonObj
         sent["tool_calls"] = [*calls]
     elif not text:
         sent["content"] = NOTHING_SAID
-    if quirks.thoughts_back == "reasoning_content" and in_turn and (thoughts or message.reasoning_content):
-        sent["reasoning_content"] = "".join(thoughts) or message.reasoning_content
+    if quirks.thoughts_back == "reasoning_content" and thinks:
+        thoughts = _thoughts(message)
+        if thoughts is not None or calls:
+            # A call without them is refused by models that think, even in a turn long past.
+            sent["reasoning_content"] = thoughts or ""
     if quirks.thoughts_back == "reasoning_details":
         details = [detail for detail in message.reasoning_details or [] if _kind(detail).startswith("reasoning.")]
         if details:

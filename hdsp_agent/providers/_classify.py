@@ -6,8 +6,11 @@ recognised by what must be said together. Only refusals belong here: text of a t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Final
 
 from ._error_payload import NULL_INPUT, ErrorPayload, read_payload
@@ -126,6 +129,11 @@ _BYTES_CODES: Final = frozenset(
 _TOKENS: Final = re.compile(r"\btokens?\b|context|prompt|token_|_tokens", re.IGNORECASE)
 _NO_BODY: Final = re.compile(r"^\s*(?:error:?\s*)?(?:400|413)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
 
+_SERVER_CODES: Final = frozenset(
+    {"api_error", "server_error", "internal_server_error", "internalserverexception", "modelstreamerrorexception",
+     "serviceunavailableexception", "service_unavailable", "unavailable"}
+)  # fmt: skip
+_TIMEOUT_CODES: Final = frozenset({"modeltimeoutexception", "timeout_error", "deadline_exceeded"})
 _OVERLOADED: Final = _any(
     r"overloaded",
     r"over capacity|at capacity|no capacity",
@@ -325,6 +333,11 @@ def _about_service(text: str, payload: ErrorPayload, status: int | None) -> Erro
     by_status: dict[int, ErrorClass] = {401: "authentication", 403: "permission", 408: "timeout", 504: "timeout"}
     if status in (500, 502, 503, 529) or "overloaded_error" in payload.codes:
         return "overloaded"
+    # An error in the middle of a stream has no status of its own.
+    if status is None and _TIMEOUT_CODES & payload.codes:
+        return "timeout"
+    if status is None and _SERVER_CODES & payload.codes:
+        return "overloaded"
     if status in by_status:
         return by_status[status]
     if status == 404 and re.search(r"model|deployment", text, re.IGNORECASE):
@@ -375,10 +388,8 @@ def _index(text: str, payload: ErrorPayload) -> int | None:
 def _retry_after(text: str, payload: ErrorPayload, headers: Mapping[str, str]) -> float | None:
     lowered = {name.lower(): value for name, value in headers.items()}
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return max(0.0, float(lowered[name]) * factor)
-        except (KeyError, ValueError):
-            continue
+        if name in lowered and (seconds := _seconds(lowered[name])) is not None:
+            return max(0.0, seconds * factor)
     for name, factor in (("retry_after", 1.0), ("retry_after_ms", 0.001)):
         if name in payload.numbers:
             return payload.numbers[name] * factor
@@ -386,6 +397,20 @@ def _retry_after(text: str, payload: ErrorPayload, headers: Mapping[str, str]) -
         seconds = float(match[2]) * (0.001 if match[3].lower().startswith("m") else 1.0)
         return 60.0 * int(match[1] or 0) + seconds
     return None
+
+
+def _seconds(value: str) -> float | None:
+    """What a Retry-After says: a number of seconds, or the date when they are over."""
+    try:
+        seconds = float(value)
+        return seconds if math.isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        return (parsedate_to_datetime(value) - datetime.now(tz=timezone.utc)).total_seconds()
+    except (ValueError, TypeError):
+        # TypeError: a date without a time zone.
+        return None
 
 
 def _message(kind: ErrorClass, text: str, status: int | None) -> str:

@@ -38,7 +38,7 @@ class Quirks:
     effort: Literal["reasoning_effort", "openrouter", "deepseek", "groq", "none"] = "reasoning_effort"
     """How the model is told how much to think."""
     thoughts_back: Literal["none", "reasoning_content", "reasoning_details"] = "none"
-    """Under which name thoughts are sent back in the turn they belong to."""
+    """Under which name thoughts are sent back."""
     think_tags: bool = False
     """Thoughts may come as ``<think>`` at the head of the text."""
     schema: Literal["full", "plain"] = "full"

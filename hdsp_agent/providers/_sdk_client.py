@@ -6,9 +6,11 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final, Protocol
 
 from ..messages import ApiProtocol, JsonObject
+from ._blocks import in_call_order
 from ._model import ModelEvent, ModelInfo, ModelRequest, Stop
 from ._transport import EventStream, Timeouts, broken_stream, events_of
 
@@ -71,7 +73,7 @@ class SdkClient(ABC):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Ask the model."""
         # In a thread: a long conversation takes a good part of a second, and other tasks stream meanwhile.
-        body = await asyncio.to_thread(self._body, request)
+        body = await asyncio.to_thread(self._ordered_body, request)
         headers = self._headers(request)
         answer = read_answer(lambda: self._post(body, headers), self._decoder(), self._timeouts, self._info.provider)
         async with aclosing(answer):
@@ -81,6 +83,9 @@ class SdkClient(ABC):
     async def close(self) -> None:
         """Let go of all connections."""
         await self._close()
+
+    def _ordered_body(self, request: ModelRequest) -> JsonObject:
+        return self._body(replace(request, messages=in_call_order(request.messages)))
 
     def _headers(self, request: ModelRequest) -> Mapping[str, str]:
         """Headers for this request alone."""

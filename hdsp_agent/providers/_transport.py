@@ -7,8 +7,10 @@ SDK wraps some of them, and an answer that merely ends early raises nothing at a
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import anyio
@@ -140,12 +142,17 @@ def model_error(error: Exception, provider: str, *, begun: bool = False) -> Mode
             headers=dict(response.headers) if response is not None else None,
             exception=error,
         )
-    kind = _kind(error, begun)
+    errors = _chain(error)
+    kind = _kind(errors, begun)
     cause = error.__cause__ if error.__cause__ is not None else error
     words = f"{type(cause).__name__}: {cause}".rstrip(": ")
-    return ModelError(_SENTENCES[kind].format(provider=_name(provider)), kind=kind, provider=provider, raw=words)
+    sentence = _UNREADABLE if kind == "broken_stream" and not _is_of_transport(errors) else _SENTENCES[kind]
+    return ModelError(sentence.format(provider=_name(provider)), kind=kind, provider=provider, raw=words)
 
 
+_UNREADABLE: Final = "{provider} sent something that cannot be read, so its answer ends there."
+# No error of these libraries has a base class that says so, and botocore's are not always there.
+_NO_CREDENTIALS: Final = re.compile(r"Credential|SSO|AuthToken|TokenRetrieval|ProfileNotFound|RefreshError")
 _SENTENCES: Final[dict[ErrorClass, str]] = {
     "timeout": "{provider} took too long to answer.",
     "network": "{provider} could not be reached.",
@@ -155,23 +162,40 @@ _SENTENCES: Final[dict[ErrorClass, str]] = {
 }
 
 
-def _kind(error: Exception, begun: bool) -> ErrorClass:
-    import httpx2
-
+def _chain(error: Exception) -> list[BaseException]:
     errors: list[BaseException] = [error]
     while (cause := errors[-1].__cause__) is not None and len(errors) < 8:
         errors.append(cause)
+    return errors
+
+
+def _kind(errors: Sequence[BaseException], begun: bool) -> ErrorClass:
+    import httpx2
+
     names = {type(each).__name__ for each in errors}
     if any(isinstance(each, httpx2.TimeoutException) for each in errors) or "APITimeoutError" in names:
         return "timeout"
-    if begun or isinstance(error, ValueError):
-        # JSON or UTF-8 that cannot be read included.
+    if begun or isinstance(errors[0], JSONDecodeError | UnicodeDecodeError):
         return "broken_stream"
-    if any(isinstance(each, httpx2.TransportError | OSError) for each in errors) or "APIConnectionError" in names:
+    if _is_of_transport(errors):
         return "network"
-    if names & {"CredentialsError", "DefaultCredentialsError", "NoCredentialsError", "RefreshError"}:
+    if any(_NO_CREDENTIALS.search(name) for name in names) or _lacks_credentials(errors[0]):
         return "authentication"
     return "other"
+
+
+def _is_of_transport(errors: Sequence[BaseException]) -> bool:
+    import httpx2
+
+    return any(
+        isinstance(each, httpx2.TransportError | OSError) or type(each).__name__ == "APIConnectionError"
+        for each in errors
+    )
+
+
+def _lacks_credentials(error: BaseException) -> bool:
+    """What the Anthropic SDK raises when it finds neither keys nor a role."""
+    return isinstance(error, RuntimeError) and "credentials" in str(error)
 
 
 def _name(provider: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ._action import ActionRequest, Risk
+from ._command_line import CommandWord, Script, SimpleCommand, parse_script
 from ._commands import CommandBoard, CommandListener
-from ._fetch_url import FETCH_EXPERIMENT, PRIVATE_EXPERIMENT
 from ._ignore import IGNORE_FILE
-from ._paths import PathPolice, PolicedPath
+from ._paths import PathPolice, PolicedPath, is_protected_name
 from ._registry import ToolRegistry, built_in_tools
-from ._state import SeenFiles, ToolState
+from ._state import KeptOutput, SeenFiles, ToolState
 from ._todos import format_todos, parse_todos
 from ._tool import (
     Approval,
@@ -23,23 +23,26 @@ from ._tool import (
     ToolFailed,
     ToolResult,
 )
+from .notebook import notebook_digest
 
 __all__ = [
-    "FETCH_EXPERIMENT",
     "IGNORE_FILE",
-    "PRIVATE_EXPERIMENT",
     "ActionRequest",
     "Approval",
     "ApprovalAsk",
     "AskReply",
     "CommandBoard",
     "CommandListener",
+    "CommandWord",
     "Completion",
     "FlowPort",
+    "KeptOutput",
     "PathPolice",
     "PolicedPath",
     "Risk",
+    "Script",
     "SeenFiles",
+    "SimpleCommand",
     "SimpleTool",
     "Tool",
     "ToolArguments",
@@ -50,5 +53,8 @@ __all__ = [
     "ToolState",
     "built_in_tools",
     "format_todos",
+    "is_protected_name",
+    "notebook_digest",
+    "parse_script",
     "parse_todos",
 ]

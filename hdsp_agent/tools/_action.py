@@ -39,5 +39,9 @@ class ActionRequest:
     """As shown: relative to the workspace inside it, absolute outside."""
     paths: tuple[str, ...] = ()
     server: str | None = None
+    matches_hidden: str | None = None
+    """A pattern in a command that ``.hdspignore`` keeps some matches of from the agent: only a person may allow that."""
     puts_back_masked: bool = False
     """Whether a masked value would be given back to where it was not before: only a person may allow that."""
+    same_as: str | None = None
+    """A command that would do the same: a rule that denies it denies this, none allows it."""

@@ -30,22 +30,34 @@ class RunningCommand:
     """One command, watched until it ends. ``show`` is told what can be seen of its output, and whether that is all."""
 
     def __init__(
-        self, command: str, process: ShellProcess, show: Show, limit: float | None, board: CommandBoard
+        self,
+        shown: str,
+        process: ShellProcess,
+        show: Show,
+        mask: Callable[[str], str],
+        limit: float | None,
+        board: CommandBoard,
     ) -> None:
         self.id = f"cmd-{secrets.token_hex(4)}"
-        self.command = command
+        self.command = shown
+        """As it was shown: masked values that were put back for the run are not in it."""
         self.process = process
         self.ending: Ending | None = None
         self.left_running = False
         """It ended, but processes it started still hold its output open."""
         self.is_background = False
+        self.put_aside = False
+        """It was ended because the task was put aside, not because somebody wanted it to end."""
         self.gone = asyncio.Event()
         """Set when the command, if it was to be ended, and all it started are gone."""
         self.ended = asyncio.Event()
         """Set when, besides, its output was shown as it ended."""
         self.let_go = asyncio.Event()
         """Set when somebody wants it to go on in the background."""
+        self.at_end: Callable[[], Awaitable[None]] | None = None
+        """Done last of all, before ``ended``; what goes wrong in it is logged."""
         self._show = show
+        self._mask = mask
         self._limit = limit
         self._board = board
         self._abort = asyncio.Event()
@@ -61,6 +73,7 @@ class RunningCommand:
 
     async def close(self) -> None:
         """End it, and wait until nothing of it is left to do."""
+        self.put_aside = True
         self._abort.set()
         await asyncio.shield(self._watch)
         if self.left_running:
@@ -84,6 +97,8 @@ class RunningCommand:
             self._tell_end()
             try:
                 await self._show_end()
+                if self.at_end is not None:
+                    await self._do_at_end(self.at_end)
             finally:
                 self.ended.set()
 
@@ -106,18 +121,27 @@ class RunningCommand:
             await self.process.wrote.wait()
             self.process.wrote.clear()
             if self.process.output.total:
-                text = self.process.output.glimpse(_SHOWN_CHARACTERS)
+                text = await self._glimpse()
                 self._board.tell(CommandOutput(execution_id=self.id, output=text))
                 await self._show(text, False)
             await asyncio.sleep(_SHOW_EVERY_SECONDS)
 
+    async def _glimpse(self) -> str:
+        return await asyncio.to_thread(lambda: self._mask(self.process.output.glimpse(_SHOWN_CHARACTERS)))
+
     async def _show_end(self) -> None:
         try:
             if self.process.output.total:
-                await self._show(self.process.output.glimpse(_SHOWN_CHARACTERS), True)
+                await self._show(await self._glimpse(), True)
         except (HdspAgentError, OSError):
             # Whoever reads the result gets the output all the same.
             _log.exception("The end of the output of %s could not be shown", self.id)
+
+    async def _do_at_end(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except (HdspAgentError, OSError):
+            _log.exception("What %s wrote could not be kept", self.id)
 
     def _tell_end(self) -> None:
         if self.ending == "timed_out":
@@ -137,10 +161,23 @@ class CommandBoard:
         if self._listener is not None:
             self._listener(status)
 
-    async def start(self, command: str, folder: Path, show: Show, *, limit: float | None) -> RunningCommand:
-        """Begin a command. ``limit`` is after how many seconds it is stopped. Raises OSError."""
+    async def start(
+        self,
+        command: str,
+        folder: Path,
+        show: Show,
+        *,
+        limit: float | None,
+        shown: str | None = None,
+        mask: Callable[[str], str] = str,
+    ) -> RunningCommand:
+        """Begin a command. Raises OSError.
+
+        ``limit`` is after how many seconds it is stopped, ``shown`` the command as it may be told, ``mask`` makes that of
+        its output.
+        """
         process = await ShellProcess.start(command, folder)
-        running = RunningCommand(command, process, show, limit, self)
+        running = RunningCommand(command if shown is None else shown, process, show, mask, limit, self)
         self._commands[running.id] = running
         await self._forget_oldest()
         return running

@@ -19,7 +19,7 @@ from ._text_file import MOST_EDITED_BYTES, TextFile
 from ._threads import Stop, in_thread
 from ._tool import ToolContext, ToolFailed, ToolResult, answered, denied
 
-__all__ = ["Change", "Changed", "Fill", "change_file"]
+__all__ = ["Change", "Changed", "Fill", "change_file", "known_only", "unified_diff"]
 
 _MOST_DIFFED_LINES: Final = 20_000
 _MOST_SHOWN: Final = 200_000
@@ -114,11 +114,11 @@ def _plan(path: str, change: Change, context: ToolContext, stop: Stop) -> _Plan:
     newer = stamp is not None and context.state.seen.has_changed(place.path, stamp)
     before = Before(place.shown, file, newer)
     raw = "" if file is None else file.raw
-    changed = change(before, _known_only(context.vault, raw))
+    changed = change(before, known_only(context.vault, raw))
     by_person = change(before, context.vault.unmask)
     old_shown = "" if file is None else context.mask(file.text)
     new_shown = context.mask(by_person.file.text)
-    diff, stats = _diff(old_shown, new_shown, place.shown)
+    diff, stats = unified_diff(old_shown, new_shown, place.shown)
     return _Plan(
         place=place,
         old=old,
@@ -161,7 +161,7 @@ def _check_mode(shown: str, mode: ModeConfig) -> None:
             )
 
 
-def _known_only(vault: Vault, old: str) -> Fill:
+def known_only(vault: Vault, old: str) -> Fill:
     """Puts back values the file has already: the model saw them masked, and writes back what it saw."""
 
     def value(placeholder: str) -> str:
@@ -171,7 +171,8 @@ def _known_only(vault: Vault, old: str) -> Fill:
     return lambda text: PLACEHOLDER.sub(lambda found: value(found[0]), text)
 
 
-def _diff(old: str, new: str, shown: str) -> tuple[str, DiffStats]:
+def unified_diff(old: str, new: str, shown: str) -> tuple[str, DiffStats]:
+    """What changes between two texts, for a person, and how much."""
     before, after = old.splitlines(), new.splitlines()
     if len(before) + len(after) > _MOST_DIFFED_LINES:
         return f"[{shown} is too long to show what changes]", DiffStats(added=len(after), removed=len(before))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import StringConstraints
 
-from ..config import GlobalSettings, ToolGroup
+from ..config import ToolGroup
 from ..messages import ClineAskUseMcpServer
 from ._action import ActionRequest
 from ._addresses import checked_url, public_address
@@ -19,10 +19,8 @@ from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResul
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["FETCH_EXPERIMENT", "PRIVATE_EXPERIMENT", "FetchUrl", "FetchUrlArguments", "fetching_is_on"]
+__all__ = ["FetchUrl", "FetchUrlArguments"]
 
-FETCH_EXPERIMENT: Final = "fetchUrl"
-PRIVATE_EXPERIMENT: Final = "fetchPrivateAddresses"
 _SECONDS: Final = 30.0
 _MOST_BYTES: Final = 5_000_000
 _MOST_CHARACTERS: Final = 60_000
@@ -49,7 +47,7 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
     Arguments: type[FetchUrlArguments] = FetchUrlArguments
 
     async def _run(self, arguments: FetchUrlArguments, context: ToolContext) -> ToolResult:
-        if not fetching_is_on(context.settings):
+        if not context.settings.fetch_url_enabled:
             raise ToolFailed("Fetching from the web is turned off in the settings. Ask the person for what you need.")
         # What SDKs share is imported off the loop the first time.
         await asyncio.to_thread(checked_url, arguments.url)
@@ -60,7 +58,7 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
         )
         if not approval.approved:
             return denied(approval)
-        allow_private = context.settings.experiments.get(PRIVATE_EXPERIMENT, False)
+        allow_private = context.settings.fetch_private_addresses
         try:
             page = await asyncio.wait_for(_fetch(arguments.url, allow_private), _SECONDS)
         except asyncio.TimeoutError:
@@ -84,11 +82,6 @@ class _Page:
     charset: str
     data: bytes
     cut_short: bool
-
-
-def fetching_is_on(settings: GlobalSettings) -> bool:
-    """Whether the agent may fetch from the web at all."""
-    return settings.experiments.get(FETCH_EXPERIMENT, False)
 
 
 async def _fetch(text: str, allow_private: bool) -> _Page:

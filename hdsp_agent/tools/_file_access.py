@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Final, NoReturn
@@ -76,7 +76,7 @@ def replace(place: PolicedPath, data: bytes) -> Stamp:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         old = _old(path, place.shown)
-        return _by_rename(path, data, old)
+        return _by_rename(path, data, old, place.shown)
     except PermissionError as error:
         # A file may be writable in a folder that is not, and one of somebody else's would change hands by a rename.
         if not os.access(path, os.W_OK) or not path.is_file():
@@ -120,10 +120,31 @@ def _old(path: Path, shown: str) -> os.stat_result | None:
     return old
 
 
-def _by_rename(path: Path, data: bytes, old: os.stat_result | None) -> Stamp:
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+def _by_rename(path: Path, data: bytes, old: os.stat_result | None, shown: str) -> Stamp:
+    with _folder_of(path, shown) as folder:
+        return _renamed_into(folder, path, data, old)
+
+
+@contextlib.contextmanager
+def _folder_of(path: Path, shown: str) -> Iterator[int | None]:
+    """The folder held open, so that what is put in its place from now on is not written to; None where that cannot be."""
+    if sys.platform != "linux":
+        yield None
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | _CLOSED_ON_EXEC)
+    try:
+        if os.readlink(f"/proc/self/fd/{folder}") != str(path.parent):
+            raise ToolFailed(f"The folder of {shown} was moved or replaced just now. Nothing was written. Try again.")
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _renamed_into(folder: int | None, path: Path, data: bytes, old: os.stat_result | None) -> Stamp:
+    name = f".{path.name[:100]}.{secrets.token_hex(6)}.tmp"
+    temporary, final = (path.with_name(name), path) if folder is None else (Path(name), Path(path.name))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _CLOSED_ON_EXEC
-    descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
+    descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -135,10 +156,10 @@ def _by_rename(path: Path, data: bytes, old: os.stat_result | None) -> Stamp:
             file.flush()
             os.fsync(file.fileno())
             stamp = stamp_of(os.fstat(file.fileno()))
-        os.replace(temporary, path)
+        os.replace(temporary, final, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=folder)
         raise
     return stamp
 

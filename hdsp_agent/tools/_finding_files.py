@@ -169,7 +169,7 @@ def _line(entry: Entry, root: Path) -> str:
 
 def _files(place: PolicedPath, pattern: str | None, context: ToolContext, stop: Stop) -> _Scope:
     if place.path.is_file():
-        if place.path.suffix == ".ipynb":
+        if place.path.suffix.lower() == ".ipynb":
             return _Scope((), 1, False)
         return _Scope((str(place.path),), 0, False)
     if not place.path.is_dir():
@@ -183,7 +183,7 @@ def _files(place: PolicedPath, pattern: str | None, context: ToolContext, stop: 
                 continue
             if not _wanted(entry.path, place.path, pattern):
                 continue
-            if entry.path.suffix == ".ipynb":
+            if entry.path.suffix.lower() == ".ipynb":
                 notebooks += 1
                 continue
             if not place.is_outside and not context.paths.is_plain(entry.path):

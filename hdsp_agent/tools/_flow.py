@@ -19,7 +19,7 @@ from ._tool import (
     ToolResult,
     answered,
     denied,
-    image_block,
+    with_images,
 )
 
 __all__ = [
@@ -72,9 +72,7 @@ class AskFollowupQuestion(SimpleTool[AskFollowupQuestionArguments]):
         suggest = [Suggestion(answer=each.text, mode=each.mode) for each in arguments.follow_up]
         reply = await context.ask("followup", FollowUpData(question=arguments.question, suggest=suggest).to_json())
         text = f"<user_message>\n{reply.text or ''}\n</user_message>"
-        if not reply.images:
-            return ToolResult(text)
-        return ToolResult([{"type": "text", "text": text}, *(image_block(image) for image in reply.images)])
+        return with_images(ToolResult(text), reply.images)
 
 
 class AttemptCompletionArguments(ToolArguments):
@@ -108,9 +106,7 @@ class AttemptCompletion(SimpleTool[AttemptCompletionArguments]):
             "The person has read the result and says:\n"
             f"<user_message>\n{completion.feedback or ''}\n</user_message>\nGo on with that, and then finish again."
         )
-        if not completion.images:
-            return ToolResult(text)
-        return ToolResult([{"type": "text", "text": text}, *(image_block(image) for image in completion.images)])
+        return with_images(ToolResult(text), completion.images)
 
 
 class UpdateTodoListArguments(ToolArguments):

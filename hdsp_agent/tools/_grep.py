@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ MOST_MATCHES: Final = 300
 LONGEST_LINE: Final = 500
 SECONDS: Final = 20.0
 _BATCH_BYTES: Final = 100_000
+_READ_OTHERWISE: Final = re.compile(r"\[\[|\[:|&&|--|~~|\|\|")
+"""What ripgrep takes for classes and operations on them, and Python for characters."""
 _WORKER: Final = str(Path(_grep_worker.__file__))
 
 
@@ -78,7 +81,8 @@ async def grep_files(
     findings = Findings([])
     if not files:
         return findings
-    search = _by_ripgrep(ripgrep, pattern, files, most, findings) if ripgrep else None
+    same = ripgrep and _READ_OTHERWISE.search(pattern) is None
+    search = _by_ripgrep(ripgrep, pattern, files, most, findings) if ripgrep and same else None
     try:
         if search is not None and await asyncio.wait_for(search, seconds):
             return findings
@@ -106,7 +110,10 @@ async def grep_text(pattern: str, data: bytes, *, most: int = MOST_MATCHES) -> t
 def check(pattern: str) -> None:
     """Raise PatternProblem unless this is a regular expression."""
     try:
-        re.compile(pattern)
+        with warnings.catch_warnings():
+            # What another version of Python may read otherwise is read as this one does.
+            warnings.simplefilter("ignore", FutureWarning)
+            re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternProblem(f"{pattern!r} is not a regular expression: {error}. Escape special characters.") from None
 

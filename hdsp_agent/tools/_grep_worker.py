@@ -7,6 +7,7 @@ Reads one JSON object from standard input: ``pattern``, ``most`` matches, ``long
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -19,10 +20,17 @@ LARGEST_FILE = 10 * 1024 * 1024
 
 def lines_of(data: bytes) -> Iterator[tuple[int, str]]:
     """The numbered lines of a text; none for one that is binary."""
-    if b"\0" in data:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", "replace")
+    elif b"\0" in data:
         return
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    for number, line in enumerate(text.split("\n"), 1):
+    else:
+        text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    lines = text.split("\n")
+    if not lines[-1]:
+        # Behind the last line end there is no line.
+        lines.pop()
+    for number, line in enumerate(lines, 1):
         yield number, line.removesuffix("\r")
 
 

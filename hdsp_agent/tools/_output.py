@@ -10,6 +10,7 @@ __all__ = ["OutputBuffer", "middle_left_out", "readable"]
 
 _HEAD_BYTES: Final = 8 * 1024 * 1024
 _TAIL_BYTES: Final = 2 * 1024 * 1024
+_NEAR_BYTES: Final = 2_000
 _ESCAPES: Final = re.compile(
     # Control sequences (colours, cursor), operating system commands (titles, links), and other escapes.
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])"
@@ -69,6 +70,11 @@ class OutputBuffer:
                 end = bytes(self._tail[-half:])
                 if len(end) < half:
                     end = bytes(self._head[max(half, len(self._head) - (half - len(end))) :]) + end
+                # Half a key at the cut would not be known as one, and not be masked.
+                if (cut := head.rfind(b"\n")) > max(0, half - _NEAR_BYTES):
+                    head = head[:cut]
+                if 0 <= (cut := end.find(b"\n")) < _NEAR_BYTES:
+                    end = end[cut + 1 :]
                 missing = self._total - len(head) - len(end)
         if not missing:
             return readable(whole or head + end)

@@ -34,6 +34,17 @@ _PROTECTED: Final = (
     ".clinerules*",
     ".vscode",
     "*.code-workspace",
+    # Jupyter reads these from the folder it runs in too, and runs what a kernelspec says; Python runs the others by itself.
+    "jupyter*_config.py",
+    "jupyter*_config.json",
+    "jupyter*_config.d",
+    "ipython*_config.py",
+    "kernel.json",
+    "kernelspecs",
+    "labconfig",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "*.pth",
 )
 _CREDENTIALS: Final = (
     ".env",

@@ -12,16 +12,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from ..config import secret_environment
+from ._guardian import GUARDIAN
+from ._guardian_worker import VARIABLE, marked
 from ._output import OutputBuffer
 
 __all__ = ["ShellProcess", "command_environment", "shell"]
 
-_MARK: Final = "HDSP_AGENT_COMMAND"
 _GRACE_SECONDS: Final = 0.08
 _PIPE_GRACE_SECONDS: Final = 0.15
 # Tokens of the server the agent runs in, and what would change the meaning of the command that was shown.
@@ -68,6 +69,7 @@ class ShellProcess:
         self.exited = asyncio.Event()
         """Set when the command itself has ended, whatever it left running."""
         self._closed = asyncio.Event()
+        self._watchers = threading.Semaphore(1)
         for work in (self._read, self._wait):
             # Daemons: a command nobody waits for any more must not hold up the end of the server.
             threading.Thread(target=work, name=f"hdsp-command-{process.pid}", daemon=True).start()
@@ -76,8 +78,8 @@ class ShellProcess:
     async def start(cls, command: str, folder: Path) -> ShellProcess:
         """Run the command in the system's shell. Raises OSError if that cannot be done."""
         mark = secrets.token_hex(8)
-        environment = {**command_environment(os.environ), _MARK: mark}
-        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment))
+        environment = {**command_environment(os.environ), VARIABLE: mark}
+        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment, mark))
         try:
             process = await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -142,7 +144,7 @@ class ShellProcess:
         if sys.platform != "linux":
             return
         for _ in range(3):
-            strays = list(_marked(f"{_MARK}={self._mark}".encode()))
+            strays = list(marked(self._mark))
             if not strays:
                 return
             for pid in strays:
@@ -160,11 +162,18 @@ class ShellProcess:
             self._process.stdout.close()
         self._tell(self._closed)
         self._tell(self.wrote)
+        self._watched_to_the_end()
 
     def _wait(self) -> None:
         self._process.wait()
         self._tell(self.exited)
         self._tell(self.wrote)
+        self._watched_to_the_end()
+
+    def _watched_to_the_end(self) -> None:
+        """The command has ended, or nobody can write to its output any more: when both are so, nothing is left of it."""
+        if not self._watchers.acquire(blocking=False):
+            GUARDIAN.forget(self._mark)
 
     def _tell(self, event: asyncio.Event) -> None:
         # The loop may be gone: then nobody is left to be told.
@@ -172,24 +181,22 @@ class ShellProcess:
             self._loop.call_soon_threadsafe(event.set)
 
 
-def _spawn(command: str, folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 -- running what was approved is its purpose
-        [*shell(), command],
-        cwd=folder,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=sys.platform != "win32",
-        bufsize=0,
-    )
-
-
-def _marked(mark: bytes) -> Iterator[int]:
-    own = os.getpid()
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == own:
-            continue
-        with contextlib.suppress(OSError), open(f"/proc/{entry.name}/environ", "rb") as file:
-            if mark in file.read(1 << 20).split(b"\0"):
-                yield int(entry.name)
+def _spawn(command: str, folder: Path, environment: Mapping[str, str], mark: str) -> subprocess.Popen[bytes]:
+    # Told before and after: this process may be killed in between.
+    GUARDIAN.expect(mark)
+    try:
+        process = subprocess.Popen(  # noqa: S603 -- running what was approved is its purpose
+            [*shell(), command],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=sys.platform != "win32",
+            bufsize=0,
+        )
+    except BaseException:
+        GUARDIAN.forget(mark)
+        raise
+    GUARDIAN.watch(mark, process.pid)
+    return process

@@ -16,6 +16,7 @@ from ..config import ToolGroup
 from ..messages import ClineSayTool, JsonObject
 from ._action import ActionRequest
 from ._file_access import Stamp, open_file, stamp_of
+from ._image_size import image_size, looks_whole
 from ._paths import NOTEBOOK_ADVICE, PolicedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
@@ -36,6 +37,8 @@ _IMAGES: Final = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
+_MOST_PIXELS: Final = 8_000
+"""On a side. Services refuse larger ones."""
 _OTHER_IMAGES: Final = (".bmp", ".tif", ".tiff", ".ico", ".heic", ".avif")
 
 
@@ -239,7 +242,17 @@ def _image(
             f"{place.shown} is an image of {size:,} bytes; images of more than {most:,} bytes are not sent to you. "
             "Make a smaller copy and read that."
         )
-    data = start + file.read(most + 1 - len(start))
+    data = start + file.read(max(0, most + 1 - len(start)))
+    pixels = image_size(data, media_type)
+    if pixels is None or not looks_whole(data, media_type):
+        raise ToolFailed(
+            f"{place.shown} begins like an image ({media_type}) and is damaged: it cannot be shown to you."
+        )
+    if max(pixels) > _MOST_PIXELS:
+        raise ToolFailed(
+            f"{place.shown} is an image of {pixels[0]:,} by {pixels[1]:,} pixels; more than {_MOST_PIXELS:,} on a side are not "
+            "sent to you. Make a smaller copy and read that."
+        )
     source: JsonObject = {"type": "base64", "media_type": media_type, "data": base64.b64encode(data).decode("ascii")}
     return [
         {"type": "text", "text": f"{place.shown}: an image ({media_type}, {size:,} bytes)."},

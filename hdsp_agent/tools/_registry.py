@@ -14,20 +14,44 @@ from ..errors import InvalidInput, NotFound
 from ..messages import JsonObject
 from ..providers._model import ToolSpec
 from ._editing import ApplyDiff, SearchReplace, WriteToFile
-from ._fetch_url import FetchUrl, fetching_is_on
+from ._fetch_url import FetchUrl
 from ._finding_files import ListFiles, SearchFiles
 from ._flow import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, UpdateTodoList
 from ._read_file import ReadFile
 from ._shell import ExecuteCommand, ReadCommandOutput
 from ._tool import Tool, ToolArguments
+from .notebook import (
+    CreateNotebook,
+    EditCells,
+    InspectVariables,
+    InstallPackages,
+    ListKernels,
+    ManageKernel,
+    ReadNotebook,
+    RunCells,
+    RunCode,
+    WaitRun,
+)
 
 __all__ = ["ToolRegistry", "built_in_tools"]
 
 _MOST_PROBLEMS = 5
 
 
-def built_in_tools() -> list[Tool]:
-    """Our own tools, in the order the model is told of them."""
+def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
+    """Our own tools, in the order the model is told of them; without ``notebooks`` none that needs any."""
+    for_notebooks: list[Tool] = [
+        ReadNotebook(),
+        EditCells(),
+        RunCells(),
+        WaitRun(),
+        RunCode(),
+        InspectVariables(),
+        CreateNotebook(),
+        ListKernels(),
+        ManageKernel(),
+        InstallPackages(),
+    ]
     return [
         ReadFile(),
         ListFiles(),
@@ -35,6 +59,7 @@ def built_in_tools() -> list[Tool]:
         WriteToFile(),
         ApplyDiff(),
         SearchReplace(),
+        *(for_notebooks if notebooks else ()),
         ExecuteCommand(),
         ReadCommandOutput(),
         FetchUrl(),
@@ -68,7 +93,7 @@ class ToolRegistry:
             return False
         if policy.allowed_tools is not None and name not in policy.allowed_tools:
             return False
-        if isinstance(tool, FetchUrl) and not fetching_is_on(settings):
+        if isinstance(tool, FetchUrl) and not settings.fetch_url_enabled:
             return False
         groups = {group if isinstance(group, str) else group[0] for group in mode.groups}
         return tool.group is None or tool.group in groups

@@ -6,18 +6,21 @@ import asyncio
 import contextlib
 import json
 import re
-from pathlib import Path
+import sys
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
-from ..config import ToolGroup
+from ..config import GlobalSettings, ToolGroup
 from ..errors import InvalidInput, NotFound
 from ..messages import ClineSayTool
 from ._action import ActionRequest
 from ._commands import RunningCommand, has_no_limit
 from ._grep import PatternProblem, TextMatch, grep_text
+from ._hidden_words import hidden_words
 from ._output import middle_left_out
+from ._paths import PolicedPath
+from ._state import KeptOutput
 from ._threads import in_thread
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
@@ -58,52 +61,57 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
     async def _run(self, arguments: ExecuteCommandArguments, context: ToolContext) -> ToolResult:
         if "\0" in arguments.command:
             raise ToolFailed("The command contains a NUL character, which a command line cannot have.")
-        folder = await self._folder(arguments.cwd, context)
-        unmasked = context.vault.unmask(arguments.command)
+        place = await self._folder(arguments.cwd, context)
+        hidden = await in_thread(lambda _stop: hidden_words(arguments.command, place.path, context.paths))
+        if hidden.named is not None:
+            raise ToolFailed(
+                f"The command names {hidden.named}, which is hidden from you by .hdspignore or belongs to the agent's own "
+                "storage. Do without it, or ask the person."
+            )
+        shown = _with_folder(arguments.command, place)
+        unmasked = context.vault.unmask(shown)
         approval = await context.approve(
             ActionRequest(
-                risks=frozenset({"shell"}),
+                # A rule on words allows a command for the workspace: elsewhere the same words reach other files.
+                risks=frozenset({"shell", "write_outside"} if place.is_outside else {"shell"}),
                 tool=self.name,
-                command=arguments.command,
-                cwd=str(folder),
-                puts_back_masked=unmasked != arguments.command,
+                command=shown,
+                cwd=str(place.path),
+                matches_hidden=hidden.matched,
+                puts_back_masked=unmasked != shown,
             ),
             "command",
-            arguments.command,
+            shown,
         )
         if not approval.approved:
             return denied(approval)
-        command = unmasked if approval.by_person else arguments.command
-        running = await self._start(command, folder, context)
-        await self._wait(running, _BACKGROUND_AFTER_SECONDS if arguments.timeout is None else arguments.timeout)
-        return answered(approval, await _result(running, context))
-
-    async def _folder(self, given: str | None, context: ToolContext) -> Path:
-        def look(_stop: object) -> Path:
-            place = context.paths.resolve(given or ".")
-            if not place.path.is_dir():
-                raise ToolFailed(f"The folder {place.shown} to run the command in does not exist.")
-            return place.path
-
-        return await in_thread(look)
-
-    async def _start(self, command: str, folder: Path, context: ToolContext) -> RunningCommand:
-        shown_at: int | None = None
-
-        async def show(text: str, is_all: bool) -> None:
-            nonlocal shown_at
-            shown_at = await context.say("command_output", context.mask(text), partial=not is_all, ts=shown_at)
-
-        settings = context.settings
-        limited = settings.command_execution_timeout > 0 and not has_no_limit(
-            command, settings.command_timeout_allowlist
-        )
+        output = _ShownOutput(context)
+        command = unmasked if approval.by_person else shown
         try:
-            return await context.state.commands.start(
-                command, folder, show, limit=settings.command_execution_timeout if limited else None
+            running = await context.state.commands.start(
+                command,
+                place.path,
+                output.show,
+                shown=shown,
+                mask=context.mask,
+                limit=_limit(arguments.command, context.settings),
             )
         except OSError as error:
             raise ToolFailed(f"The command could not be started: {error.strerror or error}.") from error
+        await self._wait(running, _BACKGROUND_AFTER_SECONDS if arguments.timeout is None else arguments.timeout)
+        result = await _result(running, context)
+        if running.is_background or running.left_running:
+            await output.keep(running)
+        return answered(approval, result)
+
+    async def _folder(self, given: str | None, context: ToolContext) -> PolicedPath:
+        def look(_stop: object) -> PolicedPath:
+            place = context.paths.resolve(given or ".")
+            if not place.path.is_dir():
+                raise ToolFailed(f"The folder {place.shown} to run the command in does not exist.")
+            return place
+
+        return await in_thread(look)
 
     async def _wait(self, running: RunningCommand, seconds: float) -> None:
         waiting = [asyncio.create_task(running.ended.wait()), asyncio.create_task(running.let_go.wait())]
@@ -117,6 +125,61 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
             for task in waiting:
                 task.cancel()
         running.is_background = not running.ended.is_set()
+
+
+def _with_folder(command: str, place: PolicedPath) -> str:
+    """The command as it is shown and run: where it does not run in the workspace, a comment in front says where."""
+    if sys.platform == "win32" or (place.shown == "." and not command.lstrip().startswith("# in ")):
+        return command
+    # A name may hold a newline, and what is behind it would not be a comment.
+    return f"# in {place.shown if place.shown.isprintable() else ascii(place.shown)}\n{command}"
+
+
+def _limit(command: str, settings: GlobalSettings) -> int | None:
+    """After how many seconds it is stopped, if it is at all."""
+    limit = settings.command_execution_timeout
+    return limit if limit > 0 and not has_no_limit(command, settings.command_timeout_allowlist) else None
+
+
+class _ShownOutput:
+    """What is seen of a command's output; of one whose id the model has, also where it is found in another life."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._said_at: int | None = None
+        self._kept: RunningCommand | None = None
+
+    async def show(self, text: str, is_all: bool) -> None:
+        """Show what there is of it."""
+        first = self._said_at is None
+        self._said_at = await self._context.say("command_output", text, partial=not is_all, ts=self._said_at)
+        if first and self._kept is not None and not is_all:
+            await self._note()
+
+    async def keep(self, running: RunningCommand) -> None:
+        """The model may ask for this output later, and the server may be another one then."""
+        self._kept = running
+        if running.ended.is_set():
+            await self._note_end()
+        else:
+            running.at_end = self._note_end
+            await self._note()
+
+    async def _note(self) -> None:
+        assert self._kept is not None
+        await self._context.state.outputs.note(self._kept.id, KeptOutput(said_at=self._said_at))
+
+    async def _note_end(self) -> None:
+        running, context = self._kept, self._context
+        assert running is not None
+        text = await in_thread(lambda _stop: context.mask(running.process.output.text()))
+        artifact: str | None = None
+        with contextlib.suppress(InvalidInput):
+            # Too long to be kept: what was shown of it is there.
+            artifact = await context.put_artifact(text.encode()) if text else None
+        await context.state.outputs.note(
+            running.id, KeptOutput(said_at=self._said_at, artifact=artifact, ending=_ending(running, still=False))
+        )
 
 
 class ReadCommandOutputArguments(ToolArguments):
@@ -175,15 +238,27 @@ class ReadCommandOutput(SimpleTool[ReadCommandOutputArguments]):
                 raise ToolFailed(error.message) from error
         running = context.state.commands.get(name)
         if running is None:
-            raise ToolFailed(
-                f"There is no output {name}. Give the artifact id from a command's result, or the id of a command that "
-                "was left in the background since the server started."
-            )
+            return await _from_another_life(name, context)
         if arguments.wait_seconds:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(running.ended.wait(), arguments.wait_seconds)
         text = await in_thread(lambda _stop: context.mask(running.process.output.text()))
         return text.encode(), f"{_state_of(running)}\n"
+
+
+async def _from_another_life(name: str, context: ToolContext) -> tuple[bytes, str]:
+    """The output of a command that is not remembered here: it ran before the task was put aside, or the server ended."""
+    kept = context.state.outputs.get(name)
+    if kept is None:
+        raise ToolFailed(
+            f"There is no output {name}. Give the artifact id from a command's result, or the id of a command that was "
+            "left in the background."
+        )
+    about = kept.ending or f"{name} was stopped when the server ended. This is what had been seen of its output."
+    if kept.artifact is not None:
+        with contextlib.suppress(NotFound, InvalidInput):
+            return await context.read_artifact(kept.artifact), f"{about}\n"
+    return (await context.state.outputs.shown(kept)).encode(), f"{about}\n"
 
 
 def _state_of(running: RunningCommand) -> str:
@@ -192,17 +267,20 @@ def _state_of(running: RunningCommand) -> str:
     return _ending(running)
 
 
-def _ending(running: RunningCommand) -> str:
+def _ending(running: RunningCommand, *, still: bool = True) -> str:
+    """How it ended; ``still`` says that what it left running is running as this is read."""
     code = running.process.exit_code
     if running.ending == "timed_out":
         return "The command ran longer than the settings allow and was stopped with all it had started."
+    if running.ending == "aborted" and running.put_aside:
+        return "The command was stopped with all it had started when the task was put aside."
     if running.ending == "aborted":
         return "The person stopped the command and all it had started."
     if code is not None and code < 0:
         return f"The command was ended by signal {-code}."
     left = (
         f"\nProcesses it started still run; {running.id} has what they write (read_command_output)."
-        if running.left_running
+        if running.left_running and still
         else ""
     )
     return f"Exit code: {code}{left}"

@@ -16,6 +16,11 @@ __all__ = ["MOST_EDITED_BYTES", "Edit", "TextFile", "decode_window", "looks_bina
 
 MOST_EDITED_BYTES: Final = 10 * 1024 * 1024
 _SNIFFED_BYTES: Final = 8192
+_NOT_WESTERN: Final = re.compile(rb"[\x80-\xff]{2}|[\x81-\x84\x86-\x9f]")
+_NOT_IN_CP1252: Final = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_GUESSED: Final = (
+    "cp949", "cp932", "euc_jp", "gb18030", "big5", "cp1251", "koi8_r", "cp1252", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256",
+)  # fmt: skip
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -122,7 +127,11 @@ def decode_window(data: bytes, encoding: str) -> str:
 
 
 def _guessed(data: bytes) -> str:
+    sample = data[: 1 << 18]
+    if _NOT_WESTERN.search(sample) is None:
+        # Single letters with accents between others: too little for statistics, which take them for Arabic or Chinese.
+        return "cp1252" if not _NOT_IN_CP1252.search(data) else "latin-1"
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[: 1 << 18]).best()
+    best = from_bytes(sample, cp_isolation=list(_GUESSED)).best()
     return best.encoding if best is not None else "latin-1"

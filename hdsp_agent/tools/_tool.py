@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ..config import GlobalSettings, ModeConfig, ToolGroup
-from ..messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, TaskId, TodoItem
+from ..messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, NotebookRef, TaskId, TodoItem
 from ..persistence import Vault
 from ._action import ActionRequest
 
 if TYPE_CHECKING:
+    from ..notebooks import Notebooks
     from ._paths import PathPolice
     from ._state import ToolState
 
@@ -35,6 +36,7 @@ __all__ = [
     "answered",
     "denied",
     "image_block",
+    "with_images",
 ]
 
 ApprovalAsk = Literal["tool", "command", "use_mcp_server"]
@@ -156,6 +158,14 @@ class ToolContext(Protocol):
     def state(self) -> ToolState:
         """What tools remember between calls; closed with the task."""
 
+    @property
+    def notebooks(self) -> Notebooks:
+        """Notebooks and kernels. Raises ToolFailed where there are none."""
+
+    @property
+    def notebook(self) -> NotebookRef | None:
+        """The notebook the task is about, by its path in Jupyter."""
+
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
 
@@ -173,6 +183,7 @@ class ToolContext(Protocol):
         partial: bool | None = None,
         ts: int | None = None,
         images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
     ) -> int:
         """Show something; its time, by which a partial message is shown again with more."""
 
@@ -248,7 +259,7 @@ def denied(approval: Approval) -> ToolResult:
     said: JsonObject = {"status": "denied", "message": "The person denied this action. It was not done."}
     if approval.feedback:
         said["feedback"] = approval.feedback
-    return _with_images(ToolResult(json.dumps(said, ensure_ascii=False), is_error=True), approval.images)
+    return with_images(ToolResult(json.dumps(said, ensure_ascii=False), is_error=True), approval.images)
 
 
 def answered(approval: Approval, result: ToolResult) -> ToolResult:
@@ -259,10 +270,11 @@ def answered(approval: Approval, result: ToolResult) -> ToolResult:
             result = replace(result, content=f"{said}\n\n{result.content}")
         else:
             result = replace(result, content=[{"type": "text", "text": said}, *result.content])
-    return _with_images(result, approval.images)
+    return with_images(result, approval.images)
 
 
-def _with_images(result: ToolResult, images: Sequence[str]) -> ToolResult:
+def with_images(result: ToolResult, images: Sequence[str]) -> ToolResult:
+    """The result with images attached to it behind its text."""
     if not images:
         return result
     first: list[JsonObject] = (

@@ -29,6 +29,9 @@ _ALIASES: Final = (
     "TaskStatus",
     "HistorySort",
     "SayToolName",
+    "OwnSayTool",
+    "CellEditKind",
+    "KernelChange",
     "Tab",
     "ApiProtocol",
     "CommandSource",
@@ -48,7 +51,15 @@ _ALIASES: Final = (
     "IpcMessage",
 )
 # Models that are inside a text, or that only files hold, and so are in no union.
-_MODELS: Final = ("ClineApiReqInfo", "ClineSayTool", "ClineAskUseMcpServer", "FollowUpData", "ApiMessage")
+_MODELS: Final = (
+    "ClineApiReqInfo",
+    "ClineSayTool",
+    "ClineAskUseMcpServer",
+    "FollowUpData",
+    "CellExecuted",
+    "KernelChanged",
+    "ApiMessage",
+)
 
 _CONSTANTS: Final = (
     "PROTOCOL_VERSION",

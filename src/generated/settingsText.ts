@@ -379,6 +379,18 @@ export function settingsText(
         'Offer the agent the tools of the MCP servers you set up.'
       )
     },
+    fetchUrlEnabled: {
+      title: trans.__('Fetching web pages'),
+      description: trans.__(
+        'Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking.'
+      )
+    },
+    fetchPrivateAddresses: {
+      title: trans.__('Fetching from private addresses'),
+      description: trans.__(
+        'Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them.'
+      )
+    },
     language: {
       title: trans.__('Language of answers'),
       description: trans.__(

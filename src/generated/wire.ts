@@ -171,6 +171,31 @@ export type SayToolName =
   | 'updateTodoList'
   | 'skill';
 
+export type OwnSayTool =
+  | 'readNotebook'
+  | 'editCells'
+  | 'runCells'
+  | 'runCode'
+  | 'waitRun'
+  | 'inspectVariables'
+  | 'listKernels'
+  | 'startKernel'
+  | 'interruptKernel'
+  | 'restartKernel'
+  | 'createNotebook'
+  | 'installPackages';
+
+export type CellEditKind =
+  | 'insert'
+  | 'replace'
+  | 'edit'
+  | 'delete'
+  | 'move'
+  | 'changeType'
+  | 'clearOutputs';
+
+export type KernelChange = 'started' | 'restarted' | 'interrupted' | 'died';
+
 export type Tab = 'settings' | 'history' | 'mcp' | 'modes' | 'chat';
 
 export type ApiProtocol = 'openai' | 'anthropic';
@@ -301,7 +326,12 @@ export type WebviewMessage =
   | NotebookOperationsResultRequest
   | NotebookPageRequest
   | CellReviewRequest
-  | FailedCellRequest;
+  | FailedCellRequest
+  | RewindTaskRequest
+  | ForkTaskRequest
+  | UndoConversationRequest
+  | RedoConversationRequest
+  | PreviewConversationRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -368,7 +398,10 @@ export type ExtensionMessage =
   | ReadNotebookMessage
   | ReloadNotebookMessage
   | ChangeOutputsMessage
-  | NotebookWorkMessage;
+  | NotebookWorkMessage
+  | ConversationChangedMessage
+  | ConversationMarksUpdatedMessage
+  | ConversationPreviewMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -385,7 +418,8 @@ export type TaskCommand =
   | GetCommandsCommand
   | GetModesCommand
   | GetModelsCommand
-  | DeleteQueuedMessageCommand;
+  | DeleteQueuedMessageCommand
+  | AnswerAskCommand;
 
 export type TaskEvent =
   | TaskCreated
@@ -468,6 +502,21 @@ export interface AllowedCommandsRequest {
   taskId?: string;
   type: 'allowedCommands';
   commands: Array<string>;
+}
+
+/** Answer one question: approve, refuse, or say something. Ours; Roo Code's clients can only send words. */
+export interface AnswerAskCommand {
+  taskId?: string;
+  commandName: 'AnswerAsk';
+  data: AnswerAskData;
+}
+
+/** An answer to the question with the time `messageTs`, as the panel gives it. */
+export interface AnswerAskData {
+  messageTs: number;
+  askResponse: ClineAskResponse;
+  text?: string;
+  images?: Array<string>;
 }
 
 /** One message of the API history: role and content, with what Roo Code adds to keep order, summaries and thoughts. */
@@ -581,6 +630,7 @@ export interface CancelAutoApprovalRequest {
 
 /** Stop what the task is doing. */
 export interface CancelTaskCommand {
+  taskId?: string;
   commandName: 'CancelTask';
 }
 
@@ -589,6 +639,48 @@ export interface CancelTaskRequest {
   requestId: string;
   taskId?: string;
   type: 'cancelTask';
+}
+
+/** Code that is run, byte for byte. */
+export interface CellCode {
+  cellId?: string;
+  number?: number;
+  code: string;
+}
+
+/** One change of a cell, as a person is asked about it. */
+export interface CellEdit {
+  op: CellEditKind;
+  cellId?: string;
+  number?: number;
+  cellType?: 'code' | 'markdown' | 'raw';
+  after?: number;
+  diff?: string;
+  added?: number;
+  removed?: number;
+}
+
+/** The text of a `cell_executed` message: how a cell the agent ran fares, anew with each change. */
+export interface CellExecuted {
+  path: string;
+  cellId?: string;
+  number?: number;
+  runId: string;
+  state:
+    | 'queued'
+    | 'running'
+    | 'ok'
+    | 'error'
+    | 'interrupted'
+    | 'dead'
+    | 'timed_out';
+  executionCount?: number;
+  startedAt?: number;
+  durationMs?: number;
+  result?: string;
+  error?: string;
+  reason?: string;
+  artifact?: string;
 }
 
 /** Why an operation could not be done: the cell is gone, or its source is another. */
@@ -805,7 +897,36 @@ export interface ClineMessage {
 
 /** The text of a `tool` ask: which tool, on what, with which change. */
 export interface ClineSayTool {
-  tool: SayToolName;
+  tool:
+    | 'editedExistingFile'
+    | 'appliedDiff'
+    | 'newFileCreated'
+    | 'codebaseSearch'
+    | 'readFile'
+    | 'readCommandOutput'
+    | 'listFilesTopLevel'
+    | 'listFilesRecursive'
+    | 'searchFiles'
+    | 'switchMode'
+    | 'newTask'
+    | 'finishTask'
+    | 'generateImage'
+    | 'imageGenerated'
+    | 'runSlashCommand'
+    | 'updateTodoList'
+    | 'skill'
+    | 'readNotebook'
+    | 'editCells'
+    | 'runCells'
+    | 'runCode'
+    | 'waitRun'
+    | 'inspectVariables'
+    | 'listKernels'
+    | 'startKernel'
+    | 'interruptKernel'
+    | 'restartKernel'
+    | 'createNotebook'
+    | 'installPackages';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -836,10 +957,14 @@ export interface ClineSayTool {
   source?: string;
   description?: string;
   skill?: string;
+  cellEdits?: Array<CellEdit>;
+  cells?: Array<CellCode>;
+  kernel?: string;
 }
 
 /** Put the task aside. */
 export interface CloseTaskCommand {
+  taskId?: string;
   commandName: 'CloseTask';
 }
 
@@ -951,6 +1076,65 @@ export interface ContextTruncation {
   messagesRemoved: number;
   prevContextTokens: number;
   newContextTokens: number;
+}
+
+/** The conversation on screen lost the messages of these spans, then got these; nothing else is different. A restored message that is older than all a page has comes with the page of older messages it belongs to. */
+export interface ConversationChangedMessage {
+  type: 'conversationChanged';
+  taskId: string;
+  removed: Array<TimeSpan>;
+  restored: Array<ClineMessage>;
+  marks: ConversationMarks;
+}
+
+/** Something done in the part of a conversation that is taken back, which stays done; `count` times. */
+export interface ConversationEffect {
+  kind: 'file' | 'command' | 'cell' | 'mcp' | 'subtask';
+  name: string;
+  count: number;
+}
+
+/** A change that can be undone or redone; of a redo `kind` and `messageTs` are those of what comes back. `messageTs` is the message that a rewind went back to. */
+export interface ConversationMark {
+  id: string;
+  kind: 'condense' | 'truncate' | 'rewind';
+  ts: number;
+  messageTs?: number;
+}
+
+/** What an undo and a redo would act on; absent where there is nothing. */
+export interface ConversationMarks {
+  undoable?: ConversationMark;
+  redoable?: ConversationMark;
+}
+
+/** What can be undone and redone in the conversation on screen. */
+export interface ConversationMarksUpdatedMessage {
+  type: 'conversationMarksUpdated';
+  taskId: string;
+  marks: ConversationMarks;
+}
+
+/** What a change of a conversation would do. `removed` and `restored` count messages, `toolCalls` approved calls among those removed. `effects` are the first of what those did outside of the conversation, `moreEffects` says how many others there are. `goneOn` says that an undo sets aside what is newer and must be told to; `stopsTask` that the task works now. */
+export interface ConversationPreview {
+  operation: 'delete' | 'edit' | 'rewind' | 'undo' | 'redo';
+  removed: number;
+  restored: number;
+  firstRemovedTs?: number;
+  toolCalls: number;
+  effects: Array<ConversationEffect>;
+  moreEffects: number;
+  canBeUndone: boolean;
+  goneOn: boolean;
+  stopsTask: boolean;
+}
+
+/** The answer to `previewConversation`. */
+export interface ConversationPreviewMessage {
+  type: 'conversationPreview';
+  requestId: string;
+  taskId: string;
+  preview: ConversationPreview;
 }
 
 /** Ask for the system prompt of a mode, for the clipboard. */
@@ -1101,6 +1285,7 @@ export interface DeleteMultipleTasksWithIdsRequest {
 
 /** Take the message with the id `data` out of the queue. */
 export interface DeleteQueuedMessageCommand {
+  taskId?: string;
   commandName: 'DeleteQueuedMessage';
   data: string;
 }
@@ -1285,6 +1470,7 @@ export interface ExtensionState {
   currentTaskItem?: HistoryItem;
   currentTaskStatus?: TaskStatus;
   currentTaskTodos?: Array<TodoItem>;
+  currentTaskMarks?: ConversationMarks;
   tokenUsage?: TokenUsage;
   clineMessages?: Array<ClineMessage>;
   clineMessagesSeq?: number;
@@ -1357,6 +1543,14 @@ export interface FocusPanelRequest {
 export interface FollowUpData {
   question?: string;
   suggest?: Array<Suggestion>;
+}
+
+/** Go on from the message `messageTs` in a new task, which is shown; the answer is its id. */
+export interface ForkTaskRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'forkTask';
+  messageTs: number;
 }
 
 /** Ask for the slash commands. */
@@ -1529,6 +1723,10 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
+  fetchUrlEnabled: boolean;
+  /** Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them. */
+  fetchPrivateAddresses: boolean;
   /** The language the agent answers in. Empty follows JupyterLab. */
   language?: 'en' | 'ko' | 'ja';
   /** What the Enter key does in the prompt. */
@@ -1578,6 +1776,13 @@ export interface GlobalSettings {
   sizeCriticalGigabytes: number;
   /** How many backups of finished tasks are kept; the oldest goes first. */
   backupGenerations: number;
+}
+
+/** Go back to the message `messageTs`, which stays if `keep`. */
+export interface GoBack {
+  operation: 'rewind';
+  messageTs: number;
+  keep: boolean;
 }
 
 /** Narrows a tool group to some files. */
@@ -1743,6 +1948,13 @@ export interface IpcTaskEvent {
   origin: 'server';
   relayClientId?: string;
   data: TaskEvent;
+}
+
+/** The text of a `kernel_status` message. */
+export interface KernelChanged {
+  path: string;
+  change: KernelChange;
+  kernel?: string;
 }
 
 /** What a notebook's kernel is doing. */
@@ -2305,6 +2517,14 @@ export interface OpenSkillFileRequest {
   source: Source;
 }
 
+/** Ask what a change would take back, and change nothing. */
+export interface PreviewConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'previewConversation';
+  change: TakeBack | GoBack | UndoOrRedo;
+}
+
 /** A profile in the list. */
 export interface ProfileEntry {
   id: string;
@@ -2579,6 +2799,15 @@ export interface ReadNotebookMessage {
   budget: number;
 }
 
+/** Bring back what the undo `markId`, or the newest one, took back. */
+export interface RedoConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'redoConversation';
+  markId?: string;
+  newer?: 'refuse' | 'set_aside';
+}
+
 /** Connect to all MCP servers again. */
 export interface RefreshAllMcpServersRequest {
   requestId: string;
@@ -2703,6 +2932,16 @@ export interface ResumeTaskCommand {
   data: string;
 }
 
+/** Go back to the message `messageTs`, which stays if `keep`; perhaps with the files as they were then. */
+export interface RewindTaskRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'rewindTask';
+  messageTs: number;
+  keep: boolean;
+  restoreFiles?: boolean;
+}
+
 /** Models by provider and id. */
 export interface RouterModelsMessage {
   type: 'routerModels';
@@ -2808,6 +3047,7 @@ export interface SelectedImagesMessage {
 
 /** Say something to the task. */
 export interface SendMessageCommand {
+  taskId?: string;
   commandName: 'SendMessage';
   data: SendMessageData;
 }
@@ -2918,6 +3158,7 @@ export interface ShowDeleteMessageDialogMessage {
   type: 'showDeleteMessageDialog';
   messageTs: number;
   hasCheckpoint?: boolean;
+  preview?: ConversationPreview;
 }
 
 /** Ask whether a message shall really be replaced by `text`. */
@@ -2927,6 +3168,7 @@ export interface ShowEditMessageDialogMessage {
   text: string;
   images?: Array<string>;
   hasCheckpoint?: boolean;
+  preview?: ConversationPreview;
 }
 
 /** Open a task of the history. */
@@ -3022,6 +3264,12 @@ export interface TabValues {
   section?: string;
 }
 
+/** Delete the message `messageTs` and what follows, or edit it and send it again. */
+export interface TakeBack {
+  operation: 'delete' | 'edit';
+  messageTs: number;
+}
+
 /** A task was stopped; payload: its id. */
 export interface TaskAborted {
   taskId?: number;
@@ -3048,6 +3296,7 @@ export interface TaskCompleted {
   taskId?: number;
   eventName: 'taskCompleted';
   payload: [string, TokenUsage, Record<string, ToolCounts>, CompletionInfo];
+  tools?: Record<string, ToolCounts>;
 }
 
 /** A task exists; payload: its id. */
@@ -3177,6 +3426,7 @@ export interface TaskTokenUsageUpdated {
   taskId?: number;
   eventName: 'taskTokenUsageUpdated';
   payload: [string, TokenUsage, Record<string, ToolCounts>];
+  tools?: Record<string, ToolCounts>;
 }
 
 /** A tool failed; payload: the task's id, the tool's name, the error. */
@@ -3184,6 +3434,7 @@ export interface TaskToolFailed {
   taskId?: number;
   eventName: 'taskToolFailed';
   payload: [string, string, string];
+  tool?: string;
 }
 
 /** A task left the screen; payload: its id. */
@@ -3236,6 +3487,12 @@ export interface TerminalOperationRequest {
 export interface ThemeMessage {
   type: 'theme';
   text: string;
+}
+
+/** The messages from the time `first` to `last`, both included. */
+export interface TimeSpan {
+  first: number;
+  last: number;
 }
 
 /** One line of a task's plan. */
@@ -3311,6 +3568,21 @@ export interface ToolCounts {
 export interface TruncateOutputs {
   change: 'truncate';
   count: number;
+}
+
+/** Undo the change `markId`, or the newest one. */
+export interface UndoConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'undoConversation';
+  markId?: string;
+  newer?: 'refuse' | 'set_aside';
+}
+
+/** Undo the change `markId`, or the newest; or redo what was undone. */
+export interface UndoOrRedo {
+  operation: 'undo' | 'redo';
+  markId?: string;
 }
 
 /** A custom mode was written. */

@@ -2,7 +2,7 @@ import { ArrayExt } from '@lumino/algorithm';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
 
-import type { ClineMessage, MessageDelta } from '../generated/wire';
+import type { ClineMessage, MessageDelta, TimeSpan } from '../generated/wire';
 
 /**
  * The newest messages of a conversation, in order.
@@ -77,6 +77,22 @@ export class MessageWindow {
     }
     this._messages.set(message.ts, after);
     return true;
+  }
+
+  /**
+   * Let go of the messages of these spans.
+   *
+   * @returns The identities of those that went.
+   */
+  remove(spans: readonly TimeSpan[]): number[] {
+    const gone = this._order.filter(ts =>
+      spans.some(({ first, last }) => first <= ts && ts <= last)
+    );
+    if (gone.length > 0) {
+      gone.forEach(ts => this._messages.delete(ts));
+      this._order = this._order.filter(ts => this._messages.has(ts));
+    }
+    return gone;
   }
 
   /**

@@ -6,6 +6,8 @@ import type { ChannelClient } from '../comm/client';
 import type { IConnectionStatus } from '../comm/status';
 import type {
   ClineMessage,
+  ConversationChangedMessage,
+  ConversationMarks,
   ExtensionMessage,
   ExtensionState,
   MessageDelta,
@@ -184,6 +186,12 @@ export class AgentStore implements IDisposable {
       case 'taskProgress':
         this._setProgress(message);
         break;
+      case 'conversationChanged':
+        this._changeConversation(message);
+        break;
+      case 'conversationMarksUpdated':
+        this._setMarks(message.taskId, message.marks);
+        break;
       case 'settingsUpdated':
         this._setState({ settings: message.settings, fixed: message.fixed });
         break;
@@ -245,6 +253,33 @@ export class AgentStore implements IDisposable {
         messageQueue: progress.messageQueue,
         tokenUsage: progress.tokenUsage
       });
+    }
+  }
+
+  /**
+   * Messages were taken back, or brought back.
+   */
+  private _changeConversation(change: ConversationChangedMessage): void {
+    if (!this._concerns(change.taskId)) {
+      return;
+    }
+    // Between what is older than all that is here and that, there may be others.
+    const oldest = this.hasOlderMessages ? (this.order[0] ?? 0) : 0;
+    for (const ts of this._messages.remove(change.removed)) {
+      this._reloading.delete(ts);
+      this._touched.add(ts);
+    }
+    for (const message of change.restored) {
+      if (message.ts >= oldest) {
+        this._put(change.taskId, message);
+      }
+    }
+    this._setMarks(change.taskId, change.marks);
+  }
+
+  private _setMarks(taskId: string, currentTaskMarks: ConversationMarks): void {
+    if (this._concerns(taskId)) {
+      this._setState({ currentTaskMarks });
     }
   }
 

@@ -12,13 +12,25 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
-from hdsp_agent.agent import AgentServices, PlainContext, Situation, Task, TaskManager, TaskRequest
+from hdsp_agent.agent import AgentServices, ConversationShown, PlainContext, Situation, Task, TaskManager, TaskRequest
+from hdsp_agent.agent._context import Surrounded
+from hdsp_agent.agent._conversation import Conversation
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.modes import ModeBook
-from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
+from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
 from hdsp_agent.errors import InvalidInput
-from hdsp_agent.messages import ClineAsk, ClineMessage, HistoryItem, ModelRecord, TaskEvent, TaskId, TodoItem
+from hdsp_agent.messages import (
+    ClineAsk,
+    ClineMessage,
+    ConversationMarks,
+    HistoryItem,
+    ModelRecord,
+    TaskEvent,
+    TaskId,
+    TodoItem,
+)
+from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.persistence import FileStore
 from hdsp_agent.providers import ModelClient, ScriptedModel, ToolSpec
 from hdsp_agent.providers._scripted import Turn
@@ -32,6 +44,7 @@ from hdsp_agent.tools import (
     ToolFailed,
     ToolResult,
     ToolState,
+    notebook_digest,
 )
 
 __all__ = ["Agent", "Heard", "Toolbox", "running_agent", "until"]
@@ -269,8 +282,16 @@ class Heard:
         self.shown[task_id][ts] = message.model_copy(update={"text": (message.text or "") + append})
         self.log.append(("delta", task_id, append))
 
-    def reset(self, task_id: TaskId) -> None:
-        self.log.append(("reset", task_id, None))
+    def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
+        kept = self.shown.setdefault(task_id, {})
+        for ts in list(kept):
+            if any(span.first <= ts <= span.last for span in shown.removed):
+                del kept[ts]
+        kept.update({message.ts: message for message in shown.restored or shown.newest})
+        self.log.append(("reset", task_id, shown))
+
+    def marked(self, task_id: TaskId, marks: ConversationMarks) -> None:
+        self.log.append(("marked", task_id, marks))
 
 
 @dataclass
@@ -286,6 +307,9 @@ class ScriptedModels:
 
     async def client(self, profile: str) -> ModelClient:
         return self.model
+
+    def settings_of(self, profile: str) -> ProviderSettings | None:
+        return ProviderSettings(api_provider="fake-ai") if profile.endswith("-profile") else None
 
     def mistake_limit(self, profile: str) -> int:
         return self.limit
@@ -404,6 +428,7 @@ async def running_agent(
     settings: GlobalSettings | None = None,
     policy: OperatorPolicy | None = None,
     tools: ToolBox | None = None,
+    notebooks: Notebooks | None = None,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops."""
     workspace = home / "work"
@@ -422,6 +447,16 @@ async def running_agent(
     async def prompt(situation: Situation, settings: GlobalSettings, workspace: str | None) -> str:
         return f"You are in mode {situation.mode.slug}."
 
+    def surrounded(conversation: Conversation) -> Surrounded | None:
+        bound = conversation.log.metadata.notebook
+        if notebooks is None or bound is None:
+            return None
+
+        async def digest() -> str | None:
+            return await notebook_digest(notebooks, bound.path, await asyncio.to_thread(PathPolice, workspace))
+
+        return digest
+
     services = AgentServices(
         store=store,
         settings=lambda: current,
@@ -430,12 +465,15 @@ async def running_agent(
         modes=ModeBook(lambda: current, lambda: operator),
         tools=tools or Toolbox(),
         approvals=ApprovalEngine(),
-        contexts=lambda conversation, where: PlainContext(conversation, where, prompt=prompt, settings=lambda: current),
+        contexts=lambda conversation, where: PlainContext(
+            conversation, where, prompt=prompt, settings=lambda: current, surrounded=surrounded(conversation)
+        ),
         paths=lambda folder, settings: PathPolice(folder),
         tool_state=lambda task_id: ToolState(),
         workspace=workspace,
         sink=heard,
         history=history,
+        notebooks=notebooks,
         sleep=sleep,
     )
     manager = TaskManager(services)

@@ -68,6 +68,8 @@ async def test_while_the_model_streams(tmp_path: Path) -> None:
         assert (text.text or "").startswith("Half an answer") and text.partial is False
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
+        said = [str(message.content) for message in agent.model.requests[0].messages if message.role == "assistant"]
+        assert len(said) == 1 and (text.text or "x") in said[0] and "interrupted" in said[0]
 
 
 async def test_while_a_subtask_works(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import InvalidInput, NotFound
-from hdsp_agent.messages import TaskId
+from hdsp_agent.agent._asks import AskAnswer
+from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
+from hdsp_agent.messages import GoBack, TakeBack, TaskId, UndoOrRedo
 from hdsp_agent.persistence import MessageManager
 from hdsp_agent.providers import call_tool
 
@@ -24,6 +26,16 @@ async def visible(agent: Agent, task_id: TaskId) -> list[str]:
     shown = [message async for message in log.ui.iterate() if message.ts in history.view.visible_ui]
     return [
         f"{message.say or message.ask}:{message.text or ''}" for message in shown if message.say != "api_req_started"
+    ]
+
+
+def heard(agent: Agent, task_id: TaskId) -> list[str]:
+    """The conversation as whoever listened to the sink has it."""
+    kept = agent.heard.shown[task_id]
+    return [
+        f"{kept[ts].say or kept[ts].ask}:{kept[ts].text or ''}"
+        for ts in sorted(kept)
+        if kept[ts].say != "api_req_started"
     ]
 
 
@@ -46,7 +58,8 @@ async def test_an_edited_message_goes_on_from_there(tmp_path: Path) -> None:
         assert "user_feedback:the red one" in shown and "user_feedback:the blue one" not in shown
         sent = str(agent.model.requests[2].messages)
         assert "the red one" in sent and "the blue one" not in sent
-        assert ("reset", task_id, None) in agent.heard.log
+        assert "reset" in [what for what, _, _ in agent.heard.log]
+        assert heard(agent, task_id) == shown
 
 
 async def test_editing_the_first_message_begins_anew(tmp_path: Path) -> None:
@@ -85,6 +98,21 @@ async def test_deleting_stops_a_task_that_works(tmp_path: Path) -> None:
         await agent.completed(task_id)
         sent = str(agent.model.requests[2].messages)
         assert "the green one" in sent and "blue" not in sent
+
+
+async def test_words_that_waited_for_the_end_of_the_turn_go_with_their_message(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, [60.0], DONE]) as agent:
+        task_id = await agent.start("The task")
+        await agent.asked(task_id, "followup")
+        await agent.manager.send(task_id, "the blue one")
+        await until(lambda: len(agent.model.requests) == 2)
+        [said] = await agent.says(task_id, "user_feedback")
+        agent.task(task_id).add_words_later(AskAnswer("messageResponse", "really blue", (), said.ts))
+        await agent.manager.messages.delete(task_id, said.ts)
+        ask = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "the green one")
+        await agent.completed(task_id)
+        assert "really blue" not in str(agent.model.requests[2].messages)
 
 
 async def test_the_first_message_cannot_be_deleted(tmp_path: Path) -> None:
@@ -142,3 +170,183 @@ async def test_a_fork_can_be_made_while_the_task_works(tmp_path: Path) -> None:
         fork = await agent.manager.messages.fork(task_id, (await agent.ui(task_id))[0].ts)
         assert await visible(agent, fork) == ["text:The task"]
         assert agent.manager.status(task_id) == "running"
+
+
+async def test_what_cannot_be_done_is_refused_before_the_task_is_stopped(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, [60.0]]) as agent:
+        task_id = await agent.start("The task")
+        await agent.asked(task_id, "followup")
+        await agent.manager.send(task_id, "the blue one")
+        await until(lambda: len(agent.model.requests) == 2)
+        operations = agent.manager.messages
+        first = (await agent.ui(task_id))[0].ts
+        for work in (
+            operations.delete(task_id, 12345),
+            operations.delete(task_id, first),
+            operations.rewind(task_id, first, keep=False),
+            operations.edit(task_id, 12345, "else"),
+            operations.undo(task_id),
+            operations.redo(task_id),
+        ):
+            with pytest.raises((NotFound, InvalidInput)):
+                await work
+        assert agent.manager.status(task_id) == "running"
+        assert await agent.asks(task_id, "resume_task") == []
+
+
+async def test_a_message_that_was_taken_back_says_so(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        await agent.manager.messages.delete(task_id, ts)
+        with pytest.raises(NotFound, match="taken back"):
+            await agent.manager.messages.delete(task_id, ts)
+
+
+async def test_a_preview_says_what_is_taken_back_and_changes_nothing(tmp_path: Path) -> None:
+    note = call_tool("write_note", {"text": "a line"}, id="n")
+    async with running_agent(tmp_path, [QUESTION, note, LOOK, DONE]) as agent:
+        task_id = await agent.start("The task")
+        await agent.asked(task_id, "followup")
+        await agent.manager.send(task_id, "the blue one")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        [said] = await agent.says(task_id, "user_feedback")
+        before, lines = await visible(agent, task_id), len(await agent.ui(task_id))
+        preview = await agent.manager.messages.preview(task_id, TakeBack(operation="delete", message_ts=said.ts))
+        later = [message for message in await agent.ui(task_id) if message.ts >= said.ts]
+        assert (preview.removed, preview.restored, preview.first_removed_ts) == (len(later), 0, said.ts)
+        assert [(effect.kind, effect.name, effect.count) for effect in preview.effects] == [("file", "notes.txt", 1)]
+        assert (preview.tool_calls, preview.more_effects) == (2, 0)
+        assert (preview.can_be_undone, preview.gone_on, preview.stops_task) == (True, False, False)
+        kept = await agent.manager.messages.preview(task_id, GoBack(operation="rewind", message_ts=said.ts, keep=True))
+        assert kept.removed == preview.removed - 1
+        assert await visible(agent, task_id) == before
+        assert len(await agent.ui(task_id)) == lines
+        assert agent.manager.open == []
+
+        await agent.manager.messages.delete(task_id, said.ts)
+        undo = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
+        assert (undo.removed, undo.restored, undo.gone_on) == (0, len(later), False)
+        with pytest.raises(NotFound, match="nothing to redo"):
+            await agent.manager.messages.preview(task_id, UndoOrRedo(operation="redo"))
+
+
+async def test_being_asked_whether_to_go_on_is_no_hindrance_to_an_undo(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        await agent.manager.messages.delete(task_id, ts)
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_task")
+        await agent.manager.messages.undo(task_id)
+        assert "user_feedback:the blue one" in await visible(agent, task_id)
+        assert agent.history.items[task_id].status == "completed"
+        assert agent.manager.open == []
+
+
+async def test_an_undo_after_newer_messages_asks_first(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        await agent.manager.messages.edit(task_id, ts, "the red one")
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        preview = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
+        assert preview.gone_on and preview.removed and preview.restored
+        with pytest.raises(Conflict, match="confirm"):
+            await agent.manager.messages.undo(task_id)
+        await agent.manager.messages.undo(task_id, newer="set_aside")
+        shown = await visible(agent, task_id)
+        assert "user_feedback:the blue one" in shown and "user_feedback:the red one" not in shown
+        await agent.manager.messages.redo(task_id)
+        assert "user_feedback:the red one" in await visible(agent, task_id)
+
+
+async def test_a_change_is_undone_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        await agent.manager.messages.delete(task_id, ts)
+        mark = [mark async for mark in (await agent.store.view(task_id)).marks.iterate()][-1]
+        await agent.manager.messages.undo(task_id, mark.id)
+        with pytest.raises(Conflict, match="undone or rewound already"):
+            await agent.manager.messages.undo(task_id, mark.id)
+        with pytest.raises(InvalidInput, match="no undo"):
+            await agent.manager.messages.redo(task_id, mark.id)
+        with pytest.raises(NotFound):
+            await agent.manager.messages.undo(task_id, "nothing")
+
+
+async def test_two_changes_at_a_time_are_made_one_after_the_other(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        operations = agent.manager.messages
+        done = await asyncio.gather(
+            operations.delete(task_id, ts), operations.delete(task_id, ts), return_exceptions=True
+        )
+        assert [type(error) for error in done] == [type(None), NotFound]
+        assert agent.manager.open == []
+
+
+async def test_a_conversation_whose_end_was_taken_back_is_not_completed_any_more(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        spent = agent.history.items[task_id].total_cost
+        await agent.manager.messages.delete(task_id, ts)
+        item = agent.history.items[task_id]
+        assert (item.status, item.total_cost) == ("active", spent)
+        assert task_id in await agent.store.tasks("running")
+        await agent.manager.messages.undo(task_id)
+        assert agent.history.items[task_id].status == "completed"
+        assert task_id in await agent.store.tasks("completed")
+
+
+async def test_whoever_takes_back_the_call_for_a_subtask_waits_for_none(tmp_path: Path) -> None:
+    subtask = call_tool("new_task", {"mode": "code", "message": "A part"}, id="s")
+    async with running_agent(tmp_path, [QUESTION, subtask, [60.0]]) as agent:
+        task_id = await agent.start("The task")
+        await agent.asked(task_id, "followup")
+        await agent.manager.send(task_id, "the blue one")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await until(lambda: len(agent.model.requests) == 3)
+        [said] = await agent.says(task_id, "user_feedback")
+        with pytest.raises(Conflict, match="subtask"):
+            await agent.manager.messages.delete(task_id, said.ts)
+        [child] = agent.manager.open
+        await agent.manager.close(child)
+        preview = await agent.manager.messages.preview(task_id, TakeBack(operation="delete", message_ts=said.ts))
+        assert [(effect.kind, effect.name) for effect in preview.effects] == [("subtask", "A part")]
+        await agent.manager.messages.delete(task_id, said.ts)
+        item = agent.history.items[task_id]
+        assert (item.status, item.awaiting_child_id) == ("active", None)
+
+
+async def test_a_fork_outlives_what_it_was_made_from(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id = await agent.start("The task")
+        await agent.asked(task_id, "followup")
+        log = agent.task(task_id).conversation.log
+        early, late = await log.put_artifact(b"a long output"), await log.put_artifact(b"another one")
+        await agent.task(task_id).conversation.say("command_output", f"read it with artifact_id {early}")
+        await agent.manager.send(task_id, f"not an artifact: {'f' * 64}")
+        await agent.completed(task_id)
+        [said] = await agent.says(task_id, "user_feedback")
+        fork = await agent.manager.messages.fork(task_id, said.ts)
+        await agent.store.delete(task_id)
+        reader = await agent.store.view(fork)
+        assert await reader.read_artifact(early) == b"a long output"
+        with pytest.raises(NotFound):
+            await reader.read_artifact(late)
+
+
+async def test_a_fork_that_cannot_be_written_leaves_no_half_of_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+
+        async def full(*_: object, **__: object) -> None:
+            raise StorageUnavailable("The disk is full.")
+
+        monkeypatch.setattr(type(agent.history), "put", full)
+        with pytest.raises(StorageUnavailable):
+            await agent.manager.messages.fork(task_id, ts)
+        assert await agent.store.tasks() == [task_id]

@@ -10,8 +10,9 @@ import pytest
 
 from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import TaskId, TodoItem
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
+from hdsp_agent.providers._scripted import Turn
 
 from .scripted_agent import running_agent, until
 
@@ -44,6 +45,19 @@ async def test_an_answer_alone_takes_the_task_up(tmp_path: Path) -> None:
     task_id, ts = await waiting_for_approval(tmp_path)
     async with running_agent(tmp_path, [DONE]) as agent:
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+
+
+async def test_an_answer_may_come_while_the_task_is_still_being_taken_up(tmp_path: Path) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        assert not agent.task(task_id).dialogue.asks.is_open(ts)
+        first, second = await asyncio.gather(
+            *(agent.manager.answer(task_id, ts, "yesButtonClicked") for _ in range(2)), return_exceptions=True
+        )
+        assert first is None and isinstance(second, AskNotOpen)
         await agent.completed(task_id)
         assert agent.notes() == ["one"]
 
@@ -205,3 +219,67 @@ async def test_words_the_model_was_never_told_are_told_after_a_restart(tmp_path:
         await agent.completed(task_id)
         assert "mind the gap" in str(agent.model.requests[0].messages)
         assert agent.notes() == ["one"]
+
+
+async def test_a_parent_that_asks_whether_to_go_on_goes_on_when_its_subtask_is_done_after_all(tmp_path: Path) -> None:
+    delegate = call_tool("new_task", {"mode": "ask", "message": "Find it"}, id="sub")
+    allowed = GlobalSettings(auto_approval_enabled=True, always_allow_subtasks=True)
+    async with running_agent(tmp_path, [delegate, [60.0]], settings=allowed) as agent:
+        parent = await agent.start()
+        await until(lambda: len(agent.model.requests) == 2)
+        [child] = agent.manager.open
+    found = call_tool("attempt_completion", {"result": "It is 42"}, id="child-end")
+    async with running_agent(tmp_path, [found, DONE], settings=allowed) as agent:
+        await agent.manager.resume(parent)
+        question = await agent.asked(parent, "resume_task")
+        await agent.manager.resume(child)
+        await agent.manager.answer(child, (await agent.asked(child, "resume_task")).ts, "yesButtonClicked")
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        assert "It is 42" in (await agent.results(parent))["sub"]
+        [asked] = await agent.asks(parent, "resume_task")
+        assert (asked.ts, asked.is_answered) == (question.ts, False)
+
+
+async def test_mistakes_count_on_after_a_restart(tmp_path: Path) -> None:
+    def fail(number: int) -> Turn:
+        return call_tool("broken", {"text": "no"}, id=f"b{number}")
+
+    async with running_agent(tmp_path, [fail(1), fail(2), [60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 3)
+    async with running_agent(tmp_path, [fail(3), DONE]) as agent:
+        await agent.manager.resume(task_id)
+        await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")
+        ask = await agent.asked(task_id, "mistake_limit_reached")
+        assert len(agent.model.requests) == 1
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
+async def test_the_same_call_again_and_again_counts_on_after_a_restart(tmp_path: Path) -> None:
+    look = [call_tool("look", {"text": "there"}, id=f"l{number}") for number in range(4)]
+    async with running_agent(tmp_path, [*look[:2], [60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 3)
+    async with running_agent(tmp_path, [*look[2:], DONE]) as agent:
+        await agent.manager.resume(task_id)
+        await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")
+        ask = await agent.asked(task_id, "mistake_limit_reached")
+        assert len(agent.model.requests) == 2
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "3 times" in (await agent.results(task_id))["l3"]
+
+
+async def test_a_plan_the_person_changed_is_told_after_a_restart(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 1)
+        await agent.manager.update_todos(task_id, [TodoItem(id="1", content="paint it blue", status="pending")])
+    again = call_tool("attempt_completion", {"result": "Better"}, id="end2")
+    async with running_agent(tmp_path, [WRITE, DONE, again], settings=AUTO) as agent:
+        await agent.manager.resume(task_id)
+        await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        told = [str(message.content).count("The user edited") for message in agent.model.requests[1].messages]
+        assert "paint it blue" in str(agent.model.requests[0].messages) and sum(told) == 1

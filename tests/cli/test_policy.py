@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .homes import Home
+
 
 def _run(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
@@ -44,6 +46,24 @@ def test_without_rules_the_settings_are_tried(tmp_path: Path) -> None:
     broken = _run("policy", "check", "--command", "git log", home=tmp_path)
     assert broken.returncode == 2
     assert "cannot be read" in broken.stderr
+
+
+@pytest.mark.parametrize("settings", [{"allowedCommands": None}, {"allowedCommands": 5}, {"deniedCommands": [1]}])
+def test_rules_that_are_none_are_said_so(settings: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"version": 1, "globalSettings": settings}), encoding="utf-8")
+    done = _run("policy", "check", "--command", "git log", home=tmp_path)
+    assert done.returncode == 2
+    assert next(iter(settings)) in done.stderr
+    (tmp_path / "config.json").write_text('{"version": 1, "globalSettings": []}', encoding="utf-8")
+    assert _run("policy", "check", "--command", "git log", home=tmp_path).stdout.startswith("approve")
+
+
+def test_what_the_operator_fixed_comes_before_the_settings(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.config / "jupyter_server_config.py").write_text(
+        "c.HdspAgentApp.fixed_settings = {'deniedCommands': ['git log'], 'apiModelId': 'x'}\n"
+    )
+    assert home.run("policy", "check", "--command", "git log").out.startswith("deny")
 
 
 def test_an_error_is_explained_from_a_file_or_a_pipe(tmp_path: Path) -> None:

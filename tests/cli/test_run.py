@@ -168,6 +168,26 @@ def test_an_operator_who_wants_everything_asked_about_is_heeded(place: Place) ->
     assert place.note() is None
 
 
+def test_an_operator_who_fixes_a_providers_setting_does_not_keep_it_from_running(place: Place) -> None:
+    place.speak(WRITE, DONE)
+    with (place.home.config / "jupyter_server_config.py").open("a") as file:
+        file.write("c.HdspAgentApp.fixed_settings = {'modelTemperature': 0.5, 'alwaysAllowWrite': False}\n")
+    ran = place.run("Write a note", "--auto")
+    assert ran.code == 3, ran.err
+    assert "nobody is there to approve" in ran.err
+    assert place.note() is None
+
+
+def test_what_the_settings_deny_stays_denied(place: Place) -> None:
+    command = {"tool": "execute_command", "arguments": {"command": "touch note.txt"}}
+    place.home.path.mkdir(exist_ok=True)
+    settings = {"version": 1, "globalSettings": {"deniedCommands": ["touch"]}}
+    (place.home.path / "config.json").write_text(json.dumps(settings))
+    place.speak([command], DONE)
+    ran = place.run("Run it", "--allow", "touch", "--deny", "rm")
+    assert place.note() is None, ran.err
+
+
 def test_ctrl_c_keeps_the_task_and_it_goes_on_later(place: Place) -> None:
     place.speak([{"text": "I begin. "}, {"wait": 600}])
     program = place.home.start("run", "--workspace", str(place.workspace), "Begin")

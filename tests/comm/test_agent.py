@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,65 +16,17 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.events import SESSION_SCHEMA, TASK_SCHEMA
 from hdsp_agent.persistence import HistoryQuery
-from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
+from tests.comm.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm.stored_tasks import eventually
 
 ME = server_owner()
-Turn = Sequence[dict[str, object]]
 
 WRITE: Turn = (
     {"text": "I will write a note."},
     {"tool": "write_to_file", "arguments": {"path": "note.txt", "content": "once\n"}, "id": "w"},
 )
 DONE: Turn = ({"text": "Now I am done."}, {"tool": "attempt_completion", "arguments": {"result": "It is written."}})
-
-
-async def speak(services: Services, folder: Path, *turns: Turn) -> None:
-    """Let the model say this from here on."""
-    script = folder / f"script-{len(list(folder.glob('script-*')))}.json"
-    script.write_text(json.dumps([list(turn) for turn in turns]))
-    book = services.config.profiles
-    await book.update(book.current.id, {"apiProvider": "fake-ai", "apiModelId": str(script)})
-
-
-def conversation(panel: Panel) -> dict[int, dict[str, object]]:
-    """The messages on screen, put together as the page does it."""
-    shown: dict[int, dict[str, object]] = {}
-    for frame in panel.of("msg"):
-        data = frame["data"]
-        match data["type"]:
-            case "state":
-                shown = {message["ts"]: dict(message) for message in data["state"].get("clineMessages", [])}
-            case "messageCreated":
-                shown[data["message"]["ts"]] = dict(data["message"])
-            case "messageUpdated":
-                shown[data["clineMessage"]["ts"]] = dict(data["clineMessage"])
-            case "messageDelta":
-                message = shown[data["ts"]]
-                before = str(message.get(data["field"], ""))
-                assert len(before.encode("utf-16-le")) // 2 == data["offset"], "a delta does not fit"
-                message[data["field"]] = before + data["append"]
-    return shown
-
-
-def asked(panel: Panel, kind: str) -> list[dict[str, object]]:
-    """The questions of this kind that wait."""
-    return [
-        message
-        for message in conversation(panel).values()
-        if message.get("ask") == kind and not message.get("partial") and "isAnswered" not in message
-    ]
-
-
-def said(panel: Panel, kind: str) -> list[str]:
-    return [str(message["text"]) for message in conversation(panel).values() if message.get("say") == kind]
-
-
-async def question(panel: Panel, kind: str) -> int:
-    """The time of the question of this kind, once it is on screen."""
-    await panel.until(lambda: asked(panel, kind))
-    return int(str(asked(panel, kind)[-1]["ts"]))
 
 
 @asynccontextmanager

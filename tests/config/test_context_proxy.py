@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue, SecretStr
 
-from hdsp_agent.config import ConfigChange, ContextProxy, GlobalSettings, OperatorPolicy, SecretStore
+from hdsp_agent.config import ConfigChange, ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
 from hdsp_agent.errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from tests.config.conftest import OpenConfig
 
@@ -253,3 +253,21 @@ async def test_reset_goes_on_when_keys_cannot_be_deleted_and_says_so(open_config
         assert proxy.settings.sound_volume == 0.5
         assert [notice.code for notice in proxy.notices] == ["keys_left_behind"]
         assert (proxy.home / "secrets.enc").read_text(encoding="utf-8") == "damaged"
+
+
+def test_what_one_task_sets_comes_over_the_settings_and_below_the_operator() -> None:
+    base = GlobalSettings(denied_commands=("rm",), always_allow_write=True)
+    policy = OperatorPolicy(
+        fixed_settings={"alwaysAllowWrite": False, "modelTemperature": 0.5}, allow_auto_approval=False
+    )
+    wanted = {
+        "deniedCommands": ["mv"],
+        "alwaysAllowWrite": True,
+        "autoApprovalEnabled": True,
+        "alwaysAllowReadOnly": True,
+    }
+    made = overridden(base, wanted, policy)
+    assert made.denied_commands == ("rm", "mv")
+    assert made.always_allow_read_only
+    assert not made.always_allow_write
+    assert not made.auto_approval_enabled

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hdsp_agent.errors import UnknownTask
+from hdsp_agent.errors import Conflict, UnknownTask
 from hdsp_agent.events import Emitter
-from hdsp_agent.ipc import IpcLimits, IpcServer
+from hdsp_agent.ipc import IpcLimits, IpcServer, IpcServerInfo
 from hdsp_agent.messages import (
+    AnswerAskCommand,
     CancelTaskCommand,
     GetCommandsCommand,
     GetModelsCommand,
@@ -44,6 +45,13 @@ class Desk:
         self.gate.set()
         self._tasks = 0
 
+    def session(self) -> Desk:
+        return self
+
+    @property
+    def task(self) -> str | None:
+        return self.current
+
     async def command(self, command: TaskCommand) -> TaskEvent | None:
         match command:
             case StartNewTaskCommand():
@@ -59,6 +67,8 @@ class Desk:
                 self.events.emit(TaskAborted(payload=(self.current,)))
             case SendMessageCommand():
                 await self.gate.wait()
+            case AnswerAskCommand(data=given) if given.message_ts == 1:
+                raise Conflict("This question is not open.", ask=1)
             case ResumeTaskCommand(data=task_id):
                 raise UnknownTask(f"No task has the id {task_id}.", task=task_id)
             case GetModesCommand():
@@ -83,7 +93,7 @@ class Wire:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, server: IpcServer) -> AsyncIterator[Wire]:
+    async def connect(cls, server: IpcServer | IpcServerInfo) -> AsyncIterator[Wire]:
         reader, writer = await asyncio.open_unix_connection(server.address, limit=2**24)
         try:
             yield cls(reader, writer)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hdsp_agent.messages import StartNewTaskCommand, TaskIdle, TaskToolFailed
+from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
 from .desk import PATIENCE, serving, until
 
@@ -60,7 +60,7 @@ async def test_servers_are_listed(tmp_path: Path) -> None:
 async def test_a_command_is_sent_and_its_answer_shown(tmp_path: Path) -> None:
     async with serving(tmp_path) as (server, desk):
         started = await run(tmp_path, "send", "StartNewTask", "Plot the data")
-        assert (started.code, started.out) == (0, "Done.\n")
+        assert (started.code, started.out) == (0, "Started. Task: task-1\n")
         wanted = desk.done[0]
         assert isinstance(wanted, StartNewTaskCommand)
         assert (wanted.data.text, wanted.data.configuration) == ("Plot the data", {})
@@ -72,9 +72,32 @@ async def test_a_command_is_sent_and_its_answer_shown(tmp_path: Path) -> None:
         assert json.loads((await run(tmp_path, "send", "--server", server.address, "GetModes")).out)
 
 
+async def test_a_question_is_answered_by_its_number(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, desk):
+        for said, response, text in (
+            ("1795276642390 yes", "yesButtonClicked", None),
+            ("1795276642390  No", "noButtonClicked", None),
+            ("1795276642390 the second one", "messageResponse", "the second one"),
+        ):
+            ended = await run(tmp_path, "send", "AnswerAsk", said, "--task", "task-7")
+            assert (ended.code, ended.out) == (0, "Answered.\n")
+            command = desk.done[-1]
+            assert isinstance(command, AnswerAskCommand)
+            assert command.task_id == "task-7"
+            assert (command.data.message_ts, command.data.ask_response) == (1795276642390, response)
+            assert command.data.text == text
+        late = await run(tmp_path, "send", "AnswerAsk", "1 yes")
+        assert (late.code, late.err.count("\n")) == (1, 1)
+        assert "not open" in late.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("send", "AnswerAsk", "yes"), "the question's number"),
+        (("send", "AnswerAsk", '{"messageTs": 2}'), "askResponse"),
+        (("send", "GetModes", "--task", "x"), "takes no --task"),
+        (("send", "CancelTask", "--task", "../x"), "taskId"),
         (("send", "ResumeTask", "gone"), "No task has the id gone"),
         (("send", "ResumeTask"), "needs data"),
         (("send", "ResumeTask", "../x"), "ResumeTask"),

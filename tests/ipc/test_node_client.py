@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
@@ -12,7 +12,7 @@ from time import perf_counter
 from pydantic import TypeAdapter
 
 from hdsp_agent.events import EVENT_NAMES
-from hdsp_agent.ipc import IpcServer
+from hdsp_agent.ipc import IpcServer, IpcServerInfo
 from hdsp_agent.messages import IpcTaskEvent, TaskEvent
 from hdsp_agent.providers import call_tool
 from tests.agent.scripted_agent import running_agent
@@ -32,7 +32,7 @@ class NodeClient:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, server: IpcServer) -> AsyncIterator[NodeClient]:
+    async def connect(cls, server: IpcServer | IpcServerInfo) -> AsyncIterator[NodeClient]:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             node(), str(CLIENT), server.address, stdin=pipe, stdout=pipe, limit=2**24
@@ -65,6 +65,19 @@ class NodeClient:
             if message["type"] == "TaskEvent" and message["data"]["eventName"] == name:
                 assert accepted
                 return message["data"]
+
+    async def until(self, last: Callable[[dict[str, object]], bool]) -> list[dict[str, object]]:
+        """All events up to one. Roo's schema takes each, but for those its union forgot."""
+        events = []
+        while not events or not last(events[-1]):
+            message, accepted = await self.hear()
+            if message["type"] == "TaskEvent":
+                event = message["data"]
+                assert accepted is (event["eventName"] not in EVENTS_ROO_FORGOT), event
+                events.append(event)
+            else:
+                assert message["type"] == "Ack", message
+        return events
 
     async def ended(self) -> int:
         """The process's exit code, once the server has closed the connection."""

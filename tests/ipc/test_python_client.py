@@ -141,6 +141,13 @@ async def test_events_nobody_took_are_not_lost_in_silence(tmp_path: Path) -> Non
             break
 
 
+async def test_the_task_a_command_was_about_is_known_afterwards(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (server, _), IpcClient.connect(server.address) as client:
+        assert client.task_id is None
+        await client.send(StartNewTaskCommand(data=StartNewTaskData(configuration={}, text="go")))
+        assert client.task_id == "task-1"
+
+
 async def test_one_listens_at_a_time(tmp_path: Path) -> None:
     async with serving(tmp_path) as (server, desk), IpcClient.connect(server.address) as client:
         listening = asyncio.ensure_future(_all(client))

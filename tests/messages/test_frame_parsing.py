@@ -89,6 +89,9 @@ def test_a_bad_frame_does_not_cost_its_neighbours() -> None:
         (request(type="newTask", text="x", images=["data:image/png;base64,"] * 21), InvalidInput, "images"),
         (request(type="askResponse", messageTs=1, askResponse="maybe"), InvalidInput, "askResponse"),
         (request(type="openExternal", url="javascript:alert(1)"), InvalidInput, "url"),
+        (request(type="previewConversation", change={"operation": "sing"}), InvalidInput, "change"),
+        (request(type="previewConversation", change={}), InvalidInput, "change"),
+        (request(type="previewConversation", change={"operation": "edit"}), InvalidInput, "change.edit.messageTs"),
     ],
 )
 def test_what_is_wrong_is_named(message: str, error: type[InvalidInput], field: str | None) -> None:

@@ -17,7 +17,7 @@ import pytest
 from pydantic import BaseModel, JsonValue
 
 from hdsp_agent import messages
-from hdsp_agent.events import EVENT_NAMES
+from hdsp_agent.events import EVENT_NAMES, ROO_TOOLS
 from tests.messages.vocabulary_samples import arms, both, full, node
 
 ROOT = Path(__file__).parents[2]
@@ -28,14 +28,38 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status"}
 OUR_CLINE_MESSAGE_FIELDS = {"notebook"}
+# A ``tool`` message about a notebook has a text that Roo Code's clients cannot show; the message itself they can read.
+OUR_SAY_TOOLS = {
+    "readNotebook",
+    "editCells",
+    "runCells",
+    "runCode",
+    "waitRun",
+    "inspectVariables",
+    "listKernels",
+    "startKernel",
+    "interruptKernel",
+    "restartKernel",
+    "createNotebook",
+    "installPackages",
+}
+OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
 OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook"}
 OUR_IPC_TYPES = {"Error"}
+OUR_IPC_COMMANDS = {"AnswerAsk"}
+# Names of tools as they are, beside payloads that hold only names Roo Code knows.
+OUR_EVENT_FIELDS = {"tool", "tools"}
+# Here several tasks may be at work, so a command may say which one it means.
+OUR_COMMAND_FIELDS = {"taskId"}
 OUR_EXTENSION_TYPES = {
     "kernelStatus",
     "messageCreated",
     "messageDelta",
     "messagesPage",
     "taskProgress",
+    "conversationChanged",
+    "conversationMarksUpdated",
+    "conversationPreview",
     "notice",
     "profilesUpdated",
     "noticesUpdated",
@@ -54,6 +78,11 @@ OUR_WEBVIEW_TYPES = {
     "dismissNotice",
     "loadMessages",
     "loadTaskHistory",
+    "rewindTask",
+    "forkTask",
+    "undoConversation",
+    "redoConversation",
+    "previewConversation",
     "openNotebooks",
     "notebookOperationsResult",
     "notebookPage",
@@ -68,6 +97,8 @@ OUR_EXTENSION_FIELDS = {
     "commandExecutionStatus": {"taskId"},
     "mcpExecutionStatus": {"taskId"},
     "interactionRequired": {"taskId"},
+    "showDeleteMessageDialog": {"preview"},
+    "showEditMessageDialog": {"preview"},
 }
 OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}}
 
@@ -156,6 +187,9 @@ def _event(model: type[BaseModel], wire: dict[str, JsonValue]) -> tuple[dict[str
     elif name == "taskToolFailed":
         payload[1] = "read_file"
     stripped = {"payload[].message.notebook"} if "notebook" in json.dumps(wire) else set()
+    if "tools" in wire:
+        wire["tools"] = {"run_cell": {"attempts": 2, "failures": 1}}
+    stripped |= OUR_EVENT_FIELDS & set(wire)
     if model in (messages.EvalPass, messages.EvalFail):
         assert "payload" not in wire
     return wire, frozenset(stripped)
@@ -166,9 +200,12 @@ def _ipc() -> Iterator[Sample]:
         for variant, wire in both(model):
             if wire["commandName"] == "StartNewTask":
                 wire["data"]["configuration"] = {"mode": "code"}
-            yield Sample(f"{wire['commandName']} {variant}", "taskCommandSchema", wire)
+            known = wire["commandName"] not in OUR_IPC_COMMANDS
+            stripped = frozenset(OUR_COMMAND_FIELDS & set(wire) if known else ())
+            yield Sample(f"{wire['commandName']} {variant}", "taskCommandSchema", wire, known, stripped)
             frame = messages.IpcTaskCommand.model_validate({"clientId": "a1b2", "data": wire}).to_wire()
-            yield Sample(f"IPC {wire['commandName']} {variant}", "ipcMessageSchema", frame)
+            stripped = frozenset(f"data.{path}" for path in stripped)
+            yield Sample(f"IPC {wire['commandName']} {variant}", "ipcMessageSchema", frame, known, stripped)
     for model in arms(messages.TaskEvent):
         for variant, raw in both(model):
             wire, stripped = _event(model, raw)
@@ -242,9 +279,10 @@ def test_says_are_roos_and_ours(roo: dict[str, JsonValue]) -> None:
 def test_events_commands_and_statuses_are_roos(roo: dict[str, JsonValue]) -> None:
     lists = roo["lists"]
     assert set(EVENT_NAMES) == set(lists["events"])
-    assert {model.model_fields["command_name"].default for model in arms(messages.TaskCommand)} == set(
-        lists["commands"]
-    )
+    commands = {model.model_fields["command_name"].default for model in arms(messages.TaskCommand)}
+    assert commands - set(lists["commands"]) == OUR_IPC_COMMANDS
+    assert set(lists["commands"]) <= commands
+    assert set(lists["tools"]) == ROO_TOOLS
     assert set(get_args(messages.TaskStatus)) == set(lists["statuses"])
     assert set(get_args(messages.IpcMessageType)) - set(lists["ipc"]) == OUR_IPC_TYPES
 
@@ -254,7 +292,11 @@ def test_the_lists_of_our_additions_are_complete() -> None:
     assert messages.OWN_HISTORY_FIELDS == OUR_HISTORY_FIELDS
     assert messages.OWN_EXTENSION_TYPES == OUR_EXTENSION_TYPES
     assert messages.OWN_WEBVIEW_TYPES == OUR_WEBVIEW_TYPES
+    assert set(get_args(messages.OwnSayTool)) == OUR_SAY_TOOLS
+    assert messages.OWN_SAY_TOOL_FIELDS == OUR_SAY_TOOL_FIELDS
     assert messages.OWN_IPC_TYPES == OUR_IPC_TYPES
+    assert messages.OWN_IPC_COMMANDS == OUR_IPC_COMMANDS
+    assert messages.OWN_EVENT_FIELDS == OUR_EVENT_FIELDS
 
 
 @pytest.mark.parametrize(
@@ -292,6 +334,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
     fields = {info.alias for info in messages.ExtensionState.model_fields.values()}
     assert fields - published == {
         "canStartTasks",
+        "currentTaskMarks",
         "currentTaskStatus",
         "fixed",
         "hasOlderMessages",
@@ -318,7 +361,8 @@ def test_objects_without_a_schema_have_the_fields_of_the_published_interface(
     declarations: str, interface: str, model: type[BaseModel]
 ) -> None:
     body = _interface(declarations, interface)
-    assert {info.alias or name for name, info in model.model_fields.items()} == set(
+    ours = OUR_SAY_TOOL_FIELDS if interface == "ClineSayTool" else set[str]()
+    assert {info.alias or name for name, info in model.model_fields.items()} - ours == set(
         re.findall(r"^    (\w+)\??:", body, re.MULTILINE)
     )
 

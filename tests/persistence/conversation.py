@@ -66,6 +66,12 @@ class Conversation:
         self.ui.append(ClineMessage.model_validate({"ts": ts, "type": "say", "say": say, "text": text}))
         return ts
 
+    def ask_to_go_on(self) -> None:
+        """The question that a task at rest puts when it is taken up."""
+        ts = self.tick()
+        self._last_ui_ts = ts
+        self.ui.append(ClineMessage(ts=ts, type="ask", ask="resume_task"))
+
     def write(self, role: ApiRole, content: str | list[JsonObject], *, ts: int | None = 0, summary: str = "") -> int:
         """A message of the API history, now unless another time, or None, is given; its number."""
         seq = self.last_api_seq + 1

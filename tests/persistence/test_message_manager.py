@@ -6,6 +6,7 @@ import pytest
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
 from hdsp_agent.persistence.marks._marks import Mark
+from hdsp_agent.persistence.marks._spans import Spans
 from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED
 
 from .conversation import Conversation
@@ -410,3 +411,66 @@ async def test_a_summary_that_was_never_put_in_force_does_not_part_markers() -> 
     await conversation.truncate("V", fraction=1.0)
     sent = await conversation.sent()
     assert sum(text.startswith("[Sliding window truncation") for text in sent) == 1
+
+
+async def test_what_is_foreseen_is_what_happens_and_nothing_is_written_by_looking() -> None:
+    conversation, asked = talk(4)
+    manager = conversation.manager
+
+    async def looked(spans: Spans) -> list[str | None]:
+        return [message.text async for message in manager.messages_in(spans)]
+
+    foreseen = await manager.foresee_rewind(asked[2])
+    assert (await looked(foreseen.removed), foreseen.restored.items) == (["q3", "a3", "q4", "a4"], ())
+    kept = await manager.foresee_rewind(asked[2], include_target_message=True)
+    assert await looked(kept.removed) == ["a3", "q4", "a4"]
+    assert conversation.lines == []
+
+    before = manager.view.visible_ui
+    await manager.rewind_to_timestamp(asked[2])
+    assert before.minus(manager.view.visible_ui) == foreseen.removed
+    back = await manager.foresee_undo()
+    assert (await looked(back.restored), back.removed.items, back.gone_on) == (["q3", "a3", "q4", "a4"], (), False)
+    conversation.ask("else")
+    later = await manager.foresee_undo()
+    assert (await looked(later.removed), later.gone_on) == (["else"], True)
+    assert len(conversation.lines) == 1
+
+
+async def test_the_newest_marks_are_told_as_what_they_would_undo_and_redo() -> None:
+    conversation, asked = talk(3)
+    manager = conversation.manager
+    assert manager.newest_marks.to_wire() == {}
+    mark = await manager.rewind_to_timestamp(asked[1])
+    assert mark is not None
+    told = manager.newest_marks
+    assert (told.undoable and told.undoable.id, told.redoable) == (mark.id, None)
+    assert told.undoable is not None
+    assert (told.undoable.kind, told.undoable.message_ts) == ("rewind", asked[1])
+    undo = await manager.undo()
+    told = manager.newest_marks
+    assert (told.undoable, told.redoable and told.redoable.id) == (None, undo.id)
+    assert told.redoable is not None
+    assert (told.redoable.kind, told.redoable.message_ts) == ("rewind", asked[1])
+
+
+async def test_being_asked_whether_to_go_on_does_not_count_as_going_on() -> None:
+    conversation, asked = talk(2)
+    await conversation.manager.rewind_to_timestamp(asked[1])
+    conversation.ask_to_go_on()
+    assert not (await conversation.manager.foresee_undo()).gone_on
+    await conversation.manager.undo()
+    assert await conversation.seen() == ["q1", "a1", "q2", "a2"]
+
+
+async def test_only_an_undo_can_be_redone_by_its_name() -> None:
+    conversation, asked = talk(2)
+    mark = await conversation.manager.rewind_to_timestamp(asked[1])
+    assert mark is not None
+    with pytest.raises(InvalidInput, match="is no undo"):
+        await conversation.manager.redo(mark.id)
+    undo = await conversation.manager.undo()
+    with pytest.raises(NotFound, match="no undo x"):
+        await conversation.manager.redo("x")
+    await conversation.manager.redo(undo.id)
+    assert await conversation.seen() == ["q1", "a1"]

@@ -252,26 +252,36 @@ async def test_mistral_gets_ids_and_words_it_takes() -> None:
     assert "stream_options" not in body
 
 
-async def test_deepseek_gets_the_thoughts_of_this_turn_back_and_no_others() -> None:
-    def thought(id: str) -> ApiMessage:
-        thinking: JsonObject = {"type": "thinking", "thinking": f"about {id}"}
+async def test_deepseek_gets_the_thoughts_behind_every_call_back() -> None:
+    def thought(id: str, *thoughts: str) -> ApiMessage:
+        thinking: list[JsonObject] = [{"type": "thinking", "thinking": text} for text in thoughts]
         use: JsonObject = {"type": "tool_use", "id": id, "name": "get_weather", "input": {}}
-        return ApiMessage(role="assistant", content=[thinking, use])
+        return ApiMessage(role="assistant", content=[*thinking, use])
 
     conversation = [
         user("one"),
-        thought("a"),
+        thought("a", "about a"),
         user(result("a", "x")),
         user("two"),
         thought("b"),
         user(result("b", "y")),
+        ApiMessage(role="assistant", content="Nothing thought, nothing called."),
+        user("three"),
     ]
     async with raw_server(DONE) as server:
         await ask_once(profile("deepseek", server.url, reasoningEffort="high"), request(*conversation))
         body = server.requests[0].body
     answers = [message for message in body["messages"] if message["role"] == "assistant"]
-    assert [message.get("reasoning_content") for message in answers] == [None, "about b"]
+    assert [message.get("reasoning_content") for message in answers] == ["about a", "", None]
     assert body["thinking"] == {"type": "enabled"}
+
+
+async def test_deepseek_without_thoughts_gets_none_back() -> None:
+    use: JsonObject = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {}}
+    called = ApiMessage(role="assistant", content=[use])
+    async with raw_server(DONE) as server:
+        await ask_once(profile("deepseek", server.url), request(user("one"), called, user(result("a", "x"))))
+        assert "reasoning_content" not in str(server.requests[0].body["messages"])
 
 
 async def test_openrouter_gets_details_back_cache_marks_and_the_upstream_provider() -> None:

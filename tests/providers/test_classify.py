@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,11 @@ def test_wrappings_change_nothing(row, wrap) -> None:  # type: ignore[no-untyped
 def test_the_time_to_wait_is_read_from_headers_details_and_words() -> None:
     assert classify(status=429, body="slow down", headers={"Retry-After": "7"}).retry_after == 7
     assert classify(status=429, body="slow down", headers={"retry-after-ms": "1500"}).retry_after == 1.5
+    in_a_minute = format_datetime(datetime.now(tz=timezone.utc) + timedelta(seconds=60), usegmt=True)
+    waited = classify(status=429, body="slow down", headers={"Retry-After": in_a_minute}).retry_after
+    assert waited is not None and 50 < waited <= 60
+    for nonsense in ("nan", "inf", "soon", "Sat Nov 21 2026", ""):
+        assert classify(status=429, body="slow down", headers={"Retry-After": nonsense}).retry_after is None
     assert classify(status=429, body="Rate limit reached. Please try again in 2.5s.").retry_after == 2.5
     assert classify(status=429, body="Rate limit reached. Please try again in 1m30s.").retry_after == 90
     assert classify(status=429, body="Please try again in 250ms").retry_after == 0.25

@@ -180,6 +180,7 @@ async def test_an_overloaded_provider_may_be_asked_again(protocol: str) -> None:
     ("protocol", "event"),
     [
         ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+        ("anthropic", {"type": "error", "error": {"type": "api_error", "message": "Something went wrong here"}}),
         ("responses", {"type": "error", "code": "server_error", "message": "The server is overloaded."}),
         (
             "responses",

@@ -60,7 +60,7 @@ async def test_what_a_profile_lacks_is_named(values: dict[str, object], field: s
             "botocore",
             "boto3",
         ),
-        ({"apiProvider": "vertex", "apiModelId": "claude-sonnet-4-5"}, "google", "google-auth[requests]"),
+        ({"apiProvider": "vertex", "apiModelId": "claude-sonnet-4-5"}, "google.auth", "google-auth[requests]"),
     ],
 )
 async def test_a_cloud_without_its_package_says_what_to_install(

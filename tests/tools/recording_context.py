@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hdsp_agent.config import GlobalSettings, ModeConfig
 from hdsp_agent.errors import NotFound
-from hdsp_agent.messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, TaskId, TodoItem
+from hdsp_agent.messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, NotebookRef, TaskId, TodoItem
+from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.persistence import Masker, Vault
 from hdsp_agent.tools import (
     ActionRequest,
@@ -57,6 +58,8 @@ class Said:
     say: ClineSay
     text: str | None
     partial: bool | None
+    images: tuple[str, ...] = ()
+    notebook: NotebookRef | None = None
 
 
 @dataclass
@@ -115,7 +118,15 @@ class RecordingContext:
         self.said: dict[int, Said] = {}
         self.shown_texts: list[str] = []
         self.artifacts: dict[str, bytes] = {}
-        self._registry = ToolRegistry()
+        self.registry = ToolRegistry()
+        self.working_notebooks: Notebooks | None = None
+        self.notebook: NotebookRef | None = None
+
+    @property
+    def notebooks(self) -> Notebooks:
+        if self.working_notebooks is None:
+            raise ToolFailed("There are no notebooks here.")
+        return self.working_notebooks
 
     def mask(self, text: str) -> str:
         return self._masker.mask(text)
@@ -138,9 +149,10 @@ class RecordingContext:
         partial: bool | None = None,
         ts: int | None = None,
         images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
     ) -> int:
         at = len(self.said) + 1 if ts is None else ts
-        self.said[at] = Said(say, text, partial)
+        self.said[at] = Said(say, text, partial, tuple(images), notebook)
         self.shown_texts.append(text or "")
         return at
 
@@ -156,7 +168,7 @@ class RecordingContext:
 
     async def call(self, tool: str, **arguments: object) -> ToolResult:
         """Call a tool as the model does."""
-        return await self._registry.get(tool).run(self._registry.validate(tool, json.dumps(arguments)), self)
+        return await self.registry.get(tool).run(self.registry.validate(tool, json.dumps(arguments)), self)
 
     async def text(self, tool: str, **arguments: object) -> str:
         """The result of a call that succeeds with text."""

@@ -6,12 +6,14 @@ import asyncio
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.config import GroupOptions, ModeConfig
-from hdsp_agent.tools import Approval
+from hdsp_agent.tools import Approval, PathPolice, ToolFailed
+from hdsp_agent.tools._file_access import replace
 
 from .recording_context import Approved, RecordingContext
 
@@ -316,3 +318,25 @@ async def test_a_masked_value_goes_elsewhere_only_if_a_person_allows_it(
     await task.text("write_to_file", path="b.txt", content=f"{placeholder}\n")
     assert (workspace / "b.txt").read_text("utf-8") == f"{TOKEN}\n"
     assert TOKEN not in task.approvals[-1].text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells where an open folder is")
+def test_a_folder_swapped_for_a_link_at_the_last_moment_is_not_written_into(workspace: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (workspace / "d").mkdir()
+    place = PathPolice(workspace).resolve("d/new.txt")
+    (workspace / "d").rmdir()
+    (workspace / "d").symlink_to(elsewhere)
+    with pytest.raises(ToolFailed):
+        replace(place, b"x")
+    assert os.listdir(elsewhere) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_in_a_folder_that_may_only_be_entered_is_replaced_in_place(workspace: Path) -> None:
+    (workspace / "d").mkdir()
+    (workspace / "d" / "f").write_text("old", "utf-8")
+    (workspace / "d").chmod(0o555)
+    replace(PathPolice(workspace).resolve("d/f"), b"new")
+    assert (workspace / "d" / "f").read_text("utf-8") == "new"

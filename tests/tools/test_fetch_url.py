@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.tools import FETCH_EXPERIMENT, PRIVATE_EXPERIMENT
 from hdsp_agent.tools._addresses import is_public
 
 from .recording_context import RecordingContext
@@ -63,7 +62,7 @@ def server() -> Iterator[str]:
 @pytest.fixture
 def fetching(workspace: Path) -> RecordingContext:
     """A task that may fetch, also from private addresses."""
-    return RecordingContext(workspace, GlobalSettings(experiments={FETCH_EXPERIMENT: True, PRIVATE_EXPERIMENT: True}))
+    return RecordingContext(workspace, GlobalSettings(fetch_url_enabled=True, fetch_private_addresses=True))
 
 
 async def test_a_page_becomes_text(fetching: RecordingContext, server: str) -> None:
@@ -105,7 +104,7 @@ async def test_it_is_off_by_default(task: RecordingContext, server: str) -> None
 
 
 async def test_private_addresses_are_refused_by_any_name(workspace: Path, server: str) -> None:
-    task = await asyncio.to_thread(RecordingContext, workspace, GlobalSettings(experiments={FETCH_EXPERIMENT: True}))
+    task = await asyncio.to_thread(RecordingContext, workspace, GlobalSettings(fetch_url_enabled=True))
     port = server.rpartition(":")[2]
     for host in ("127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"):
         assert "private network" in await task.failure("fetch_url", url=f"http://{host}:{port}/page"), host

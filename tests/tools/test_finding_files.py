@@ -154,11 +154,41 @@ async def test_every_way_of_searching_finds_the_same(workspace: Path) -> None:
     (workspace / "-a.txt").write_bytes("one needle\r\n한글 needle\nlast needle!".encode())
     (workspace / "b.txt").write_bytes(b"caf\xe9 needle\n")
     (workspace / "c.bin").write_bytes(b"needle\0x\n")
-    files = [str(workspace / name) for name in ("-a.txt", "b.txt", "c.bin")]
+    (workspace / "d.txt").write_text("wide needle\n", "utf-16")
+    (workspace / "e.txt").touch()
+    files = [str(workspace / name) for name in ("-a.txt", "b.txt", "c.bin", "d.txt", "e.txt")]
     for ripgrep in {None, await asyncio.to_thread(find_ripgrep)}:
         found = await grep_files(r"(?<! )needle$|. needle$", files, ripgrep=ripgrep)
         lines = [(Path(file.path).name, [(each.line, each.text) for each in file.matches]) for file in found.files]
-        assert lines == [("-a.txt", [(1, "one needle"), (2, "한글 needle")]), ("b.txt", [(1, "caf\ufffd needle")])]
+        assert lines == [
+            ("-a.txt", [(1, "one needle"), (2, "한글 needle")]),
+            ("b.txt", [(1, "caf\ufffd needle")]),
+            ("d.txt", [(1, "wide needle")]),
+        ]
+        ends = await grep_files("$", files, ripgrep=ripgrep)
+        assert [(Path(file.path).name, len(file.matches)) for file in ends.files] == [
+            ("-a.txt", 3),
+            ("b.txt", 1),
+            ("d.txt", 1),
+        ]
+        classes = await grep_files("[[:alpha:]]", files[1:2], ripgrep=ripgrep)
+        assert classes.count == 0
         plain = await grep_files("needle", files, most=3, ripgrep=ripgrep)
         assert [match.line for file in plain.files for match in file.matches] == [1, 2, 3]
         assert plain.more
+
+
+async def test_notebooks_are_not_searched_however_their_names_are_written(
+    task: RecordingContext, workspace: Path
+) -> None:
+    for name in ("a.ipynb", "B.IPYNB"):
+        (workspace / name).write_text("needle", "utf-8")
+    text = await task.text("search_files", regex="needle")
+    assert text == "No line matches.\n\n2 notebooks were not searched: they are not touched as text."
+    assert "1 notebooks" in await task.text("search_files", regex="needle", path="B.IPYNB")
+
+
+async def test_a_file_too_large_to_be_searched_matches_nothing(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "big").touch()
+    os.truncate(workspace / "big", 2 << 30)
+    assert (await task.text("search_files", regex="^")).startswith("No line matches.")

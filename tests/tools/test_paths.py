@@ -111,6 +111,23 @@ def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathP
 
 @pytest.mark.parametrize(
     "given",
+    [
+        "jupyter_server_config.py",
+        "sub/jupyter_lab_config.json",
+        "share/jupyter/kernels/x/kernel.json",
+        "kernelspecs/x",
+        "sitecustomize.py",
+        "a.PTH",
+        ".bashrc",
+        ".git/hooks/pre-commit",
+    ],
+)
+def test_files_that_jupyter_or_python_run_by_themselves_are_protected(police: PathPolice, given: str) -> None:
+    assert police.resolve(given).write_risks == {"write", "write_protected"}
+
+
+@pytest.mark.parametrize(
+    "given",
     [".hdspignore", "AGENTS.md", "sub/agents.md", ".vscode/tasks.json", "x.code-workspace", ".git/hooks/pre-commit"],
 )
 def test_files_that_steer_the_agent_are_protected(police: PathPolice, given: str) -> None:

@@ -6,12 +6,15 @@ import asyncio
 import base64
 import os
 import socket
+import struct
 import time
+import zlib
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.tools import Approval
+from hdsp_agent.tools._image_size import image_size
 
 from .recording_context import Approved, RecordingContext
 
@@ -106,6 +109,63 @@ async def test_an_image_is_shown_and_one_too_large_is_not(task: RecordingContext
         "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()},
     }
     assert "smaller copy" in await task.failure("read_file", path="b.png")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+
+def _png(width: int, height: int) -> bytes:
+    header = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + _chunk(b"IDAT", zlib.compress(b"\0" * 1_000)) + _chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x89PNG\r\n\x1a\n", PNG[:-8], PNG[:40], b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\0\x10JFIF", b"GIF89a\1\0\1\0", b"RIFF\xff\xff\0\0WEBPVP8 ", b"RIFF\4\0\0\0WEBP",
+        b"\x89PNG\r\n\x1a\n" + b"\0" * 100, b"GIF89a\0\0\0\0;",
+    ],
+)  # fmt: skip
+async def test_a_damaged_image_is_not_sent_to_a_model_that_would_refuse_every_request_with_it(
+    task: RecordingContext, workspace: Path, data: bytes
+) -> None:
+    (workspace / "a.png").write_bytes(data)
+    assert "damaged" in await task.failure("read_file", path="a.png")
+
+
+async def test_an_image_of_few_bytes_and_very_many_pixels_is_not_sent(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "bomb.png").write_bytes(_png(60_000, 60_000))
+    assert "60,000 by 60,000 pixels" in await task.failure("read_file", path="bomb.png")
+    (workspace / "wide.png").write_bytes(_png(8_000, 10))
+    assert isinstance((await task.call("read_file", path="wide.png")).content, list)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        ("image/gif", b"GIF89a\x80\x02\xe0\x01"),
+        ("image/jpeg", b"\xff\xd8\xff\xe0\0\4ab\xff\xff\xc2\0\x11\x08\x01\xe0\x02\x80"),
+        ("image/webp", b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0"),
+        ("image/webp", b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x7f\xc2\x77\0"),
+        ("image/webp", b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01"),
+    ],
+)
+def test_the_size_of_an_image_is_read_from_its_beginning(media_type: str, data: bytes) -> None:
+    assert image_size(data, media_type) == (640, 480)
+
+
+@pytest.mark.parametrize(
+    "text", ["café\nnaïve\n", "a±b\n", "20 °C\n", "Müller; Straße; 3,5 €\n", "x" * 50_000 + " é\n"]
+)
+async def test_a_few_letters_with_accents_are_not_taken_for_another_script(
+    task: RecordingContext, workspace: Path, text: str
+) -> None:
+    (workspace / "a.txt").write_text(text, "cp1252")
+    if len(text) < 100:
+        assert f"1 | {text.splitlines()[0]}\n" in await task.text("read_file", path="a.txt")
+    await task.text("search_replace", path="a.txt", old_string=text[-3:-1], new_string="éü")
+    assert (workspace / "a.txt").read_bytes() == (text[:-3] + "éü\n").encode("cp1252")
 
 
 def _pdf(text: str) -> bytes:

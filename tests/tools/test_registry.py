@@ -9,7 +9,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.errors import InvalidInput, NotFound
-from hdsp_agent.tools import FETCH_EXPERIMENT, ToolRegistry
+from hdsp_agent.tools import ToolRegistry
 
 from .recording_context import CODE_MODE
 
@@ -38,12 +38,12 @@ def test_settings_and_the_operator_take_tools_away() -> None:
 
 def test_fetching_is_off_until_it_is_turned_on() -> None:
     assert "fetch_url" not in offered()
-    assert "fetch_url" in offered(settings=GlobalSettings(experiments={FETCH_EXPERIMENT: True}))
+    assert "fetch_url" in offered(settings=GlobalSettings(fetch_url_enabled=True))
 
 
 def test_every_schema_is_one_and_describes_every_argument() -> None:
     registry = ToolRegistry()
-    for spec in registry.specs(CODE_MODE, OperatorPolicy(), GlobalSettings(experiments={FETCH_EXPERIMENT: True})):
+    for spec in registry.specs(CODE_MODE, OperatorPolicy(), GlobalSettings(fetch_url_enabled=True)):
         jsonschema.Draft202012Validator.check_schema(spec.parameters)
         assert spec.parameters["type"] == "object"
         assert spec.parameters["additionalProperties"] is False

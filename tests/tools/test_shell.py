@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.tools import Approval, CommandBoard
+from hdsp_agent.messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut
+from hdsp_agent.tools import Approval, CommandBoard, KeptOutput, ToolState
 from hdsp_agent.tools._output import OutputBuffer, readable
 
 from .recording_context import RecordingContext
@@ -62,6 +64,86 @@ async def test_a_folder_that_is_not_there_or_a_nul_is_refused_before_asking(task
     assert "does not exist" in await task.failure("execute_command", command="ls", cwd="nowhere")
     assert "NUL" in await task.failure("execute_command", command="ls\0")
     assert task.approvals == []
+
+
+async def test_a_folder_other_than_the_workspace_is_part_of_what_is_shown_and_run(
+    task: RecordingContext, workspace: Path, tmp_path: Path
+) -> None:
+    (workspace / "sub").mkdir()
+    outside = tmp_path / "outside\ntouch made"
+    outside.mkdir()
+    assert await task.text("execute_command", command="pwd", cwd="sub") == f"Exit code: 0\nOutput:\n{workspace / 'sub'}"
+    assert "Exit code: 0" in await task.text("execute_command", command="ls", cwd=str(outside))
+    await task.text("execute_command", command="pwd", cwd=".")
+    inside, out, plain = task.approvals
+    assert inside.text == "# in sub\npwd" == inside.action.command
+    assert inside.action.risks == {"shell"}
+    # What a rule allows in the workspace it does not allow elsewhere.
+    assert out.action.risks == {"shell", "write_outside"}
+    assert plain.text == "pwd"
+    assert [line for line in out.text.splitlines() if not line.startswith("#")] == ["ls"]
+    assert os.listdir(outside) == os.listdir(workspace / "sub") == []
+    await task.state.close()
+
+
+async def test_what_is_shown_is_what_the_shell_gets(task: RecordingContext, workspace: Path) -> None:
+    keep = "cat /proc/$$/cmdline > got"
+    for text in (
+        keep,
+        f"  {keep}  # 한국어 \u202e \t'\"`\\",
+        f"{keep}; true\r\n",
+        f"{keep}\n\n",
+        f": {'x' * 50_000}; {keep}",
+    ):
+        await task.call("execute_command", command=text)
+        given = (workspace / "got").read_bytes().split(b"\0")[2]
+        assert given.decode() == text == task.approvals[-1].text
+    # A comment of the model's own is no word about the folder.
+    await task.call("execute_command", command=f"# in sub\n{keep}")
+    assert task.approvals[-1].text == f"# in .\n# in sub\n{keep}"
+    await task.state.close()
+
+
+async def test_a_value_put_back_for_a_run_is_told_to_nobody(workspace: Path) -> None:
+    heard: list[CommandStarted | CommandOutput | CommandExited | CommandTimedOut] = []
+    task = await asyncio.to_thread(RecordingContext, workspace)
+    task.state = ToolState(heard.append)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    placeholder = task.mask(token)
+    result = await task.call("execute_command", command=f"echo '{placeholder}' | tee kept; sleep 0.2; echo end")
+    assert (workspace / "kept").read_text("utf-8") == f"{token}\n"
+    told = [
+        str(result.content),
+        *task.shown_texts,
+        *(status.to_json() for status in heard),
+        *(each.text for each in task.approvals),
+    ]
+    assert any(placeholder in text for text in told)
+    assert not [text for text in told if token in text]
+    await task.state.close()
+
+
+async def test_a_command_that_names_a_hidden_file_is_refused(task: RecordingContext, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("secret*\nvault/\n", "utf-8")
+    (workspace / "vault").mkdir()
+    for name in ("secret.txt", "vault/x", "plain.txt"):
+        (workspace / name).write_text("content", "utf-8")
+    (workspace / "link").symlink_to(workspace / "secret.txt")
+    for command in (
+        "cat secret.txt", "cat ./secret.txt", f"cat {workspace}/secret.txt", "cat < secret.txt", "ls && head -c1 'secr'et.txt | wc",
+        "cat vault/x", "ls vault", "cat link", "cat vault/../secret.txt", "bash -c 'cat secret.txt'", "grep -fsecret.txt x", "dd if=secret.txt",
+        "git show HEAD:secret.txt", "curl -d @secret.txt http://localhost", "echo $(cat secret.txt)", "cat <(tac secret.txt)", "cp secret.txt a",
+        "f() { cat secret.txt; }; f", "for f in secret.txt; do cat $f; done",
+    ):  # fmt: skip
+        failure = await task.failure("execute_command", command=command)
+        assert ".hdspignore" in failure, command
+    assert task.approvals == []
+    for command in ("cat plain.txt", "echo secret.txtile", "grep secret plain.txt", "cat nowhere/secret.txt; true"):
+        await task.text("execute_command", command=command)
+        assert task.approvals[-1].action.matches_hidden is None
+    await task.text("execute_command", command="wc -c *.txt")
+    assert task.approvals[-1].action.matches_hidden == "*.txt"
+    await task.state.close()
 
 
 async def test_nothing_can_be_typed_into_it(task: RecordingContext) -> None:
@@ -254,3 +336,50 @@ def test_a_buffer_keeps_the_beginning_and_the_end() -> None:
     assert buffer.text().startswith("0123456789\n[… ")
     assert buffer.text().endswith("ijkl")
     assert buffer.glimpse(6).startswith("012\n[… 16 bytes …]\njkl")
+
+
+async def test_the_output_of_a_command_in_the_background_is_found_in_another_life_of_the_task(
+    task: RecordingContext,
+) -> None:
+    saved: dict[str, KeptOutput] = {}
+
+    async def save(outputs: Mapping[str, KeptOutput]) -> None:
+        saved.update(outputs)
+
+    async def shown(ts: int) -> str | None:
+        return task.said[ts].text
+
+    def another_life(outputs: Mapping[str, KeptOutput]) -> None:
+        task.state = ToolState()
+        task.state.outputs.attach(outputs, save=save, shown=shown)
+
+    first = task.state
+    first.outputs.attach({}, save=save, shown=shown)
+    over = await task.text("execute_command", command="echo begun; sleep 0.2; echo over; exit 3", timeout=0)
+    going = await task.text("execute_command", command="echo going; sleep 600", timeout=0)
+    over, going = (re.findall(r"cmd-[0-9a-f]+", text)[0] for text in (over, going))
+    await until(lambda: saved[over].artifact is not None and saved[going].said_at is not None)
+    killed = dict(saved)
+    await first.close()
+
+    another_life(killed)
+    text = await task.text("read_command_output", artifact_id=over)
+    assert text.startswith("Exit code: 3\n") and text.endswith("begun\nover\n")
+    text = await task.text("read_command_output", artifact_id=going)
+    assert "stopped when the server ended" in text and text.endswith("going\n")
+    another_life(saved)
+    text = await task.text("read_command_output", artifact_id=going)
+    assert "put aside" in text and text.endswith("going\n")
+    assert "There is no output" in await task.failure("read_command_output", artifact_id="cmd-00000000")
+
+
+def test_a_glimpse_is_cut_between_lines_so_that_no_half_of_a_key_is_shown() -> None:
+    buffer = OutputBuffer()
+    line = b"token=ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n"
+    buffer.write(line * 1_000)
+    shown = buffer.glimpse(5_000).splitlines()
+    assert {each for each in shown if not each.startswith("[…")} == {line.decode().rstrip()}
+    assert 80 < len(shown) < 120
+    long = OutputBuffer()
+    long.write(b"x" * 50_000)
+    assert len(long.glimpse(5_000)) > 5_000

@@ -7,24 +7,27 @@ all of them, however it is wrapped.
 from __future__ import annotations
 
 import os.path
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from ...tools import CommandWord, SimpleCommand, is_protected_name, parse_script
+from ._options import dangerous_argument, takes_dangerous_options
 from ._programs import (
+    CHANGES_THE_SHELL,
     SHELLS,
     TRANSPARENT,
     WRAPPERS,
-    dangerous_option,
     inner_words,
     installs,
+    reads_script,
     script_of,
     sensitive,
     writes_to,
 )
 from ._rules import Rule, longest, read_rules
-from ._shell import SimpleCommand, parse_script
 
 __all__ = ["CommandDecision", "CommandPart", "Verdict", "decide_command"]
 
@@ -34,6 +37,8 @@ _DEEPEST: Final = 5
 _HARMLESS_VARIABLES: Final = frozenset(
     {"LANG", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES"}
 )
+
+_READ_BY_XARGS: Final = CommandWord("", "what is read", dynamic=True)
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,11 @@ class _Judge:
         script = parse_script(text)
         self.doubts += script.doubts
         self.doubts += [f"it writes to a file: {redirection}" for redirection in script.writes]
-        self.doubts += [f"it reads {word.source}" for word in script.reads if word.dynamic or sensitive(word.text)]
+        self.doubts += [
+            f"it reads {word.source}"
+            for word in script.reads
+            if word.dynamic or word.text.startswith("-") or sensitive(word.text, is_pattern=word.pattern)
+        ]
         for command in script.commands:
             self.parts.append(self._command(command, depth))
 
@@ -90,7 +99,7 @@ class _Judge:
             )
         if not name.isascii() or any(_looks_like_another(word) for word in texts[1:]):
             return self._part(command, texts, "ask", "its name or an option has letters that may look like others")
-        variables = [each for each in command.assignments if each.partition("=")[0] not in _HARMLESS_VARIABLES]
+        variables = [each for each in command.assignments if not _is_harmless(each)]
         if variables:
             return self._part(
                 command, texts, "ask", f"it sets {variables[0]} for the program, which may change what it does"
@@ -100,11 +109,14 @@ class _Judge:
     def _ruled(self, command: SimpleCommand, texts: tuple[str, ...], inner: int) -> CommandPart:
         name = texts[0]
         rule = longest(self.allow, texts)
-        if name in TRANSPARENT and inner == 0 and rule is None:
+        if name in CHANGES_THE_SHELL:
+            return self._part(command, texts, "ask", f"{name} changes what later commands mean")
+        program = os.path.basename(name)
+        if inner == 0 and (reads_script(program, texts) or (program in WRAPPERS and not _runs_nothing(program, texts))):
             return self._part(command, texts, "ask", f"what {name} runs cannot be told")
         if rule is None and name not in TRANSPARENT:
             return self._part(command, texts, "ask", "no rule allows it")
-        danger = self._danger(command, texts)
+        danger = self._danger(command, texts, () if rule is None else rule.words)
         if danger is not None:
             return self._part(command, texts, "ask", danger, rule)
         why = (
@@ -112,22 +124,35 @@ class _Judge:
         )
         return self._part(command, texts, "approve", why, rule)
 
-    def _danger(self, command: SimpleCommand, texts: tuple[str, ...]) -> str | None:
-        name = texts[0]
-        option = dangerous_option(name, texts)
-        if option is not None:
-            return f"with {option} it may do more than read"
+    def _danger(self, command: SimpleCommand, texts: tuple[str, ...], rule: tuple[str, ...]) -> str | None:
+        # A rule may name a program by its path, or allow every one.
+        name = os.path.basename(texts[0])
+        argument = dangerous_argument(name, texts, rule)
+        if argument is not None:
+            return f"with {argument} it may do more than read"
+        if takes_dangerous_options(name):
+            untold = next((word for word in command.words[1:] if _may_be_an_option(word)), None)
+            if untold is not None:
+                return f"what {untold.source} is shows only when it runs, and it may be an option that does more"
+        variable = _set_by(name, texts)
+        if variable is not None:
+            return f"it sets {variable} for the program, which may change what it does"
         if installs(texts):
             self.installs = True
             if not self.allow_installs:
                 return "it installs, changes or fetches packages"
-        secret = next((word for word in texts[1:] if sensitive(word.partition("=")[2] or word)), None)
+        secret = next((word for word in command.words[1:] if sensitive(word.text, is_pattern=word.pattern)), None)
         if secret is not None:
-            return f"keys or passwords may be in {secret}"
+            return f"keys or passwords may be in {secret.source}"
         written = tuple(writes_to(name, texts))
         outside = next((path for path in written if self._is_outside(path)), None)
         if outside is not None:
             return f"{outside} is outside the workspace"
+        special = next((path for path in written if _is_special(path)), None)
+        if special is not None:
+            return f"{special} is a notebook, or steers the agent or other programs"
+        if name in ("cd", "pushd", "popd") and not written:
+            return "which folder it leads to shows only when it runs"
         if written and any(word.dynamic for word in command.words[1:]):
             return "which files it changes shows only when it runs"
         return None
@@ -161,6 +186,10 @@ class _Judge:
             self.script(script, depth + 1)
         elif words:
             kept = command.words[len(texts) - len(words) :]
+            if name in ("xargs", "parallel"):
+                # Arguments it reads are put behind these, or into them.
+                kept = (*(replace(word, dynamic=True) for word in kept[1:]), _READ_BY_XARGS)
+                kept = (_first_for_xargs(command.words, len(texts) - len(words)), *kept)
             self.parts.append(self._command(SimpleCommand(" ".join(word.source for word in kept), kept), depth + 1))
         return len(self.parts) - before
 
@@ -208,6 +237,40 @@ def _looks_like_another(word: str) -> bool:
     if word.startswith("-"):
         return not word.partition("=")[0].isascii()
     return bool(word) and not word[0].isascii() and unicodedata.category(word[0]) == "Pd"
+
+
+def _is_harmless(assignment: str) -> bool:
+    name, _, value = assignment.partition("=")
+    return name in _HARMLESS_VARIABLES and re.fullmatch(r"[\w.,:@+-]*", value) is not None
+
+
+def _set_by(name: str, words: Sequence[str]) -> str | None:
+    """The variable that env or sudo sets for what it runs."""
+    if name not in ("env", "sudo", "doas"):
+        return None
+    before = words[1 : len(words) - len(inner_words(name, words) or ())]
+    return next((word for word in before if re.match(r"\w+\+?=", word) and not _is_harmless(word)), None)
+
+
+def _may_be_an_option(word: CommandWord) -> bool:
+    """Whether the shell may make an option of it: by a variable, or of the name of a file that looks like one."""
+    return word.dynamic or (word.pattern and word.text[:1] in ("*", "?", "[", "-"))
+
+
+def _is_special(path: str) -> bool:
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    return path.lower().endswith(".ipynb") or is_protected_name(parts)
+
+
+def _runs_nothing(name: str, words: Sequence[str]) -> bool:
+    """Whether this use of a wrapper runs no other program."""
+    return name == "find" or (name in ("env", "time", "command") and len(words) == 1)
+
+
+def _first_for_xargs(words: Sequence[CommandWord], index: int) -> CommandWord:
+    """The program xargs runs; it may itself be made of what is read."""
+    replaces = any(re.match(r"-[^-]*[Ii]|--replace", word.text) for word in words[1:index])
+    return replace(words[index], dynamic=True) if replaces else words[index]
 
 
 def _why(parts: Sequence[CommandPart]) -> str:

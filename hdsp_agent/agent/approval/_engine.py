@@ -74,6 +74,10 @@ def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPo
         return f"The operator of this server does not allow the tool {action.tool}."
     if action.tool in settings.disabled_tools:
         return f"The tool {action.tool} is switched off in the settings."
+    if action.same_as is not None:
+        same = decide_command(action.same_as, allow=settings.allowed_commands, deny=settings.denied_commands)
+        if same.verdict == "deny":
+            return same.reason
     if action.risks & _WRITES:
         for path in dict.fromkeys((*((action.path,) if action.path else ()), *action.paths)):
             if refusal := file_refusal(mode, path):
@@ -102,6 +106,8 @@ def _objection(
         return "Approving automatically is switched off."
     if action.puts_back_masked:
         return "It would be given a key or another masked value, which only you may allow."
+    if action.matches_hidden is not None:
+        return f"{action.matches_hidden} stands for files too that .hdspignore hides from the agent."
     for risk in sorted(action.risks - {"none"}):
         allowed, name = _SETTINGS[risk]
         if not allowed(settings):

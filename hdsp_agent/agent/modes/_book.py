@@ -36,7 +36,9 @@ class ModeBook:
     async def _all(self, workspace: str | None) -> dict[str, ModeConfig]:
         settings, policy = self._settings(), self._policy()
         local = await asyncio.to_thread(project_modes, Path(workspace)) if workspace else ()
-        modes = {mode.slug: mode for mode in (*BUILT_IN, *settings.custom_modes, *local)}
+        # An operator who lists modes means what is built in: another mode of the same name could do more.
+        before, after = ((), BUILT_IN) if policy.allowed_modes is not None else (BUILT_IN, ())
+        modes = {mode.slug: mode for mode in (*before, *settings.custom_modes, *local, *after)}
         changed = {slug: _with_prompt(mode, settings) for slug, mode in modes.items()}
         return {slug: mode for slug, mode in changed.items() if policy.allows_mode(slug)}
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from ...config import ModeConfig
+from ...config import GroupOptions, ModeConfig, ToolGroup
 
 __all__ = ["MODE_FILES", "project_modes"]
 
 MODE_FILES: Final = (".hdspmodes", ".roomodes")
 
+_REPEATED_TWICE: Final = re.compile(r"[*+}][^()]*\)+[*+{]|\|[^()]*\)+[*+{]|(?:\.[*+].*){4}")
 _LARGEST: Final = 1024 * 1024
 
 logger = logging.getLogger(__name__)
@@ -49,11 +51,20 @@ def _modes(path: Path, text: str) -> Iterator[ModeConfig]:
             where = ".".join(str(part) for part in problem["loc"])
             logger.warning("A mode in %s is left out: %s %s", path, where, problem["msg"])
             continue
+        if any(_never_ends(group) for group in mode.groups):
+            logger.warning("The mode %s in %s is left out: its fileRegex repeats what repeats", mode.slug, path)
+            continue
         if mode.slug in seen:
             logger.warning("%s has the mode %s twice; the first one counts", path, mode.slug)
             continue
         seen.add(mode.slug)
         yield mode
+
+
+def _never_ends(group: ToolGroup | tuple[ToolGroup, GroupOptions]) -> bool:
+    """Whether a pattern may take for ever on some path: what a workspace brings along must not stop the server."""
+    pattern = None if isinstance(group, str) else group[1].file_regex
+    return pattern is not None and _REPEATED_TWICE.search(pattern) is not None
 
 
 def _parsed(path: Path, text: str) -> list[object]:

@@ -63,18 +63,18 @@ def _bases(workspace: Path | None, person: Path) -> list[Path]:
 
 def _first_folder(base: Path, name: str) -> list[RuleText]:
     for parent in _FOLDERS:
-        rules = list(_folder(base / parent / name))
+        rules = list(_folder(base / parent / name, base))
         if rules:
             return rules
     return []
 
 
-def _folder(folder: Path) -> Iterator[RuleText]:
+def _folder(folder: Path, within: Path) -> Iterator[RuleText]:
     if not folder.is_dir():
         return
     count = 0
     for path in sorted(_files(folder), key=lambda path: str(path.relative_to(folder)).casefold()):
-        rule = _read(path)
+        rule = _read(path, within)
         if rule is not None:
             count += 1
             if count > _MOST_FILES:
@@ -94,16 +94,20 @@ def _first_file(folder: Path, names: tuple[str, ...] | list[str]) -> list[RuleTe
     for name in names:
         path = folder / name
         if path.is_dir():
-            return list(_folder(path))
-        rule = _read(path)
+            return list(_folder(path, folder))
+        rule = _read(path, folder)
         if rule is not None:
             return [rule]
     return []
 
 
-def _read(path: Path) -> RuleText | None:
+def _read(path: Path, within: Path) -> RuleText | None:
     try:
         if not path.is_file():
+            return None
+        if not path.resolve().is_relative_to(within.resolve()):
+            # Whoever made the folder would choose which of the person's files is sent to the model.
+            logger.warning("The rules in %s are left out: the link leads out of %s", path, within)
             return None
         with path.open("rb") as stream:
             raw = stream.read(_LARGEST + 1)

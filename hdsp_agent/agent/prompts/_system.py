@@ -45,6 +45,21 @@ the instructions below decide what you do.
 - Keys and passwords show as placeholders such as [API-KEY-1]. Use a placeholder where its value belongs; do not try to find \
 the value out."""
 
+_NOTEBOOKS: Final = """\
+# Notebooks
+
+- Notebooks are read, changed and run with the notebook tools, never as text files and never by scripts that rewrite \
+.ipynb files: the person may have the notebook open, with changes that are not on the disk.
+- Name cells by their ids. Numbers shift when cells are inserted, moved or deleted.
+- A kernel keeps state that the notebook does not show: cells run out of order, variables of cells that were changed or \
+deleted since. The states in an outline tell which outputs are out of date. When a result looks impossible, suspect that \
+state; inspect_variables shows what is really there.
+- After you change code cells run them, and those below that depend on them, and look at what comes out before you say that \
+it works. What you only want to find out yourself belongs in run_code, which leaves the notebook as it is.
+- Keep cells small, one step each, with Markdown between them where it helps the reader. Change the cell that is wrong \
+rather than adding a corrected copy below.
+- Restarting the kernel loses the person's variables: do it only if nothing else helps, and run what is needed again."""
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -56,6 +71,8 @@ class Surroundings:
     language: str | None = None
     """The language of the page, where the settings name none."""
     notebook: str | None = None
+    has_notebooks: bool = False
+    """Whether there are tools for notebooks."""
 
 
 async def system_prompt(
@@ -80,6 +97,7 @@ def _assembled(
     sections = [
         mode.role_definition.strip(),
         _HOW_TO_WORK,
+        _NOTEBOOKS if surroundings.has_notebooks else "",
         _modes_section(mode, other_modes),
         _system_section(surroundings),
         _instructions(mode, settings, surroundings, ignored),

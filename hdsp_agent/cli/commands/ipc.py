@@ -23,6 +23,23 @@ __all__ = ["COMMAND"]
 _WITHOUT_DATA: Final = ("CancelTask", "CloseTask", "GetCommands", "GetModes", "GetModels")
 _WITH_TEXT: Final = ("StartNewTask", "SendMessage")
 _WITH_ID: Final = ("ResumeTask", "DeleteQueuedMessage")
+_ANSWER: Final = "AnswerAsk"
+_WITHOUT_TASK: Final = ("StartNewTask", "ResumeTask", "GetCommands", "GetModes", "GetModels")
+_BUTTONS: Final = {"yes": "yesButtonClicked", "no": "noButtonClicked"}
+_NEEDED: Final = {
+    "StartNewTask": "a text or a JSON object",
+    "SendMessage": "a text or a JSON object",
+    "AnswerAsk": "the question's number, as watch shows it, and then yes, no or words, or a JSON object",
+}
+_DONE: Final = {
+    "StartNewTask": "Started.",
+    "SendMessage": "Sent. The agent reads it as soon as it can. Words approve nothing: that takes AnswerAsk.",
+    "AnswerAsk": "Answered.",
+    "DeleteQueuedMessage": "Taken out of the queue.",
+    "CancelTask": "Stopped. The task asks whether to go on.",
+    "CloseTask": "Put aside. ResumeTask takes it up again.",
+    "ResumeTask": "Taken up.",
+}
 _LONGEST_LINE: Final = 200
 
 
@@ -30,8 +47,11 @@ def _arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _action(actions.add_parser("list", help="the servers there are", allow_abbrev=False))
     send = actions.add_parser("send", help="have a command obeyed, and print what answers it", allow_abbrev=False)
-    send.add_argument("name", metavar="COMMAND", choices=(*_WITH_TEXT, *_WITH_ID, *_WITHOUT_DATA), help="%(choices)s")
-    send.add_argument("data", metavar="JSON", nargs="?", help="its data; a bare text or id will do where that is all")
+    names = (*_WITH_TEXT, *_WITH_ID, _ANSWER, *_WITHOUT_DATA)
+    send.add_argument("name", metavar="COMMAND", choices=names, help="%(choices)s")
+    send.add_argument("data", metavar="DATA", nargs="?", help="a text, an id or a JSON object; for AnswerAsk the "
+                      "question's number, as watch shows it, and yes, no or words: '1795276642390 yes'")  # fmt: skip
+    send.add_argument("--task", metavar="ID", help="the task that is meant, if several are worked on")
     watch = actions.add_parser("watch", help="print what happens to tasks until interrupted", allow_abbrev=False)
     for parser_of_one in (send, watch):
         _action(parser_of_one)
@@ -71,16 +91,27 @@ async def _list(terminal: Terminal) -> ExitCode:
 async def _send(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...ipc import IpcClient
 
-    command = _command(options.name, options.data)
+    command = _command(options.name, options.data, options.task)
     async with IpcClient.connect(await _address(terminal, options.server)) as client:
         event = await client.send(command)
+        task = client.task_id
     if terminal.json:
-        terminal.document({"ok": True, "event": None if event is None else event.to_wire()})
+        terminal.document({"ok": True, "event": None if event is None else event.to_wire(), "taskId": task})
     elif event is None:
-        terminal.line("Done.")
+        terminal.line(_DONE.get(options.name, "Done.") + (f" Task: {task}" if task else ""))
     else:
-        terminal.document(event.to_wire()["payload"])
+        _show_answer(terminal, event)
     return ExitCode.OK
+
+
+def _show_answer(terminal: Terminal, event: TaskEvent) -> None:
+    payload = event.to_wire().get("payload")
+    # An event's parts are a list; an answer has one.
+    said = payload[0] if isinstance(payload, list) and payload else payload
+    if said:
+        terminal.document(said)
+    else:
+        terminal.note("There are none.")
 
 
 async def _watch(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -102,12 +133,16 @@ async def _watch(terminal: Terminal, options: Namespace) -> ExitCode:
 def _line(terminal: Terminal, event: TaskEvent) -> str:
     """An event in one line: which task, what happened, and what it is about."""
     from ...events import task_id_of
-    from ...messages import MessageEvent
+    from ...messages import MessageEvent, TaskCompleted, TaskTokenUsageUpdated
 
     if isinstance(event, MessageEvent):
         change = event.payload[0]
         message = change.message
-        about = f"{change.action} {message.type} {message.ask or message.say or ''}: {message.text or ''}"
+        kind = f"ask {message.ts} {message.ask}" if message.type == "ask" else f"say {message.say}"
+        about = f"{change.action} {kind}: {message.text or ''}"
+    elif isinstance(event, TaskCompleted | TaskTokenUsageUpdated):
+        used = event.payload[1]
+        about = f"{used.total_tokens_in} tokens in, {used.total_tokens_out} out, ${used.total_cost:.4f}"
     else:
         payload = event.to_wire().get("payload")
         parts = payload if isinstance(payload, list) else []
@@ -115,7 +150,7 @@ def _line(terminal: Terminal, event: TaskEvent) -> str:
     about = " ".join(about.split())
     if len(about) > _LONGEST_LINE:
         about = f"{about[:_LONGEST_LINE]}…"
-    return f"{terminal.paint((task_id_of(event) or '-')[:8], 'dim'):<8}  {event.event_name:<24}{about}".rstrip()
+    return f"{terminal.paint(task_id_of(event) or '-', 'dim')}  {event.event_name:<24}{about}".rstrip()
 
 
 def _short(part: JsonValue) -> str:
@@ -151,7 +186,7 @@ def _none(terminal: Terminal) -> str:
     return f"No server of the storage folder {terminal.home} answers. Start one, or name another folder with --home."
 
 
-def _command(name: str, text: str | None) -> TaskCommand:
+def _command(name: str, text: str | None, task: str | None) -> TaskCommand:
     from pydantic import TypeAdapter, ValidationError
 
     from ...messages import TaskCommand
@@ -162,6 +197,10 @@ def _command(name: str, text: str | None) -> TaskCommand:
             raise UsageError(f"{name} takes no data.", field="data")
     else:
         wire["data"] = _data(name, text)
+    if task is not None:
+        if name in _WITHOUT_TASK:
+            raise UsageError(f"{name} is not about a task at work, so it takes no --task.", field="task")
+        wire["taskId"] = task
     adapter: TypeAdapter[TaskCommand] = TypeAdapter(TaskCommand)
     try:
         return adapter.validate_python(wire)
@@ -174,9 +213,7 @@ def _command(name: str, text: str | None) -> TaskCommand:
 
 def _data(name: str, text: str | None) -> JsonValue:
     if text is None:
-        raise UsageError(
-            f"{name} needs data: {'an id' if name in _WITH_ID else 'a text or a JSON object'}.", field="data"
-        )
+        raise UsageError(f"{name} needs data: {_NEEDED.get(name, 'an id')}.", field="data")
     given: JsonValue = text
     if text.lstrip().startswith(("{", '"')):
         try:
@@ -185,16 +222,28 @@ def _data(name: str, text: str | None) -> JsonValue:
             raise UsageError(f"The data of {name} is not JSON: {error}.", field="data") from None
     if name in _WITH_TEXT and isinstance(given, str):
         given = {"text": given}
+    if name == _ANSWER and isinstance(given, str):
+        given = _answer(given)
     if name == "StartNewTask" and isinstance(given, dict):
         given = {"configuration": {}, **given}
     return given
+
+
+def _answer(given: str) -> JsonValue:
+    ts, _, words = given.strip().partition(" ")
+    if not ts.isdecimal() or not words.strip():
+        raise UsageError(f"{_ANSWER} needs data: {_NEEDED[_ANSWER]}.", field="data")
+    button = _BUTTONS.get(words.strip().lower())
+    if button is not None:
+        return {"messageTs": int(ts), "askResponse": button}
+    return {"messageTs": int(ts), "askResponse": "messageResponse", "text": words.strip()}
 
 
 COMMAND: Final = Command(
     help="talk to a running server: see what happens to tasks, start and stop them",
     run=_run,
     arguments=_arguments,
-    details="hdsp-agent ipc list | send COMMAND [JSON] | watch. Commands are Roo Code's: StartNewTask, SendMessage,\n"
-    "ResumeTask, CancelTask, CloseTask, DeleteQueuedMessage, GetCommands, GetModes, GetModels. Those that name no\n"
-    "task mean the one last begun or taken up. The sockets are open to you alone.",
+    details="hdsp-agent ipc list | send COMMAND [DATA] | watch. Commands are Roo Code's: StartNewTask, SendMessage,\n"
+    "ResumeTask, CancelTask, CloseTask, DeleteQueuedMessage, GetCommands, GetModes, GetModels; AnswerAsk is ours.\n"
+    "--task says which task is meant where several are worked on. The sockets are open to you alone.",
 )

@@ -34,8 +34,10 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...agent.approval import decide_command
 
-    allow, deny = _rules(terminal.home, options)
-    decision = decide_command(options.shell_command, allow=allow, deny=deny, workspace=_workspace(options))
+    allow, deny, may_install = _rules(terminal.home, options)
+    decision = decide_command(
+        options.shell_command, allow=allow, deny=deny, workspace=_workspace(options), allow_installs=may_install
+    )
     if terminal.json:
         terminal.document(_document(decision))
     else:
@@ -47,22 +49,33 @@ def _workspace(options: Namespace) -> str:
     return os.path.abspath(options.workspace or os.getcwd())
 
 
-def _rules(home: Path, options: Namespace) -> tuple[Sequence[str], Sequence[str]]:
-    """The rules given; if none are, those of the person's settings."""
+def _rules(home: Path, options: Namespace) -> tuple[Sequence[str], Sequence[str], bool]:
+    """The rules given, else those of the person's settings with the operator's over them; and whether it may install."""
     if options.allow is not None or options.deny is not None:
-        return options.allow or (), options.deny or ()
+        return options.allow or (), options.deny or (), False
+    from pydantic import ValidationError
+
     from ...config import GlobalSettings
+    from .._operator import operator_policy
 
     file = home / "config.json"
     try:
         stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except (OSError, ValueError) as error:
         raise UsageError(f"The settings in {file} cannot be read ({error}). Give the rules with --allow.") from None
-    settings = stored.get("globalSettings", {}) if isinstance(stored, dict) else {}
-    usual = GlobalSettings()
-    allowed = settings.get("allowedCommands", usual.allowed_commands)
-    denied = settings.get("deniedCommands", usual.denied_commands)
-    return [str(rule) for rule in allowed], [str(rule) for rule in denied]
+    own = stored.get("globalSettings") if isinstance(stored, dict) else None
+    fixed = operator_policy().forced_settings()
+    values = {**(own if isinstance(own, dict) else {}), **fixed}
+    names = ("allowedCommands", "deniedCommands", "alwaysAllowInstallPackages")
+    try:
+        settings = GlobalSettings.model_validate({name: values[name] for name in names if name in values})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"The settings in {file} have no valid {where}: {first['msg']}. Give the rules with --allow."
+        ) from None
+    return settings.allowed_commands, settings.denied_commands, settings.always_allow_install_packages
 
 
 def _document(decision: CommandDecision) -> dict[str, object]:
@@ -93,5 +106,5 @@ COMMAND: Final = Command(
     arguments=_arguments,
     details="Rules are words a command begins with: 'git log' fits 'git log -5' and neither 'git logx' nor\n"
     "'git log > file'. The longest rule that fits decides, and a tie is a denial. Without --allow and --deny the\n"
-    "rules of your settings are tried.",
+    "rules of your settings are tried, with what the operator fixed over them.",
 )

@@ -23,6 +23,7 @@ __all__ = ["COMMAND"]
 _AUTO: Final = {
     "read": ("alwaysAllowReadOnly", "read files in the workspace"),
     "write": ("alwaysAllowWrite", "change files in the workspace"),
+    "run-cells": ("alwaysAllowRunCells", "run code in notebooks' kernels"),
     "execute": ("alwaysAllowExecute", "run the shell commands that the rules allow"),
     "install": ("alwaysAllowInstallPackages", "install packages"),
     "network": ("alwaysAllowNetwork", "fetch from the network"),
@@ -33,7 +34,7 @@ _AUTO: Final = {
     "outside-write": ("alwaysAllowWriteOutsideWorkspace", "change files outside the workspace too"),
     "protected": ("alwaysAllowWriteProtected", "change protected files too"),
 }
-_AUTO_ALL: Final = ("read", "write", "execute", "modes", "subtasks")
+_AUTO_ALL: Final = ("read", "write", "run-cells", "execute", "modes", "subtasks")
 _ANSWER_AT_ONCE_MS: Final = 1
 
 
@@ -49,8 +50,18 @@ def _arguments(parser: ArgumentParser) -> None:
     for name, (_, meaning) in _AUTO.items():
         auto.add_argument(f"--auto-{name}", action="store_true", help=meaning)
     auto.add_argument("--auto-followup", action="store_true", help="take the first suggested answer to questions")
-    auto.add_argument("--allow", metavar="W", action="append", help="words of commands that are allowed; repeatable")
-    auto.add_argument("--deny", metavar="W", action="append", help="words of commands that are never run; repeatable")
+    auto.add_argument(
+        "--allow",
+        metavar="W",
+        action="append",
+        help="words of commands that are allowed, instead of the settings' own; repeatable",
+    )
+    auto.add_argument(
+        "--deny",
+        metavar="W",
+        action="append",
+        help="words of commands that are never run, besides the settings' own; repeatable",
+    )
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from ...providers import known_models
+from ...config import ContextProxy, ProviderSettings, provider_info
+from ...errors import HdspAgentError
+from ...providers import ModelEntry, ModelInfo, known_models, list_models
 from ._bodies import ModelList, ModelQuery
 from ._endpoint import RestHandler, endpoint
 
@@ -16,8 +18,38 @@ class ModelsHandler(RestHandler):
 
     @endpoint("Models of a provider: window and prices", answer=ModelList, query=ModelQuery)
     async def get(self, *, query: ModelQuery) -> ModelList:
-        """Without a provider, those of the current profile's."""
-        provider = query.provider or self.services.config.profiles.current.api_provider or ""
-        # The catalogue is a large module that is read at first use.
-        models = await asyncio.to_thread(known_models, provider)
-        return ModelList(models=list(models))
+        """Without a provider, those of the current profile's. What the provider itself tells comes before the catalogue."""
+        config = self.services.config
+        provider = query.provider or config.profiles.current.api_provider or ""
+        if provider_info(provider) is None:
+            return ModelList(models=[])
+        try:
+            settings = await _asked_with(config, provider)
+            models = await list_models(settings, policy=config.policy)
+        except HdspAgentError as error:
+            # Without a key, without a connection: an id can still be chosen from what is known.
+            self.log.info("HDSP Agent: the models of %s come from the catalogue: %s", provider, error.message)
+            # The catalogue is a large module that is read at first use.
+            return ModelList(models=list(await asyncio.to_thread(known_models, provider)))
+        return ModelList(models=[_entry(model, provider) for model in models])
+
+
+async def _asked_with(config: ContextProxy, provider: str) -> ProviderSettings:
+    """The keys and the address to ask with: the current profile's, or another's that uses this provider."""
+    current = config.profiles.current
+    users = [entry.id for entry in (current, *config.profiles.entries) if entry.api_provider == provider]
+    return await config.with_keys(users[0] if users else current.id, provider)
+
+
+def _entry(model: ModelInfo, provider: str) -> ModelEntry:
+    return ModelEntry(
+        id=model.id,
+        provider=provider,
+        name=model.name,
+        context_window=model.context_window,
+        input_price=model.input_price,
+        output_price=model.output_price,
+        cache_reads_price=model.cache_reads_price,
+        cache_writes_price=model.cache_writes_price,
+        deprecated=model.deprecated,
+    )

@@ -5,30 +5,41 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from ...errors import Conflict, InvalidInput, NotFound
-from ...messages import ClineMessage
+from ...messages import ClineMessage, ConversationMarks
 from .._history_log import HistoryLog, api_records
 from .._records import ApiRecord
 from ._cuts import Head, adjoining, covered_by_summary, hidden_by_rewind, hidden_by_truncation, rewind_cutoff
 from ._histories import in_force
 from ._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark
 from ._replay import HistoryView, Marker, MarkProblem, MarkReplay
-from ._spans import OPEN
+from ._spans import OPEN, Spans
 from ._tool_pairs import whole_pairs
 
-__all__ = ["MessageManager", "Newer"]
+__all__ = ["Foreseen", "MessageManager", "Newer"]
 
 Newer = Literal["refuse", "set_aside"]
 """What an undo that goes back in time does about messages that came since: refuse, or put them aside as well."""
 
 _PAGE: Final = 100
+_WHETHER_TO_GO_ON: Final = frozenset({"resume_task", "resume_completed_task"})
 
 
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a change would do: the times of the messages that go and that come back, and whether newer ones stand in its way."""
+
+    removed: Spans
+    restored: Spans
+    gone_on: bool = False
 
 
 class MessageManager:
@@ -70,6 +81,11 @@ class MessageManager:
         """What ``redo`` takes back."""
         return self._replay.newest_undo()
 
+    @property
+    def newest_marks(self) -> ConversationMarks:
+        """What ``undo`` and ``redo`` act on, as the page is told."""
+        return self._replay.newest_marks()
+
     async def ui_page(self, before_ts: int | None = None, limit: int = _PAGE) -> list[ClineMessage]:
         """The newest visible messages older than ``before_ts``, oldest first. Only these are read."""
         spans = self.view.visible_ui.until(OPEN if before_ts is None else before_ts - 1)
@@ -82,6 +98,19 @@ class MessageManager:
             pages.append(page)
             rest -= len(page)
         return [message for page in reversed(pages) for message in page]
+
+    async def messages_in(self, spans: Spans) -> AsyncIterator[ClineMessage]:
+        """The messages of the log in these spans, oldest first, visible or not."""
+        for span in spans.items:
+            first = span.first
+            while page := await self._log.ui_between(first, span.last, limit=_PAGE, newest=False):
+                for message in page:
+                    yield message
+                first = page[-1].ts + 1
+
+    async def first_ts(self) -> int | None:
+        """The time of the first message a person sees."""
+        return await self._ts_at(0)
 
     async def api_history(self) -> list[ApiRecord]:
         """The messages the model is sent; what is hidden is not read."""
@@ -173,7 +202,13 @@ class MessageManager:
         """
         async with self._changing:
             await self._check_visible(ts)
-            return await self._rewind(ts, ts + 1 if include_target_message else ts)
+            return await self._put(await self._rewind_mark(ts, ts + 1 if include_target_message else ts))
+
+    async def foresee_rewind(self, ts: int, *, include_target_message: bool = False) -> Foreseen:
+        """What ``rewind_to_timestamp`` would do now; raises what it would."""
+        async with self._changing:
+            await self._check_visible(ts)
+            return self._foresee(await self._rewind_mark(ts, ts + 1 if include_target_message else ts))
 
     async def rewind_to_index(self, index: int) -> RewindMark | None:
         """Keep the first ``index`` messages a person sees; None if there are no more."""
@@ -181,7 +216,7 @@ class MessageManager:
             raise InvalidInput(f"A conversation has no message number {index}.", field="index", index=index)
         async with self._changing:
             ts = await self._ts_at(index)
-            return None if ts is None else await self._rewind(ts, ts)
+            return None if ts is None else await self._put(await self._rewind_mark(ts, ts))
 
     async def edit_cutoff(self, ts: int) -> int:
         """Where an edit of the message ``ts`` begins: at the person's message it belongs to, or at the very first."""
@@ -203,37 +238,79 @@ class MessageManager:
         Nothing is lost either way: undoing the undo (``redo``) brings it back.
         """
         async with self._changing:
-            mark = self.undoable if mark_id is None else self._replay.find(mark_id)
-            if mark is None:
-                raise NotFound(
-                    "There is nothing to undo in this conversation."
-                    if mark_id is None
-                    else f"This conversation has no change {mark_id}; reload it and try again."
-                )
-            return await self._undo(mark, newer)
+            return await self._undo(self._to_undo(mark_id), newer)
 
-    async def redo(self, *, newer: Newer = "refuse") -> UndoMark:
-        """Take back the newest undo."""
+    async def redo(self, mark_id: str | None = None, *, newer: Newer = "refuse") -> UndoMark:
+        """Take back an undo, by default the newest one."""
         async with self._changing:
-            mark = self.redoable
-            if mark is None:
-                raise NotFound("There is nothing to redo in this conversation.")
-            return await self._undo(mark, newer)
+            return await self._undo(self._to_redo(mark_id), newer)
+
+    async def foresee_undo(self, mark_id: str | None = None) -> Foreseen:
+        """What ``undo`` would do now, if need be setting aside what is newer."""
+        async with self._changing:
+            return await self._foresee_undo(self._to_undo(mark_id))
+
+    async def foresee_redo(self, mark_id: str | None = None) -> Foreseen:
+        """What ``redo`` would do now, if need be setting aside what is newer."""
+        async with self._changing:
+            return await self._foresee_undo(self._to_redo(mark_id))
+
+    def _to_undo(self, mark_id: str | None) -> Mark:
+        mark = self.undoable if mark_id is None else self._replay.find(mark_id)
+        if mark is None:
+            raise NotFound(
+                "There is nothing to undo in this conversation."
+                if mark_id is None
+                else f"This conversation has no change {mark_id}; reload it and try again."
+            )
+        return mark
+
+    def _to_redo(self, mark_id: str | None) -> UndoMark:
+        mark = self.redoable if mark_id is None else self._replay.find(mark_id)
+        if mark is None:
+            raise NotFound(
+                "There is nothing to redo in this conversation."
+                if mark_id is None
+                else f"This conversation has no undo {mark_id}; reload it and try again."
+            )
+        if not isinstance(mark, UndoMark):
+            raise InvalidInput(f"The change {mark_id} is no undo, so it cannot be redone; undo it.", field="markId")
+        return mark
 
     async def _undo(self, target: Mark, newer: Newer) -> UndoMark:
-        if not self.view.counts(target):
-            raise Conflict("This change does not count any more: it was undone or rewound already.", mark=target.id)
-        ui_end, api_end = self._ui_end, self._log.last_api_seq
-        if newer == "refuse" and self._replay.goes_back(target) and await self._went_on_since(target):
+        mark = self._undo_mark(target)
+        if newer == "refuse" and await self._went_on_since(target):
             raise Conflict(
                 "The conversation has gone on since. Undoing this sets aside what is newer; confirm to do so.",
                 mark=target.id,
             )
-        mark = UndoMark(id=str(uuid.uuid4()), ts=self._next_ts(), ui_end=ui_end, api_end=api_end, target=target.id)
         await self._append(mark)
         return mark
 
-    async def _rewind(self, ts: int, ui_from: int) -> RewindMark | None:
+    async def _foresee_undo(self, target: Mark) -> Foreseen:
+        return self._foresee(self._undo_mark(target), gone_on=await self._went_on_since(target))
+
+    def _undo_mark(self, target: Mark) -> UndoMark:
+        if not self.view.counts(target):
+            raise Conflict(
+                "This change does not count any more: it was undone or rewound already. Look what can be undone now.",
+                mark=target.id,
+            )
+        return UndoMark(
+            id=str(uuid.uuid4()),
+            ts=self._next_ts(),
+            ui_end=self._ui_end,
+            api_end=self._log.last_api_seq,
+            target=target.id,
+        )
+
+    def _foresee(self, mark: Mark | None, *, gone_on: bool = False) -> Foreseen:
+        now = self.view.visible_ui
+        then = now if mark is None else self._replay.foresee(mark).visible_ui
+        return Foreseen(now.minus(then), then.minus(now), gone_on)
+
+    async def _rewind_mark(self, ts: int, ui_from: int) -> RewindMark | None:
+        """The mark that takes back the messages from ``ui_from`` on; None if it would change nothing."""
         ui_end, api_end = self._ui_end, self._log.last_api_seq
         heads = await self._heads()
         cutoff = rewind_cutoff(heads, ts)
@@ -242,7 +319,7 @@ class MessageManager:
         events = [mark.event_ts for mark in self.view.condenses] + [mark.event_ts for mark in self.view.truncations]
         if not api_hides and max([newest, *events]) < ui_from:
             return None
-        mark = RewindMark(
+        return RewindMark(
             id=str(uuid.uuid4()),
             ts=self._next_ts(),
             ui_end=ui_end,
@@ -252,14 +329,22 @@ class MessageManager:
             ui_from=ui_from,
             api_hides=api_hides,
         )
-        await self._append(mark)
-        return mark
 
     async def _went_on_since(self, mark: Mark) -> bool:
-        newest = await self.ui_page(limit=1)
-        if self._replay.changed_since(mark) or (newest and newest[-1].ts > mark.ui_end):
+        if not self._replay.goes_back(mark):
+            return False
+        newest = [message for message in await self.ui_page() if message.ts > mark.ui_end]
+        # Whoever stops a task to change its conversation is asked whether to go on; that is no news.
+        if self._replay.changed_since(mark) or any(
+            message.ask not in _WHETHER_TO_GO_ON or message.is_answered for message in newest
+        ):
             return True
         return bool(await self._heads(mark.api_end + 1))
+
+    async def _put(self, mark: RewindMark | None) -> RewindMark | None:
+        if mark is not None:
+            await self._append(mark)
+        return mark
 
     async def _append(self, mark: Mark) -> None:
         await self._log.append_mark(mark)
@@ -308,9 +393,15 @@ class MessageManager:
         ]
 
     async def _check_visible(self, ts: int) -> None:
-        found = ts in self.view.visible_ui and await self._log.ui_between(ts, ts, limit=1, newest=True)
-        if not found:
-            raise NotFound(f"Message with timestamp {ts} not found in this conversation; reload it.", ts=ts)
+        known = await self._log.ui_between(ts, ts, limit=1, newest=True)
+        if known and ts in self.view.visible_ui:
+            return
+        where = (
+            "in this conversation any more: it was taken back. Undo that first, or choose another message."
+            if known
+            else "in this conversation; reload it."
+        )
+        raise NotFound(f"Message with timestamp {ts} not found {where}", ts=ts)
 
     async def _check_summary(self, condense_id: str, summary_seq: int) -> None:
         records = await self._log.api_between(summary_seq, summary_seq, limit=1, newest=True)

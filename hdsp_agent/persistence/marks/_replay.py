@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
+from ...messages import ConversationMark, ConversationMarks
 from ._marks import AnyMark, CondenseMark, FoldMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark
 from ._spans import EVERYTHING, Span, Spans
 
-__all__ = ["ApiPiece", "HistoryView", "MarkProblem", "MarkReplay", "Marker", "replay", "tells_of"]
+__all__ = ["ApiPiece", "HistoryView", "MarkProblem", "MarkReplay", "Marker", "newest_marks", "replay", "tells_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,12 @@ class MarkReplay:
         if isinstance(mark, FoldMark):
             self._last_event_ts = max(self._last_event_ts, mark.event_ts)
 
+    def foresee(self, mark: Mark) -> HistoryView:
+        """What would be visible after one more mark, which is not taken into account; the same as now if it makes no sense."""
+        after = self._after(mark)
+        self._steps.pop(mark.id, None)
+        return self._view if after is None else after
+
     def find(self, mark_id: str) -> Mark | None:
         """The mark with this id, whether it still counts or not."""
         step = self._steps.get(mark_id)
@@ -185,6 +192,15 @@ class MarkReplay:
         """The newest undo that a redo takes back."""
         marks = reversed(self._view.applied)
         return next((mark for mark in marks if isinstance(mark, UndoMark) and self._can_come_back(mark.target)), None)
+
+    def newest_marks(self) -> ConversationMarks:
+        """What a person can undo and redo."""
+        undo = self.newest_undo()
+        undone = None if undo is None else self.find(undo.target)
+        return ConversationMarks(
+            undoable=_told(self.newest_deed()),
+            redoable=None if undo is None else _told(undone, undo),
+        )
 
     def _can_come_back(self, mark_id: str) -> bool:
         mark = self.find(mark_id)
@@ -237,6 +253,11 @@ def replay(marks: Iterable[AnyMark]) -> HistoryView:
     return MarkReplay(marks).view
 
 
+def newest_marks(marks: Iterable[AnyMark]) -> ConversationMarks:
+    """What a person can undo and redo after these marks."""
+    return MarkReplay(marks).newest_marks()
+
+
 def tells_of(condense: CondenseMark, truncation: TruncateMark) -> bool:
     """Whether a summary covers all that a truncation hides, so that its marker has nothing to say."""
     return not Spans.of(truncation.hides).without_all(condense.covers).items
@@ -247,6 +268,15 @@ def _view_before(target: _Move, undo: UndoMark) -> HistoryView:
     ui = old.ui.until(target.mark.ui_end).open_from(undo.ui_end + 1)
     api = old.api.until(target.mark.api_end).open_from(undo.api_end + 1)
     return replace(old, ui=ui, api=api, applied=(*old.applied, undo))
+
+
+def _told(mark: Mark | None, undo: UndoMark | None = None) -> ConversationMark | None:
+    """A mark, or the undo that took it back, as the page knows it."""
+    if mark is None or isinstance(mark, UndoMark):
+        return None
+    named = undo or mark
+    went_to = mark.target_ts if isinstance(mark, RewindMark) else None
+    return ConversationMark(id=named.id, kind=mark.kind, ts=named.ts, message_ts=went_to)
 
 
 def _deeds(view: HistoryView) -> list[str]:

@@ -58,6 +58,10 @@ class Spans:
             rest = rest.without(first, last)
         return rest
 
+    def minus(self, other: Spans) -> Spans:
+        """What is in this set and not in the other."""
+        return self.without_all(other.items)
+
     def until(self, last: int) -> Spans:
         """The part of the set up to ``last``."""
         return self.without(last + 1, OPEN)

@@ -67,10 +67,10 @@ DENIED = (
 ASKED_THOUGH_ALLOWED = (
     "rm -rf /", "rm ~/x", "rm ../x", "mv a /tmp/b", "cp a ~/b", "tee /etc/hosts", "rm $X", "rm $(ls)", "bash -c 'unknown x'", "sudo unknown", "ls", "xargs unknown", "find . -exec unknown {} \\;",
     "pip install requests", "pip3 install x", "python -m pip install x", "python3 -m pip install -U x", "npm install", "npm i left-pad", "npm ci", "npm exec x", "pip uninstall x", "bash -c 'pip install x'", "curl -o ~/.bashrc http://x",
-    "curl -T a http://x", "cd /", "cd ~", "cd ../..", "git -c a=b log", "git log --output=x",
+    "curl -T a http://x", "xargs rm", "cd /", "cd ~", "cd ../..", "git -c a=b log", "git log --output=x",
 )  # fmt: skip
-APPROVED_BY_WIDE_RULES = ("rm x", "rm -rf build", "mv a b", "cp a.txt b/c.txt", "tee out.txt", "npm test", "npm run build", "pip list", "python script.py", "python -c 'print(1)'", "bash run.sh", "bash -c 'rm x'", "sudo rm x", "ls_ || rm x".replace("ls_ || ", ""),
-    "cd src && rm x", "curl http://localhost:8000/", "git push --force", "xargs rm", "find . -name x", "git commit -m 'a > b'")  # fmt: skip
+APPROVED_BY_WIDE_RULES = ("rm x", "rm -rf build", "mv a b", "cp a.txt b/c.txt", "tee out.txt", "npm test", "npm run build", "pip list", "python script.py", "python -c 'print(1)'", "bash run.sh", "bash -c 'rm x'", "sudo rm x",
+    "cd src && rm x", "curl http://localhost:8000/", "git push --force", "xargs -n 1 python", "find . -name x", "git commit -m 'a > b'")  # fmt: skip
 WIDE = (
     "rm",
     "pip",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hdsp_agent.agent.approval import decide_command
 
 from .commands import APPROVED, APPROVED_BY_WIDE_RULES, ASKED, ASKED_THOUGH_ALLOWED, DENIED, READING, WIDE
+from .escapes import GIT, HARMLESS, PROGRAMS, SHELL, USUAL
 
 
 @pytest.mark.parametrize("command", APPROVED)
@@ -43,6 +45,52 @@ def test_rules_do_not_reach_beyond_the_workspace_packages_and_what_is_wrapped(co
 def test_wide_rules_allow_what_they_name(command: str) -> None:
     decision = decide_command(command, allow=WIDE, workspace="/home/anna/project")
     assert decision.verdict == "approve", decision
+
+
+@pytest.mark.parametrize("command", [*GIT, *PROGRAMS, *SHELL])
+def test_a_rule_for_a_program_is_no_leave_for_what_else_it_can_do(command: str) -> None:
+    decision = decide_command(command, allow=USUAL, workspace="/home/anna/project")
+    assert decision.verdict == "ask", decision
+
+
+@pytest.mark.parametrize("command", HARMLESS)
+def test_everyday_commands_still_run_by_their_rules(command: str) -> None:
+    decision = decide_command(command, allow=USUAL, workspace="/home/anna/project")
+    assert decision.verdict == "approve", decision
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/usr/bin/sort -o x a", "/bin/rm -rf /etc", "/usr/bin/sed -i s/a/b/ f", "./tee ~/.bashrc", "/usr/bin/env PATH=d ls", "/usr/bin/xargs rm", "/usr/bin/find . -delete",
+        "bash <<'EOF'\nrm -r x\nEOF", "echo 'rm x' | bash", "echo 'rm x' | sh -s", "bash /dev/stdin < x", "cat x | /bin/sh", "bash <<< 'rm x'", "bash -i",
+    ],
+)  # fmt: skip
+def test_not_even_a_rule_for_everything_allows_what_writes_elsewhere_or_cannot_be_seen(command: str) -> None:
+    assert decide_command(command, allow=["*"], workspace="/home/anna/project").verdict == "ask"
+
+
+def test_what_of_git_runs_programs_is_allowed_by_a_rule_that_names_it() -> None:
+    assert decide_command("git rebase main", allow=["git rebase"]).verdict == "approve"
+    assert decide_command("git config --get user.name", allow=["git config --get"]).verdict == "approve"
+    assert decide_command("git rebase --exec ./x main", allow=["git rebase"]).verdict == "ask"
+
+
+def test_nested_and_long_texts_are_decided_soon() -> None:
+    texts = (
+        "(" * 9_900,
+        "$(" * 4_900,
+        "echo " + "a " * 4_900,
+        "echo $(" * 1_200 + ")" * 1_200,
+        "ls;" * 3_300,
+        "ls | " * 1_900,
+    )
+    begun = time.monotonic()
+    for text in (*texts, "bash -c '" * 1_000, "ls " + "a" * 100_000):
+        assert decide_command(text, allow=["ls", "echo", "bash"]).verdict in ("approve", "ask")
+    assert decide_command("ls " + "a" * 100_000, allow=["ls"]).verdict == "ask"
+    assert decide_command("echo $(" * 300 + ")" * 300, allow=["echo"]).verdict == "ask"
+    assert time.monotonic() - begun < 5
 
 
 def test_the_longer_rule_decides_and_a_tie_is_a_denial() -> None:

@@ -51,6 +51,32 @@ async def test_what_the_operator_leaves_out_is_not_there() -> None:
     assert await book(policy=OperatorPolicy(allowed_modes=("ask",))).get("code", None) is None
 
 
+async def test_where_the_operator_lists_modes_no_other_mode_takes_their_names(tmp_path: Path) -> None:
+    more = {"slug": "ask", "name": "More", "roleDefinition": "x", "groups": ["read", "edit", "command"]}
+    (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": [more]}), encoding="utf-8")
+    mine = GlobalSettings(custom_modes=(ModeConfig.model_validate(more), ModeConfig.model_validate(WRITER)))
+    modes = book(mine, OperatorPolicy(allowed_modes=("ask", "writer")))
+    found = await modes.get("ask", str(tmp_path))
+    assert found is not None
+    assert found.groups == ("read", "mcp")
+    assert await modes.get("writer", str(tmp_path)) is not None
+
+
+def test_a_mode_of_a_workspace_whose_pattern_may_never_end_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mode(slug: str, pattern: str) -> dict[str, object]:
+        return {**WRITER, "slug": slug, "groups": [["edit", {"fileRegex": pattern}]]}
+
+    slow = ["(a+)+$", "(?:a*)*b", "(a|a)+$", "((a+))+$", "(a{1,9}){9,}$", ".*.*.*.*x"]
+    fine = [r"\.md$", r"^docs/.*\.(md|txt)$", r"(?:^|/)[a-z]+\.py$"]
+    modes = [mode(f"m{number}", pattern) for number, pattern in enumerate([*slow, *fine])]
+    (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": modes}), encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        assert [mode.slug for mode in project_modes(tmp_path)] == ["m6", "m7", "m8"]
+    assert "repeats what repeats" in caplog.text
+
+
 def test_a_mode_file_may_be_yaml_and_from_another_agent(tmp_path: Path) -> None:
     (tmp_path / ".roomodes").write_text(
         "customModes:\n  - slug: docs\n    name: Docs\n    roleDefinition: You document.\n    groups: [read, browser]\n    future: 1\n",

@@ -71,3 +71,19 @@ def test_a_huge_file_of_rules_is_cut_and_says_so(tmp_path: Path) -> None:
     (rule,) = agent_rules(tmp_path)
     assert len(rule.text) < 201_000
     assert "left out" in rule.text
+
+
+def test_a_workspace_cannot_have_files_from_elsewhere_read_as_its_rules(tmp_path: Path) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    write(home / ".ssh/config", "of the person alone")
+    work.mkdir()
+    (work / "AGENTS.md").symlink_to(home / ".ssh/config")
+    (work / ".hdsp/rules").mkdir(parents=True)
+    (work / ".hdsp/rules/a.md").symlink_to(home / ".ssh/config")
+    (work / ".hdsp/rules-code").symlink_to(home / ".ssh")
+    (work / "AGENTS.local.md").symlink_to("/proc/self/environ")
+    assert [*agent_rules(work), *shared_rules(work, home), *mode_rules("code", work, home)] == []
+    write(work / "docs/agents.md", "of the workspace")
+    (work / "AGENTS.md").unlink()
+    (work / "AGENTS.md").symlink_to("docs/agents.md")
+    assert [rule.text for rule in agent_rules(work)] == ["of the workspace"]

@@ -1,0 +1,56 @@
+"""A task's line in the history follows what the task does, without holding its work up."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from ..config._held import HeldTasks
+from ..errors import HdspAgentError
+from ..messages import HistoryItem
+from ._ports import HistoryPort
+
+__all__ = ["HistoryLine"]
+
+
+class HistoryLine:
+    """Puts one line at a time; of what it is told meanwhile only the newest counts, as each tells the whole."""
+
+    def __init__(
+        self,
+        history: HistoryPort | None,
+        owner: str | None,
+        log: logging.Logger | logging.LoggerAdapter[logging.Logger],
+    ) -> None:
+        self._history: Final = history
+        self._owner: Final = owner
+        self._log: Final = log
+        self._held = HeldTasks()
+        self._waiting: HistoryItem | None = None
+        self._text: str | None = None
+        self._putting = False
+
+    def tell(self, item: HistoryItem, *, text: str | None = None) -> None:
+        """The line is this now, and can be found by ``text`` if that is given."""
+        if self._history is None:
+            return
+        self._waiting = item
+        self._text = self._text if text is None else text
+        if not self._putting:
+            self._putting = True
+            self._held.begin(self._put_all(self._history))
+
+    async def told(self) -> None:
+        """Return when the history says what was told, or it was logged why it does not."""
+        await self._held.drain()
+
+    async def _put_all(self, history: HistoryPort) -> None:
+        try:
+            while (item := self._waiting) is not None:
+                text, self._waiting, self._text = self._text, None, None
+                try:
+                    await history.put(item, text=text, owner=self._owner)
+                except HdspAgentError as error:
+                    self._log.warning("The history does not show the task as it is: %s", error)
+        finally:
+            self._putting = False

@@ -1,0 +1,185 @@
+"""Watching one kernel of this machine: what the person runs in it, and what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..errors import HdspAgentError
+from ..notebooks import Notebooks, SeenRun, Snapshot, Witness, cell_of, source_hash
+from ._kernel_status import KernelStatus, StatusTeller
+
+if TYPE_CHECKING:
+    from ..messages import KernelStatusMessage
+    from ..notebooks.kernels.ears import IopubEar, KernelEars, KernelFate, Published
+
+__all__ = ["KernelWatch"]
+
+logger = logging.getLogger(__name__)
+
+_SETTLE_SECONDS: Final = 0.2
+"""How long it is waited for more runs before the notebook is read to find their cells."""
+_BETWEEN_READS_SECONDS: Final = 1.0
+
+_AT_WORK: Final[frozenset[KernelStatus]] = frozenset({"idle", "busy"})
+_RESTARTED: Final = "The kernel was restarted while this ran."
+_SHUT_DOWN: Final = "The kernel was shut down while this ran."
+_DIED: Final = "The kernel died while this ran."
+
+
+class KernelWatch:
+    """Hears one kernel. Its runs are told to the ledger, its states to the tabs."""
+
+    def __init__(
+        self,
+        kernel_id: str,
+        ears: KernelEars,
+        notebooks: Notebooks,
+        publish: Callable[[KernelStatusMessage], None],
+    ) -> None:
+        self.kernel_id: Final = kernel_id
+        self.paths: Sequence[str] = ()
+        """The notebooks it runs for."""
+        self.witness: Final = Witness(self._began, self._ended)
+        self._ears = ears
+        self._notebooks = notebooks
+        self._teller = StatusTeller(kernel_id, publish)
+        self._life = notebooks.executor.life(kernel_id)
+        self._address = ""
+        self._ear: IopubEar | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._placing: asyncio.Task[None] | None = None
+        self._stop_hearing_of_end = ears.on_end(kernel_id, self._fate)
+
+    def look(self) -> None:
+        """See whether the kernel is still the same process, publishing where it did. Called often."""
+        life = self._notebooks.executor.life(self.kernel_id)
+        if life and life != self._life:
+            self._life = life
+            self._over(_DIED)
+            if self._teller.status in _AT_WORK:
+                self._teller.now("restarting")
+        address = self._ears.address(self.kernel_id)
+        if address and address != self._address and (self._opening is None or self._opening.done()):
+            self._address = address
+            self._opening = asyncio.ensure_future(self._open())
+
+    def runs_for(self, paths: Sequence[str], status: KernelStatus) -> None:
+        """It runs for these notebooks now; Jupyter itself believes that it does this."""
+        if self._teller.status == "unknown" and status != "unknown":
+            self._teller.now(status)
+        if paths != self.paths:
+            self.paths = paths
+            self._teller.runs_for(paths)
+
+    async def close(self, *, gone: bool) -> None:
+        """Hear nothing more; ``gone``: because there is no such kernel any more."""
+        self._stop_hearing_of_end()
+        if gone:
+            self._over(_SHUT_DOWN)
+        self._teller.end("dead" if gone else self._teller.status)
+        tasks = [task for task in (self._opening, self._placing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._ear is not None:
+            await self._ear.close()
+
+    # ---- hearing
+
+    async def _open(self) -> None:
+        if self._ear is not None:
+            ear, self._ear = self._ear, None
+            await ear.close()
+        try:
+            self._ear = await self._ears.listen(self.kernel_id, self._hear)
+        except HdspAgentError as error:
+            # It failed to start, which whoever started it is told.
+            logger.info("Kernel %s is not listened to: %s", self.kernel_id, error)
+
+    def _hear(self, message: Published) -> None:
+        match message.kind:
+            case "status":
+                self._status(message)
+            case "shutdown_reply":
+                restart = bool(message.content.get("restart"))
+                self._over(_RESTARTED if restart else _SHUT_DOWN)
+                self._teller.now("restarting" if restart else "terminating")
+            case "execute_input" if not message.asked_by_us:
+                self.witness.input(message.parent_id, message.content)
+            case "error" if not message.asked_by_us:
+                self.witness.error(message.parent_id, message.content)
+
+    def _status(self, message: Published) -> None:
+        state = message.content.get("execution_state")
+        runs = message.parent_kind == "execute_request"
+        if state == "busy" and runs:
+            self._teller.now("busy")
+        elif state == "idle" and (runs or self._teller.status not in _AT_WORK):
+            # Before anything ran, that it answers at all says that it is there.
+            self._teller.now("idle")
+        elif state == "starting" and self._teller.status not in _AT_WORK:
+            self._teller.now("starting")
+        if state == "idle" and runs:
+            self.witness.idle(message.parent_id)
+
+    def _fate(self, fate: KernelFate) -> None:
+        self._over(_DIED)
+        self._teller.now("autorestarting" if fate == "restart" else "dead")
+
+    def _over(self, why: str) -> None:
+        self.witness.lost(why)
+
+    # ---- finding the cells of runs
+
+    def _began(self, run: SeenRun) -> None:
+        if len(self.paths) == 1:
+            run.path = self.paths[0]
+            run.order = self._notebooks.ledger.turn(run.path, self.kernel_id)
+        self._place_soon()
+
+    def _ended(self, run: SeenRun) -> None:
+        if run.cell_id is None:
+            self._place_soon()
+        else:
+            self._note_failure(run)
+
+    def _place_soon(self) -> None:
+        if self._placing is None or self._placing.done():
+            self._placing = asyncio.ensure_future(self._place())
+
+    async def _place(self) -> None:
+        await asyncio.sleep(_SETTLE_SECONDS)
+        while runs := self.witness.unplaced():
+            for run in runs:
+                run.looked_for()
+            snapshots = await self._snapshots()
+            for run in runs:
+                self._note(run, snapshots)
+            await asyncio.sleep(_BETWEEN_READS_SECONDS)
+
+    async def _snapshots(self) -> list[Snapshot]:
+        snapshots = []
+        for path in self.paths:
+            try:
+                snapshots.append(await self._notebooks.desk.document(path).snapshot())
+            except HdspAgentError as error:
+                logger.debug("What was run in %s is not known by its cells: %s", path, error)
+        return snapshots
+
+    def _note(self, run: SeenRun, snapshots: Sequence[Snapshot]) -> None:
+        found = cell_of(run, snapshots)
+        if found is None:
+            return
+        path, run.cell_id = found
+        order = run.order if path == run.path else None
+        run.path = path
+        run.order = self._notebooks.ledger.began(path, self.kernel_id, run.cell_id, source_hash(run.code), order=order)
+        if run.ended_at is not None:
+            self._note_failure(run)
+
+    def _note_failure(self, run: SeenRun) -> None:
+        if run.error is not None and run.path is not None and run.cell_id is not None and run.order is not None:
+            self._notebooks.ledger.failed(self._notebooks.desk.now_at(run.path), run.cell_id, run.order)

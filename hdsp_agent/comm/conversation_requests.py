@@ -1,0 +1,144 @@
+"""What the page may ask for to change what was said: delete, edit, go back, undo, redo, go on in a copy; and a look first."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pydantic import JsonValue
+
+from ..errors import Unsupported
+from ..messages import (
+    ConversationPreviewMessage,
+    DeleteMessageConfirmRequest,
+    DeleteMessageRequest,
+    EditMessageConfirmRequest,
+    ForkTaskRequest,
+    PreviewConversationRequest,
+    RedoConversationRequest,
+    RewindTaskRequest,
+    ShowDeleteMessageDialogMessage,
+    ShowEditMessageDialogMessage,
+    SubmitEditedMessageRequest,
+    TakeBack,
+    TaskId,
+    UndoConversationRequest,
+)
+from ._channel import ChannelHub
+from ._dispatch import Dispatcher, Handler, RequestContext
+from .history import History
+from .running_agent import RunningAgent
+from .screens import Screens
+
+__all__ = ["ConversationRequests"]
+
+
+class ConversationRequests:
+    """Handles what changes conversations. A request that names no task means the one on screen."""
+
+    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens) -> None:
+        self._agent = agent
+        self._history = history
+        self._channels = channels
+        self._screens = screens
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Take responsibility for these types of message."""
+        handlers: dict[str, Handler[NoReturn]] = {
+            "deleteMessage": self.delete_message,
+            "deleteMessageConfirm": self.delete_message_confirmed,
+            "submitEditedMessage": self.edit_message,
+            "editMessageConfirm": self.edit_message_confirmed,
+            "rewindTask": self.rewind,
+            "undoConversation": self.undo,
+            "redoConversation": self.redo,
+            "forkTask": self.fork,
+            "previewConversation": self.preview,
+        }
+        for message_type, handler in handlers.items():
+            dispatcher.handle(message_type, handler)
+
+    async def delete_message(self, context: RequestContext, message: DeleteMessageRequest) -> None:
+        """Ask the person first, on the tab that asked, with what it would take back."""
+        manager = await self._agent.manager()
+        change = TakeBack(operation="delete", message_ts=message.value)
+        preview = await manager.messages.preview(self._history.meant(context.owner, message.task_id), change)
+        await self._channels.channel(context.owner).send_to(
+            context.client_id, ShowDeleteMessageDialogMessage(message_ts=message.value, preview=preview)
+        )
+
+    async def delete_message_confirmed(self, context: RequestContext, message: DeleteMessageConfirmRequest) -> None:
+        """Take back the message and all that followed."""
+        _refuse_files(wanted=message.restore_checkpoint)
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        await manager.messages.delete(task_id, message.message_ts)
+        await self._go_on(context, task_id)
+
+    async def edit_message(self, context: RequestContext, message: SubmitEditedMessageRequest) -> None:
+        """Ask the person first, on the tab that asked, with what it would take back."""
+        manager = await self._agent.manager()
+        change = TakeBack(operation="edit", message_ts=message.value)
+        preview = await manager.messages.preview(self._history.meant(context.owner, message.task_id), change)
+        await self._channels.channel(context.owner).send_to(
+            context.client_id,
+            ShowEditMessageDialogMessage(
+                message_ts=message.value, text=message.edited_message_content, images=message.images, preview=preview
+            ),
+        )
+
+    async def edit_message_confirmed(self, context: RequestContext, message: EditMessageConfirmRequest) -> None:
+        """Say something else instead, and go on from there."""
+        _refuse_files(wanted=message.restore_checkpoint)
+        manager = await self._agent.manager()
+        await manager.messages.edit(
+            self._history.meant(context.owner, message.task_id), message.message_ts, message.text, message.images or ()
+        )
+
+    async def rewind(self, context: RequestContext, message: RewindTaskRequest) -> None:
+        """Go back to a message."""
+        _refuse_files(wanted=message.restore_files)
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        await manager.messages.rewind(task_id, message.message_ts, keep=message.keep)
+        await self._go_on(context, task_id)
+
+    async def undo(self, context: RequestContext, message: UndoConversationRequest) -> None:
+        """Take back a change."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        await manager.messages.undo(task_id, message.mark_id, newer=message.newer or "refuse")
+        await self._go_on(context, task_id)
+
+    async def redo(self, context: RequestContext, message: RedoConversationRequest) -> None:
+        """Take back an undo."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        await manager.messages.redo(task_id, message.mark_id, newer=message.newer or "refuse")
+        await self._go_on(context, task_id)
+
+    async def fork(self, context: RequestContext, message: ForkTaskRequest) -> JsonValue:
+        """Go on in a copy, on all tabs; the answer is its id. The other one goes on, or rests, as before."""
+        manager = await self._agent.manager()
+        fork = await manager.messages.fork(self._history.meant(context.owner, message.task_id), message.message_ts)
+        await self._screens.show(context.owner, fork)
+        return fork
+
+    async def preview(self, context: RequestContext, message: PreviewConversationRequest) -> None:
+        """What a change would do goes to the tab that asked, before the answer."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        preview = await manager.messages.preview(task_id, message.change)
+        await self._channels.channel(context.owner).send_to(
+            context.client_id,
+            ConversationPreviewMessage(request_id=context.request_id, task_id=task_id, preview=preview),
+        )
+
+    async def _go_on(self, context: RequestContext, task_id: TaskId) -> None:
+        """Whoever changed the conversation on screen is asked whether to go on from there."""
+        if self._history.shows(context.owner, task_id):
+            await self._screens.take_up(context.owner, task_id)
+
+
+def _refuse_files(*, wanted: bool | None) -> None:
+    if wanted:
+        raise Unsupported("This version of HDSP Agent cannot bring files back yet. Go back without the files.")

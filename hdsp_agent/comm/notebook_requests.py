@@ -1,0 +1,127 @@
+"""What the person asks for, and tells, in a notebook: fix this cell; I took that change back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from pydantic import JsonValue
+
+from ..messages import (
+    CellReviewRequest,
+    FailedCellRequest,
+    NewTaskRequest,
+    NotebookRef,
+    TaskId,
+    TaskStatus,
+)
+from ..notebooks import Notebooks, PersonRun, without_escapes
+from ._dispatch import Dispatcher, Handler, RequestContext
+from ._owner import Owner
+from .agent_requests import AgentRequests
+from .running_agent import RunningAgent
+from .screens import Screens
+
+if TYPE_CHECKING:
+    from ..agent import TaskManager
+
+__all__ = ["NotebookRequests"]
+
+_SOURCE_CHARACTERS: Final = 12_000
+_TRACEBACK_CHARACTERS: Final = 6_000
+_MOST_REMEMBERED: Final = 200
+
+_WORKING: Final[frozenset[TaskStatus]] = frozenset({"running", "interactive", "resumable"})
+_Cell = tuple[Owner, str, str]
+
+
+class NotebookRequests:
+    """Handles what comes from the buttons at a cell."""
+
+    def __init__(self, agent: RunningAgent, requests: AgentRequests, screens: Screens, notebooks: Notebooks) -> None:
+        self._agent = agent
+        self._requests = requests
+        self._screens = screens
+        self._notebooks = notebooks
+        self._fixing: dict[_Cell, TaskId] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Take responsibility for these types of message."""
+        handlers: dict[str, Handler[NoReturn]] = {"fixCell": self.fix_cell, "cellReview": self.reviewed}
+        for message_type, handler in handlers.items():
+            dispatcher.handle(message_type, handler)
+
+    async def fix_cell(self, context: RequestContext, message: FailedCellRequest) -> JsonValue:
+        """Begin a task that fixes a failed cell, or show the one that is at it already; the answer is its id."""
+        path = self._notebooks.desk.document(message.path).path
+        cell = (context.owner, path, message.cell_id)
+        async with self._one_at_a_time:
+            manager = await self._agent.manager()
+            under_way = self._fixing.get(cell)
+            if under_way is not None and manager.status(under_way) in _WORKING:
+                await self._screens.show(context.owner, under_way)
+                return under_way
+            begun = NewTaskRequest(
+                request_id=context.request_id,
+                text=_wish(path, message, self._last_run(path, message)),
+                notebook=NotebookRef(path=path, cell_id=message.cell_id),
+            )
+            task_id = TaskId(str(await self._requests.new_task(context, begun)))
+            self._remember(manager, cell, task_id)
+            return task_id
+
+    async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
+        """Tell the task that made a change what the person took back; that they kept it is what it expects."""
+        if message.accepted or message.task_id is None:
+            return
+        task = (await self._agent.manager()).opened(message.task_id)
+        if task is not None:
+            change = "your change" if message.part == "whole" else "part of your change"
+            task.tell_later(
+                f"The user took back {change} of cell {message.cell_id} in {message.path}. Read the cell again before "
+                "you change it, and do not make that change again unless the user asks for it."
+            )
+
+    def _last_run(self, path: str, message: FailedCellRequest) -> PersonRun | None:
+        runs = self._notebooks.person_runs(path)
+        return next((run for run in reversed(runs) if run.cell_id == message.cell_id and not run.ok), None)
+
+    def _remember(self, manager: TaskManager, cell: _Cell, task_id: TaskId) -> None:
+        self._fixing[cell] = task_id
+        if len(self._fixing) > _MOST_REMEMBERED:
+            self._fixing = {one: task for one, task in self._fixing.items() if manager.status(task) in _WORKING}
+
+
+def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:
+    """The task as the person would write it."""
+    traceback = message.traceback or (run.traceback or run.error if run is not None else None)
+    count = f" (In [{run.execution_count}])" if run is not None and run.execution_count is not None else ""
+    parts = [f"Cell {message.cell_id}{count} of {path} failed. Fix it.", _fenced(_beginning(message.source))]
+    if traceback:
+        parts += ["It failed with:", _fenced(_end(without_escapes(traceback)))]
+    parts.append(
+        "Find out why it fails, change what causes it with as small a change as will do, here or in the cell that "
+        "causes it, and run the cell again to see that it works. Tell me in a sentence what was wrong."
+    )
+    return "\n\n".join(parts)
+
+
+def _fenced(text: str) -> str:
+    """A block of code, whatever fences there are in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text.rstrip()}\n{fence}"
+
+
+def _beginning(source: str) -> str:
+    if len(source) <= _SOURCE_CHARACTERS:
+        return source
+    return f"{source[:_SOURCE_CHARACTERS]}\n[{len(source) - _SOURCE_CHARACTERS} more characters]"
+
+
+def _end(traceback: str) -> str:
+    if len(traceback) <= _TRACEBACK_CHARACTERS:
+        return traceback
+    return f"[{len(traceback) - _TRACEBACK_CHARACTERS} characters before]\n{traceback[-_TRACEBACK_CHARACTERS:]}"

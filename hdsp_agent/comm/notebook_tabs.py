@@ -1,0 +1,334 @@
+"""The tabs that have notebooks open: which of them the agent works with, and what it asks of it.
+
+One tab holds the lease on a path. It keeps it while it is connected and has the notebook open, unless it has nothing
+unsaved and another tab does. A tab whose connection is lost is waited for, since most come back within a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
+
+from ..errors import Unavailable
+from ..messages import (
+    ApplyNotebookOperationsMessage,
+    ChangeOutputsMessage,
+    ExtensionMessage,
+    NotebookLeaseMessage,
+    NotebookOperationsResultRequest,
+    NotebookPageRequest,
+    OpenNotebook,
+    OpenNotebooksRequest,
+    ReadNotebookMessage,
+    ReloadNotebookMessage,
+)
+from ..notebooks import TabGone, TabSilent, TabView
+from ._channel import ChannelHub
+from ._dispatch import Dispatcher, Handler, RequestContext
+from ._notebook_tab import Answer, NotebookTab
+from ._owner import Owner
+
+if TYPE_CHECKING:
+    from ._complaints import Log
+
+__all__ = ["NotebookTabs"]
+
+PATIENCE_SECONDS: Final = 5.0
+"""How long a tab that lost its connection, or has not found the server again after a restart, is waited for."""
+ANSWER_SECONDS: Final = 20.0
+"""A tab that is connected and takes longer is busy with something else, for example a dialog."""
+
+_LOOK_SECONDS: Final = 0.5
+_CLOSED_SECONDS: Final = 1.0
+AnswerT = TypeVar("AnswerT", NotebookOperationsResultRequest, NotebookPageRequest)
+
+
+class NotebookTabs:
+    """Knows every tab's notebooks; the notebooks' adapter speaks to the one that holds the lease through it."""
+
+    def __init__(
+        self,
+        channels: ChannelHub,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        answer_seconds: float = ANSWER_SECONDS,
+        log: Log | None = None,
+    ) -> None:
+        self.patience = patience
+        self.answer_seconds = answer_seconds
+        self._channels = channels
+        self._log = log or logging.getLogger(__name__)
+        self._tabs: dict[tuple[Owner, str], NotebookTab] = {}
+        self._leases: dict[str, NotebookTab] = {}
+        self._hashes: dict[str, str] = {}
+        """Of files as the agent left them, until somebody else writes them."""
+        self._changed = asyncio.Event()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._started = monotonic()
+        self._on_renamed: list[Callable[[str, str], None]] = []
+        self._on_opened: list[Callable[[str], None]] = []
+        channels.on_tab(self._connection_changed)
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Take responsibility for what tabs tell of their notebooks."""
+        handlers: dict[str, Handler[NoReturn]] = {
+            "openNotebooks": self.open_notebooks,
+            "notebookOperationsResult": self.answered,
+            "notebookPage": self.answered,
+        }
+        for message_type, handler in handlers.items():
+            dispatcher.handle(message_type, handler)
+
+    def on_renamed(self, listener: Callable[[str, str], None]) -> None:
+        """Call this with the old and the new path when a notebook was renamed in a tab."""
+        self._on_renamed.append(listener)
+
+    def on_opened(self, listener: Callable[[str], None]) -> None:
+        """Call this when the lease on a path went to a tab, which may have missed what was shown before."""
+        self._on_opened.append(listener)
+
+    # ---- what tabs tell
+
+    async def open_notebooks(self, context: RequestContext, message: OpenNotebooksRequest) -> None:
+        """These are the notebooks of the tab now."""
+        key = context.owner, context.client_id
+        tab = self._tabs.setdefault(key, NotebookTab(*key))
+        before, was_away = tab.notebooks, not tab.connected
+        tab.tell(message.notebooks, monotonic())
+        for old, new in (message.renamed or {}).items():
+            if self._leases.get(old) is tab:
+                self._leases[new] = self._leases.pop(old)
+            for listener in self._on_renamed:
+                listener(old, new)
+        for path in {*before, *tab.notebooks}:
+            if was_away and self._leases.get(path) is tab and path in tab.notebooks:
+                self._opened(path)
+            self._settle(path)
+            self._compare(tab, path, before.get(path))
+        if not tab.notebooks and not tab.waiting:
+            self._tabs.pop(key, None)
+        self._wake()
+
+    async def answered(self, context: RequestContext, message: Answer) -> None:
+        """A tab has done what it was asked, or says why not."""
+        tab = self._tabs.get((context.owner, context.client_id))
+        future = tab.waiting.get(message.op_id) if tab is not None else None
+        if future is not None and not future.done():
+            future.set_result(message)
+
+    # ---- what the notebooks ask
+
+    async def holder(self, path: str) -> TabView | None:
+        """The tab that holds the lease. Waits a moment for one whose connection was just lost."""
+        while True:
+            tab = self._leases.get(path)
+            if tab is not None and tab.connected:
+                return tab.view(path)
+            if not self._worth_waiting(path):
+                return None
+            await self._next_change()
+
+    def unsaved(self, path: str) -> list[TabView]:
+        """Tabs other than the holder that have changes nobody saved, gone ones included."""
+        holder = self._leases.get(path)
+        return [
+            tab.view(path)
+            for tab in self._tabs.values()
+            if tab.has_unsaved(path) and not (tab is holder and tab.connected) and not self._went_on(tab, path)
+        ]
+
+    async def apply(self, tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
+        """Have operations done. Raises TabGone or TabSilent."""
+        return await self._ask(tab, message, NotebookOperationsResultRequest)
+
+    async def read(self, tab: TabView, message: ReadNotebookMessage) -> NotebookPageRequest:
+        """Have part of the notebook told. Raises TabGone or TabSilent."""
+        return await self._ask(tab, message, NotebookPageRequest)
+
+    async def show(self, tab: TabView, message: ChangeOutputsMessage) -> None:
+        """Have outputs shown; without an answer. Raises TabGone."""
+        try:
+            await self._channels.channel(Owner(tab.owner)).send_to(tab.client_id, message)
+        except Unavailable:
+            raise TabGone from None
+
+    def saved(self, path: str, content_hash: str | None, *, by: TabView | None) -> None:
+        """The file has changed: tabs that show what it was before, and have nothing unsaved, show it anew."""
+        if content_hash is None:
+            self._hashes.pop(path, None)
+            return
+        self._hashes[path] = content_hash
+        for tab in self._tabs.values():
+            if by is None or (tab.owner, tab.client_id) != (by.owner, by.client_id):
+                self._refresh(tab, path)
+
+    async def stop(self) -> None:
+        """Ask nobody any more."""
+        for task in self._telling:
+            task.cancel()
+        if self._telling:
+            await asyncio.wait(self._telling)
+
+    # ---- leases
+
+    def _opened(self, path: str) -> None:
+        for listener in self._on_opened:
+            listener(path)
+
+    def _settle(self, path: str) -> None:
+        """Give the lease to the tab that shall have it."""
+        holder = self._leases.get(path)
+        if holder is not None and self._keeps(holder, path):
+            return
+        candidates = [tab for tab in self._tabs.values() if tab.has(path) and not tab.notebooks[path].read_only]
+        best = max(candidates, key=lambda tab: _claim(tab, path, holder), default=None)
+        if best is holder:
+            return
+        if holder is not None:
+            self._tell(holder, NotebookLeaseMessage(path=path, granted=False))
+        if best is None:
+            self._leases.pop(path, None)
+            return
+        self._leases[path] = best
+        self._tell(best, NotebookLeaseMessage(path=path, granted=True))
+        self._opened(path)
+
+    def _keeps(self, holder: NotebookTab, path: str) -> bool:
+        """Whether the lease stays whatever other tabs have."""
+        notebook = holder.notebooks.get(path)
+        return notebook is not None and (self._is_missed(holder) or (holder.connected and notebook.dirty))
+
+    def _compare(self, tab: NotebookTab, path: str, before: OpenNotebook | None) -> None:
+        """Look whether a tab shows the file as the agent left it."""
+        now, current = tab.notebooks.get(path), self._hashes.get(path)
+        if now is None or current is None:
+            return
+        if before is not None and now.content_hash not in (before.content_hash, current):
+            # It has read or written the file since: what the agent left is not the newest any more.
+            del self._hashes[path]
+            return
+        self._refresh(tab, path)
+
+    def _refresh(self, tab: NotebookTab, path: str) -> None:
+        current = self._hashes.get(path)
+        if current is not None and tab.shows_older(path, current):
+            self._tell(tab, ReloadNotebookMessage(path=path, content_hash=current))
+
+    def _worth_waiting(self, path: str) -> bool:
+        """Whether a tab may turn up that has the notebook open."""
+        if monotonic() - self._started < self.patience:
+            # Tabs from before a restart find the server again one after the other.
+            return True
+        return any(path in tab.notebooks and self._is_missed(tab) for tab in self._tabs.values())
+
+    def _is_missed(self, tab: NotebookTab) -> bool:
+        """Whether it was there a moment ago."""
+        return not tab.connected and monotonic() - tab.left_at < self.patience
+
+    def _went_on(self, gone: NotebookTab, path: str) -> bool:
+        """Whether its person has opened the notebook elsewhere since it was lost: they will not wait for it either."""
+        return not gone.connected and any(
+            tab.owner == gone.owner and tab.opened_after(path, gone.left_at) for tab in self._tabs.values()
+        )
+
+    def _connection_changed(self, owner: Owner, client_id: str) -> None:
+        tab = self._tabs.get((owner, client_id))
+        if tab is not None:
+            self._lose(tab)
+
+    def _lose(self, tab: NotebookTab) -> None:
+        if tab.connected:
+            tab.lose(monotonic())
+            asyncio.get_running_loop().call_later(self.patience + 0.1, self._gone, tab)
+            self._wake()
+
+    def _gone(self, tab: NotebookTab) -> None:
+        if tab.connected or self._is_missed(tab):
+            return
+        tab.keep_unsaved()
+        for path in [path for path, holder in self._leases.items() if holder is tab]:
+            del self._leases[path]
+            self._settle(path)
+        if not tab.notebooks:
+            self._tabs.pop((tab.owner, tab.client_id), None)
+        self._wake()
+
+    # ---- asking
+
+    async def _ask(
+        self, view: TabView, message: ApplyNotebookOperationsMessage | ReadNotebookMessage, answer: type[AnswerT]
+    ) -> AnswerT:
+        tab = self._tabs.get((Owner(view.owner), view.client_id))
+        if tab is None:
+            raise TabGone
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        tab.waiting[message.op_id] = future
+        until = monotonic() + self.answer_seconds
+        try:
+            await self._send(tab, message)
+            while not await self._answer(tab, message.path, future, until):
+                # It is asked again when it is back: whoever has done an operation answers as before.
+                await self._back(tab, message.path)
+                await self._send(tab, message)
+            return _as(answer, future.result())
+        finally:
+            tab.waiting.pop(message.op_id, None)
+
+    async def _answer(self, tab: NotebookTab, path: str, future: asyncio.Future[Answer], until: float) -> bool:
+        """Wait for an answer; False when the connection was lost meanwhile."""
+        while tab.connected and not future.done():
+            if monotonic() > until:
+                raise TabSilent if tab.has(path) else TabGone
+            if not tab.has(path):
+                # Closed, or renamed: an answer to what was done before may be on its way.
+                until = min(until, monotonic() + _CLOSED_SECONDS)
+            await self._next_change(future)
+        return future.done()
+
+    async def _send(self, tab: NotebookTab, message: ExtensionMessage) -> None:
+        try:
+            await self._channels.channel(tab.owner).send_to(tab.client_id, message)
+        except Unavailable:
+            self._lose(tab)
+
+    async def _back(self, tab: NotebookTab, path: str) -> None:
+        while not tab.has(path):
+            # One that came back without the notebook was reloaded, and is perhaps just opening it again.
+            if tab.connected or not self._is_missed(tab):
+                raise TabGone
+            await self._next_change()
+
+    async def _next_change(self, future: asyncio.Future[Answer] | None = None) -> None:
+        changed = asyncio.ensure_future(self._changed.wait())
+        awaited: set[asyncio.Future[object]] = {cast("asyncio.Future[object]", changed)}
+        if future is not None:
+            awaited.add(cast("asyncio.Future[object]", future))
+        try:
+            await asyncio.wait(awaited, timeout=min(_LOOK_SECONDS, self.patience), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _tell(self, tab: NotebookTab, message: ExtensionMessage) -> None:
+        if tab.connected:
+            task = asyncio.create_task(self._send(tab, message))
+            self._telling.add(task)
+            task.add_done_callback(self._telling.discard)
+
+
+def _claim(tab: NotebookTab, path: str, holder: NotebookTab | None) -> tuple[bool, bool, bool]:
+    notebook = tab.notebooks[path]
+    return notebook.dirty, tab is holder, notebook.visible
+
+
+def _as(kind: type[AnswerT], answer: Answer) -> AnswerT:
+    if not isinstance(answer, kind):
+        # It answers something else than it was asked; that can only be taken for no answer.
+        raise TabSilent
+    return answer

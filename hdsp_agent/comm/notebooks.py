@@ -1,0 +1,111 @@
+"""The notebooks of the running server: its contents, its kernels, and the tabs that have notebooks open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final, cast
+
+from ..config import ContextProxy
+from ..notebooks import Notebooks
+from ..notebooks.contents import ContentsNotebooks
+from ..notebooks.kernels import RunLimits
+from ..notebooks.kernels.ears import KernelEars
+from ..notebooks.kernels.jupyter import JupyterKernels
+from ..notebooks.shared import Collaboration, SharedNotebooks
+from ._channel import ChannelHub
+from ._dispatch import Dispatcher
+from .iopub_bridge import IopubBridge
+from .notebook_tabs import NotebookTabs
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+    from ._complaints import Log
+
+__all__ = ["ServerNotebooks"]
+
+_COLLABORATION: Final = "jupyter_server_ydoc"
+_CONTENTS_EVENTS: Final = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+
+
+class ServerNotebooks:
+    """What the server has of notebooks, for the agent. It starts nothing; kernels are those people see in Jupyter."""
+
+    def __init__(
+        self, server: ServerApp, channels: ChannelHub, dispatcher: Dispatcher, config: ContextProxy, *, log: Log
+    ) -> None:
+        specs = server.kernel_spec_manager
+        assert specs is not None
+        self._server = server
+        self._config = config
+        self.tabs = NotebookTabs(channels, log=log)
+        self.tabs.register(dispatcher)
+        kernels = JupyterKernels(server.session_manager, server.kernel_manager, specs)
+        self.notebooks = Notebooks(
+            ContentsNotebooks(server.contents_manager),
+            kernels,
+            tabs=self.tabs,
+            rooms=SharedNotebooks(self._collaboration, server.contents_manager),
+            limits=self._limits,
+            active=self._active,
+            on_work=channels.publish_to_all,
+        )
+        ears = KernelEars(server.kernel_manager)
+        self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
+        self.notebooks.person_runs = self.bridge
+        self.tabs.on_opened(self.notebooks.stage.look)
+        self.tabs.on_renamed(self.notebooks.desk.moved)
+        if server.event_logger is not None:
+            server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
+
+    def start(self) -> None:
+        """Begin to watch the kernels."""
+        self.bridge.start()
+
+    async def stop(self) -> None:
+        """Keep the outputs there are, and ask tabs nothing any more."""
+        await self.bridge.stop()
+        if self._server.event_logger is not None:
+            self._server.event_logger.remove_listener(listener=self._contents_changed)
+        await self.notebooks.close()
+        await self.tabs.stop()
+
+    def _limits(self) -> RunLimits:
+        settings = self._config.settings
+        return RunLimits(
+            idle_seconds=settings.kernel_run_idle_limit_seconds, total_seconds=settings.kernel_run_total_limit_seconds
+        )
+
+    def _active(self) -> None:
+        """A server with a working agent is not idle: hubs stop idle ones."""
+        times: dict[str, datetime] = self._server.web_app.settings["last_activity_times"]
+        times["hdsp_agent"] = datetime.now(timezone.utc)
+
+    def _collaboration(self) -> Collaboration | None:
+        """jupyter-collaboration's extension, where it is switched on and works. Whether it is installed tells nothing."""
+        package = self._server.extension_manager.extensions.get(_COLLABORATION)
+        if package is None or not package.enabled or "file_id_manager" not in self._server.web_app.settings:
+            return None
+        app = next((point.app for point in package.extension_points.values() if point.app is not None), None)
+        return None if app is None or app.disable_rtc else cast(Collaboration, app)
+
+    async def _contents_changed(self, logger: object, schema_id: str, data: Mapping[str, str]) -> None:
+        """Somebody did something with a file through the server, with or without a tab."""
+        desk, path = self.notebooks.desk, data["path"].strip("/")
+        match data["action"]:
+            case "rename":
+                old = data["source_path"].strip("/")
+                desk.moved(old, path)
+                await self._take_kernels_along(old, path)
+            case "delete":
+                desk.deleted(path)
+            case "save" | "create" | "upload" | "copy":
+                desk.appeared(path)
+
+    async def _take_kernels_along(self, old: str, new: str) -> None:
+        """A tab that has the notebook does this for it; a notebook that nobody has open keeps its kernel, too."""
+        sessions = self._server.session_manager
+        for session in await sessions.list_sessions():
+            if session["path"] == old:
+                await sessions.update_session(session["id"], path=new, name=new.rpartition("/")[2])

@@ -1,0 +1,82 @@
+"""Putting a stored conversation on an owner's screen, and back there after the server was started again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Final
+
+from ..config._held import STOP_SECONDS, HeldTasks
+from ..errors import Conflict, HdspAgentError, StorageUnavailable
+from ..messages import TaskId
+from ._owner import Owner
+from .history import History
+from .running_agent import RunningAgent
+from .screen_memory import ScreenMemory
+
+__all__ = ["Screens"]
+
+logger = logging.getLogger(__name__)
+
+_TAKEN_UP_WHEN_SHOWN: Final = frozenset({"active", "delegated"})
+_PATIENCE_SECONDS: Final = 2.0
+
+
+class Screens:
+    """Shows conversations, and remembers what is shown."""
+
+    def __init__(self, agent: RunningAgent, history: History, memory: ScreenMemory) -> None:
+        self._agent = agent
+        self._history = history
+        self._memory = memory
+        self._restoring: dict[Owner, asyncio.Task[None]] = {}
+        self._chosen: set[Owner] = set()
+        self._held = HeldTasks()
+        history.on_screen = self._changed
+
+    async def show(self, owner: Owner, task_id: str) -> None:
+        """Show it on all of the owner's tabs. One that was interrupted asks whether to go on, or what it had asked."""
+        await self.take_up(owner, task_id)
+        await self._history.show(owner, task_id)
+
+    async def arrived(self, owner: Owner) -> None:
+        """Somebody connects: the first time, put what was on their screen there again, before they are told the state.
+
+        A storage that takes its time keeps nobody waiting; the screen follows then.
+        """
+        if owner not in self._restoring:
+            self._restoring[owner] = self._held.begin(self._restore(owner))
+        await asyncio.wait({self._restoring[owner]}, timeout=_PATIENCE_SECONDS)
+
+    async def stop(self) -> None:
+        """Finish what is under way, and what is written about it."""
+        if not await self._held.drain(STOP_SECONDS):
+            self._held.cancel()
+            await self._held.drain()
+        await self._memory.stop()
+
+    async def _restore(self, owner: Owner) -> None:
+        task_id = await self._memory.recall(owner)
+        if task_id is None or owner in self._chosen:
+            return
+        try:
+            await self.take_up(owner, task_id)
+            # Whoever chose something else meanwhile sees that.
+            if owner not in self._chosen:
+                await self._history.show(owner, task_id)
+        except HdspAgentError as error:
+            # Deleted meanwhile, or the storage cannot be used, which is told elsewhere.
+            logger.info("Task %s, which was on screen, is not shown again: %s", task_id, error)
+
+    async def take_up(self, owner: Owner, task_id: str) -> None:
+        """Work on it again if it was interrupted. Where that cannot be just now, it is read."""
+        item = await self._history.item(owner, task_id)
+        if item.status in _TAKEN_UP_WHEN_SHOWN and self._history.details(task_id) is None:
+            # Another process works on it, or a subtask of it is worked on, or nothing can be written: then it is read.
+            with suppress(Conflict, StorageUnavailable):
+                await (await self._agent.manager()).resume(TaskId(task_id))
+
+    def _changed(self, owner: Owner, task_id: str | None) -> None:
+        self._chosen.add(owner)
+        self._memory.remember(owner, task_id)

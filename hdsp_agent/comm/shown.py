@@ -1,0 +1,61 @@
+"""What is known of a conversation that is on screen or worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..messages import ClineMessage, ConversationMarks, HistoryItem, QueuedMessage, TodoItem, TokenUsage
+from ..messages import TaskStatus as RunningStatus
+
+__all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn"]
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """What a person may change about a task; None leaves it as it is, a blank title takes the title away."""
+
+    title: str | None = None
+    favorite: bool | None = None
+
+
+@dataclass(frozen=True)
+class MessagePage:
+    """Messages of a conversation, oldest first, and whether there are older ones."""
+
+    messages: list[ClineMessage]
+    has_older: bool
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """A conversation on screen: its line in the history, its newest messages, and what can be undone and redone."""
+
+    item: HistoryItem
+    messages: list[ClineMessage]
+    has_older: bool
+    marks: ConversationMarks = field(default_factory=ConversationMarks)
+
+
+@dataclass(frozen=True)
+class TaskDetails:
+    """What a task that is worked on is doing."""
+
+    status: RunningStatus
+    todos: Sequence[TodoItem]
+    queue: Sequence[QueuedMessage]
+    usage: TokenUsage
+
+
+class WorkedOn(Protocol):
+    """What is known of the tasks this process works on."""
+
+    def current(self, shown: ShownTask) -> ShownTask:
+        """A conversation on screen as it is this moment."""
+
+    def details(self, task_id: str) -> TaskDetails | None:
+        """What a task is doing; None if it is not worked on."""
+
+    async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
+        """Change a task's line through the task; None if it is not worked on."""

@@ -1,0 +1,259 @@
+"""The one door to notebooks. For every operation it chooses anew who has the notebook: a room, a tab, or only the disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final, Protocol
+from weakref import WeakValueDictionary
+
+from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable, UnsavedElsewhere
+from ..messages import ChangeOutputsMessage, JsonObject, NotebookOperation, OutputDetail, TaskId
+from ._document import Applied, CellDisplay, NotebookDocument, Operation, Snapshot
+from ._outcome import already_done
+from ._tabs import TabGone, TabPort, TabSilent, TabView
+from ._whereabouts import Whereabouts
+from .attached import AttachedDocument
+
+__all__ = ["DiskPort", "NotebookDesk", "RoomPort"]
+
+_MOST_CHOICES: Final = 4
+
+
+class DiskPort(Protocol):
+    """Notebooks as files, through Jupyter's contents manager."""
+
+    def document(self, path: str) -> NotebookDocument:
+        """The notebook in this file."""
+
+    async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
+        """A new, empty notebook. Raises Conflict where something is there already."""
+
+    def root(self) -> Path | None:
+        """The folder that paths begin in, where it is one."""
+
+
+class RoomDocument(NotebookDocument, CellDisplay, Protocol):
+    """A notebook in its room, where outputs are shown to everybody."""
+
+
+class RoomPort(Protocol):
+    """Notebooks that are shared through real-time collaboration."""
+
+    async def document(self, path: str, *, create: bool = False) -> RoomDocument | None:
+        """The shared notebook; None where collaboration is off, or there is no room and none is to be made."""
+
+
+class NotebookDesk:
+    """Reads and changes notebooks for tools, wherever they are open."""
+
+    def __init__(self, disk: DiskPort, tabs: TabPort, rooms: RoomPort | None = None) -> None:
+        self._disk = disk
+        self._tabs = tabs
+        self._rooms = rooms
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._whereabouts = Whereabouts()
+        self._on_moved: list[Callable[[str, str], None]] = []
+
+    def document(self, path: str) -> NotebookDocument:
+        """The notebook of this path. Whether there is one, its first use says."""
+        return _DeskDocument(self, notebook_path(path))
+
+    async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
+        """A new, empty notebook. Raises Conflict where something is there already."""
+        path = notebook_path(path)
+        await self._disk.create(path, kernelspec=kernelspec)
+        self.appeared(path)
+
+    async def show(self, change: ChangeOutputsMessage) -> bool:
+        """Show outputs of a running cell in the room, or in the tab that has the notebook; whether there is one."""
+        path = self.now_at(change.path)
+        try:
+            room, tab = await self._open(path)
+            if room is not None:
+                return await room.show(change)
+            # A shared model has only one way in, or each output would be in it once for every tab.
+            if tab is None or tab.notebook.collaborative:
+                return False
+            await self._tabs.show(tab, change)
+        except (TabGone, HdspAgentError):
+            return False
+        return True
+
+    async def is_watched(self, path: str) -> bool:
+        """Whether outputs of a running cell could be shown to somebody."""
+        try:
+            room, tab = await self._open(self.now_at(path))
+        except HdspAgentError:
+            return False
+        return room is not None or (tab is not None and not tab.notebook.collaborative)
+
+    # ---- where things are
+
+    def moved(self, old: str, new: str) -> None:
+        """A notebook, or a folder, was renamed: whoever works on it goes on under the new name."""
+        if self._whereabouts.moved(old, new):
+            for listener in self._on_moved:
+                listener(old, new)
+
+    def deleted(self, path: str) -> None:
+        """A notebook was deleted: nobody writes it again who only knew it from before."""
+        self._whereabouts.deleted(path)
+
+    def appeared(self, path: str) -> None:
+        """A notebook was saved under this name."""
+        self._whereabouts.appeared(path)
+
+    def on_moved(self, listener: Callable[[str, str], None]) -> None:
+        """Call this with the old and the new path of a notebook that was renamed."""
+        self._on_moved.append(listener)
+
+    def now_at(self, path: str) -> str:
+        """The path a notebook has now that a task knows by this one."""
+        return self._whereabouts.now(path)
+
+    @property
+    def root(self) -> Path | None:
+        """The folder that paths begin in, where it is one."""
+        return self._disk.root()
+
+    def api_path(self, file: Path) -> str:
+        """The path in the contents API of a file. Raises InvalidInput for one outside the server's folder."""
+        root = self._disk.root()
+        if root is None:
+            return notebook_path(file.as_posix())
+        try:
+            return notebook_path(file.resolve().relative_to(root.resolve()).as_posix())
+        except ValueError:
+            raise InvalidInput(
+                f"{file} is outside the folder Jupyter serves, so its notebooks cannot be opened here.", field="path"
+            ) from None
+
+    # ---- inside
+
+    def lock(self, path: str) -> asyncio.Lock:
+        """Held while a notebook is changed: batches of operations do not mix."""
+        lock = self._locks.get(path)
+        if lock is None:
+            lock = self._locks[path] = asyncio.Lock()
+        return lock
+
+    async def choose(self, path: str, *, to_write: bool) -> NotebookDocument:
+        """Who has the notebook now."""
+        if self._whereabouts.is_gone(path):
+            raise NotFound(f"{path} was deleted meanwhile. Look at the files there are, or create it anew.", path=path)
+        room, tab = await self._open(path)
+        if room is not None:
+            return room
+        if to_write and self._tabs.unsaved(path):
+            where = "another tab" if tab is not None else "a browser tab that cannot be reached"
+            raise UnsavedElsewhere(
+                f"{path} has changes in {where} that are not saved, and writing it now would set the two against "
+                "each other. Save or close the notebook there, then try again.",
+                path=path,
+            )
+        return AttachedDocument(self._tabs, tab) if tab is not None else self._disk.document(path)
+
+    async def _open(self, path: str) -> tuple[RoomDocument | None, TabView | None]:
+        """The room of a notebook, or else the tab that has it.
+
+        A room is not made for a notebook that nobody has open: nobody would ever close it.
+        """
+        try:
+            room = await self._rooms.document(path) if self._rooms is not None else None
+            if room is not None:
+                return room, None
+            tab = await self._tabs.holder(path)
+            if self._rooms is None or tab is None or not tab.notebook.collaborative:
+                return None, tab
+            return await self._rooms.document(path, create=True), tab
+        except Unavailable:
+            tab = await self._tabs.holder(path)
+            if tab is None:
+                # Somebody may have it open all the same: the room would set the file against what they write.
+                raise
+            # What the tab has is the room's as well, so it is safe to go through it.
+            return None, tab
+
+    def written(self, path: str, applied: Applied) -> None:
+        """The file was written without a tab: those that show it learn of it."""
+        if applied.saved and applied.content_hash is not None:
+            self._tabs.saved(path, applied.content_hash, by=None)
+
+
+class _DeskDocument:
+    """A notebook of the desk. It follows the notebook from tab to disk and back, and under its new names."""
+
+    def __init__(self, desk: NotebookDesk, path: str) -> None:
+        self._desk = desk
+        self._path = path
+
+    @property
+    def path(self) -> str:
+        return self._desk.now_at(self._path)
+
+    async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
+        for _ in range(_MOST_CHOICES):
+            chosen = await self._desk.choose(self.path, to_write=False)
+            try:
+                return await chosen.snapshot(outputs=outputs)
+            except TabGone:
+                continue
+            except TabSilent:
+                raise _silent(self.path) from None
+        raise _restless(self.path)
+
+    async def apply(
+        self,
+        operations: Sequence[Operation],
+        *,
+        save: bool = True,
+        task_id: TaskId | None = None,
+        review: bool = False,
+    ) -> Applied:
+        async with self._desk.lock(self.path):
+            doubtful: Sequence[NotebookOperation] = ()
+            for _ in range(_MOST_CHOICES):
+                chosen = await self._desk.choose(self.path, to_write=True)
+                try:
+                    if doubtful:
+                        # The tab that was asked went away: it may have done and saved it all before.
+                        done = already_done(await chosen.snapshot(outputs="full"), doubtful)
+                        if done is not None:
+                            return done
+                    # As they were asked for: an edit that was found once is not looked for in another text.
+                    applied = await chosen.apply(doubtful or operations, save=save, task_id=task_id, review=review)
+                except TabGone as gone:
+                    doubtful = gone.asked or doubtful
+                    continue
+                except TabSilent:
+                    raise _silent(self.path) from None
+                if not isinstance(chosen, AttachedDocument):
+                    self._desk.written(self.path, applied)
+                return applied
+            raise _restless(self.path)
+
+
+def notebook_path(path: str) -> str:
+    """A path as the contents API has it. Raises InvalidInput for what cannot be a notebook's."""
+    if "\0" in path or not path.endswith(".ipynb"):
+        raise InvalidInput(f"{path!r} is not the path of a notebook: those end in .ipynb.", field="path")
+    parts = PurePosixPath(path.strip("/")).parts
+    if ".." in parts:
+        raise InvalidInput(f"{path!r} leads out of the folder Jupyter serves.", field="path")
+    return "/".join(part for part in parts if part != ".")
+
+
+def _silent(path: str) -> Unavailable:
+    return Unavailable(
+        f"The browser tab that has {path} open does not answer. A dialog may be open in it, for example about a file "
+        "that changed; answer that, or close the notebook there, then try again.",
+        path=path,
+    )
+
+
+def _restless(path: str) -> Unavailable:
+    return Unavailable(
+        f"{path} was opened and closed again and again while it was worked on. Try again in a moment.", path=path
+    )

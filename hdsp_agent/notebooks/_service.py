@@ -1,0 +1,79 @@
+"""Everything the agent needs to work with notebooks, in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..messages import NotebookWorkMessage, TaskId
+from ._desk import DiskPort, NotebookDesk, RoomPort
+from ._freshness import RunMemory
+from ._ledger import Ledger
+from ._listeners import Listeners
+from ._person_runs import NobodyRuns, PersonRuns
+from ._stage import Stage
+from ._tabs import NoTabs, TabPort
+from .kernels import CellRunSpec, Executor, Keep, KernelInfo, KernelPort, Run, RunLimits, RunListener
+
+__all__ = ["Notebooks"]
+
+
+class Notebooks:
+    """The documents, the kernels, and the stage on which runs are shown."""
+
+    def __init__(
+        self,
+        disk: DiskPort,
+        kernels: KernelPort,
+        *,
+        tabs: TabPort | None = None,
+        rooms: RoomPort | None = None,
+        limits: Callable[[], RunLimits] = RunLimits,
+        active: Callable[[], None] | None = None,
+        on_work: Callable[[NotebookWorkMessage], None] | None = None,
+    ) -> None:
+        self.desk = NotebookDesk(disk, tabs or NoTabs(), rooms)
+        self.stage = Stage(self.desk, on_work=on_work)
+        self.executor = Executor(kernels, limits=limits, active=active)
+        self.ledger = Ledger(self.executor.life)
+        self.desk.on_moved(self.ledger.moved)
+        self.person_runs: PersonRuns = NobodyRuns()
+        """Whoever watches the kernels puts itself here."""
+
+    async def run(
+        self,
+        path: str,
+        cells: Sequence[CellRunSpec],
+        *,
+        task_id: TaskId,
+        kernel_name: str | None = None,
+        store_history: bool = True,
+        stop_on_error: bool = True,
+        keep: Keep | None = None,
+        listener: RunListener | None = None,
+    ) -> Run:
+        """Give cells to the notebook's kernel; what they print is shown and kept in the notebook, and remembered."""
+        others = (listener,) if listener is not None else ()
+        return await self.executor.run(
+            self.desk.now_at(path),
+            cells,
+            kernel_name=kernel_name,
+            store_history=store_history,
+            task_id=task_id,
+            stop_on_error=stop_on_error,
+            listener=Listeners(self.stage, self.ledger, *others),
+            keep=keep,
+        )
+
+    async def kernel(self, path: str) -> KernelInfo | None:
+        """The kernel that runs for a notebook now."""
+        path = self.desk.now_at(path)
+        return next((kernel for kernel in await self.executor.kernels() if kernel.path == path), None)
+
+    def memory(self, path: str, kernel: KernelInfo | None) -> RunMemory:
+        """What is known to have run in this kernel of the notebook."""
+        return self.ledger.memory(self.desk.now_at(path), kernel.id if kernel is not None else None)
+
+    async def close(self) -> None:
+        """Keep the outputs there are, and let the kernels be."""
+        await self.stage.close()
+        await self.executor.close()

@@ -1,0 +1,113 @@
+"""A notebook's JSON as a snapshot, and parts of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import JsonValue
+from typing_extensions import assert_never
+
+from ..errors import InvalidInput
+from ..messages import CellId, JsonObject, OutputDetail
+from ._cells import cell_ids, cell_source, cells_of, outputs_of, type_of
+from ._document import Cell, NotebookSource, OutputSummary, Snapshot
+from ._format import version_of
+from ._hashes import source_hash
+from ._output_texts import bounded_outputs, full_output, summary_of
+
+__all__ = ["cells_between", "execution_order", "snapshot_of"]
+
+_NO_OUTPUTS = OutputSummary()
+
+
+def snapshot_of(
+    notebook: JsonObject,
+    *,
+    path: str,
+    revision: str,
+    source: NotebookSource,
+    outputs: OutputDetail = "none",
+    dirty: bool = False,
+) -> Snapshot:
+    """What this JSON, as ``as_notebook`` lets it pass, says. It is read, never copied or changed."""
+    cells = cells_of(notebook)
+    metadata = _object(notebook.get("metadata"))
+    kernelspec, language_info = _object(metadata.get("kernelspec")), _object(metadata.get("language_info"))
+    major, minor = version_of(notebook)
+    return Snapshot(
+        path=path,
+        cells=tuple(_cell(cell_id, cell, outputs) for cell_id, cell in zip(cell_ids(cells), cells, strict=True)),
+        metadata=metadata,
+        nbformat=major,
+        nbformat_minor=minor,
+        revision=revision,
+        source=source,
+        dirty=dirty,
+        kernel_name=_text(kernelspec.get("name")),
+        language=_text(language_info.get("name")) or _text(kernelspec.get("language")),
+    )
+
+
+def cells_between(
+    snapshot: Snapshot, first: CellId | int | None = None, last: CellId | int | None = None
+) -> tuple[Cell, ...]:
+    """The cells from the first to the last of these, both included, by id or by number from 1."""
+    begin = 0 if first is None else _place(snapshot, first)
+    end = len(snapshot.cells) - 1 if last is None else _place(snapshot, last)
+    return snapshot.cells[begin : end + 1]
+
+
+def execution_order(cells: Iterable[Cell]) -> tuple[CellId, ...]:
+    """The code cells that have an execution count, in the order of these counts."""
+    ran = [cell for cell in cells if cell.cell_type == "code" and cell.execution_count is not None]
+    return tuple(cell.id for cell in sorted(ran, key=lambda cell: cell.execution_count or 0))
+
+
+def _cell(cell_id: CellId, cell: JsonObject, detail: OutputDetail) -> Cell:
+    source = cell_source(cell)
+    is_code = type_of(cell) == "code"
+    outputs = outputs_of(cell) if is_code else []
+    count = cell.get("execution_count") if is_code else None
+    return Cell(
+        id=cell_id,
+        cell_type=type_of(cell),
+        source=source,
+        hash=source_hash(source),
+        execution_count=count if isinstance(count, int) else None,
+        outputs=_detailed(outputs, detail),
+        metadata=_object(cell.get("metadata")),
+        has_outputs=bool(outputs),
+        output_summary=summary_of(outputs) if outputs else _NO_OUTPUTS,
+    )
+
+
+def _detailed(outputs: list[JsonObject], detail: OutputDetail) -> tuple[JsonObject, ...]:
+    match detail:
+        case "none":
+            return ()
+        case "bounded":
+            return bounded_outputs(outputs)
+        case "full":
+            return tuple(full_output(output) for output in outputs)
+        case _:
+            assert_never(detail)
+
+
+def _place(snapshot: Snapshot, which: CellId | int) -> int:
+    if not isinstance(which, int):
+        return snapshot.index(which)
+    if not 1 <= which <= len(snapshot.cells):
+        raise InvalidInput(
+            f"{snapshot.path} has {len(snapshot.cells)} cells, so there is no cell number {which}. Numbers begin "
+            "with 1.",
+            path=snapshot.path,
+        )
+    return which - 1
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,301 @@
+"""Shows running cells to whoever has the notebook open, and puts what they printed into the notebook.
+
+A tab gets what changed, many times a second. The notebook gets the whole when a cell has ended, or now and then while
+nobody looks: a tab that closes, or a server that ends, costs at most the last seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Final
+
+from ..errors import HdspAgentError
+from ..messages import CellId, ChangeOutputsMessage, NotebookWorkMessage, SetOutputs, WorkingCell
+from ._desk import NotebookDesk
+from ._document import CellConflict
+from .kernels import CellRun, Run
+
+__all__ = ["Stage"]
+
+logger = logging.getLogger(__name__)
+
+_FRAME_SECONDS: Final = 0.04
+_SAVE_SECONDS: Final = 2.0
+"""Cells that end within this time are saved together."""
+_UNSEEN_SAVE_SECONDS: Final = 15.0
+"""How often a cell that goes on is saved while nobody looks."""
+_MOST_MARKED: Final = 100
+"""Of the cells under way, as many are told of; a run of a whole notebook has thousands."""
+
+OnWork = Callable[[NotebookWorkMessage], None]
+
+
+class _Scene:
+    """One cell of a run, as far as it was shown and kept."""
+
+    def __init__(self, cell: CellRun) -> None:
+        self.cell: Final = cell
+        self.shown = 0
+        self.kept: tuple[int, bool] | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        return self.kept == (self.cell.outputs.version, self.cell.ended)
+
+
+class Stage:
+    """Listens to runs, and has one task a run that shows and keeps. It must be closed."""
+
+    def __init__(self, desk: NotebookDesk, *, on_work: OnWork | None = None) -> None:
+        self._desk = desk
+        self._on_work = on_work or (lambda message: None)
+        self._plays: dict[str, _Play] = {}
+        self._marked: dict[str, list[WorkingCell]] = {}
+        self._closed = False
+
+    def changed(self, run: Run, cell: CellRun) -> None:
+        """Something about a cell changed."""
+        if cell.cell_id is None or self._closed:
+            return
+        play = self._plays.get(run.id)
+        if play is None:
+            play = self._plays[run.id] = _Play(run, self._desk, self._mark, self._over)
+        play.touch(cell)
+
+    def look(self, path: str) -> None:
+        """A tab begins to look at a notebook: it is shown from the beginning what is not in the file yet."""
+        if self._marked.get(path):
+            self._on_work(self.working(path))
+        for play in self._plays.values():
+            if not play.over and self._desk.now_at(play.run.path) == path:
+                play.begin_again()
+
+    async def settled(self, run: Run) -> None:
+        """Wait until what the run has printed so far is shown, and in the notebook where it has ended."""
+        play = self._plays.get(run.id)
+        if play is not None:
+            await play.settled()
+
+    def problem(self, run: Run) -> str | None:
+        """Why outputs of the run are not in the notebook, if they are not."""
+        play = self._plays.get(run.id)
+        return play.problem if play is not None else None
+
+    def working(self, path: str) -> NotebookWorkMessage:
+        """The cells of a notebook under way now."""
+        return NotebookWorkMessage(path=path, cells=self._marked.get(path, []))
+
+    async def close(self) -> None:
+        """Keep what there is, and end."""
+        self._closed = True
+        await asyncio.gather(*(play.close() for play in list(self._plays.values())))
+        self._plays.clear()
+
+    def _over(self, play: _Play) -> None:
+        # The last ones stay, so that whoever waited can ask what became of them.
+        done = [one for one, other in self._plays.items() if other.over and other is not play]
+        for run_id in done[:-8]:
+            del self._plays[run_id]
+
+    def _mark(self, path: str) -> None:
+        path = self._desk.now_at(path)
+        cells = [
+            WorkingCell(cell_id=cell.cell_id, state=cell.state, task_id=play.run.task_id)
+            for play in self._plays.values()
+            if self._desk.now_at(play.run.path) == path
+            for cell in play.run.cells
+            if not cell.ended and cell.cell_id is not None
+        ][:_MOST_MARKED]
+        if cells != self._marked.get(path, []):
+            if cells:
+                self._marked[path] = cells
+            else:
+                self._marked.pop(path, None)
+            self._on_work(NotebookWorkMessage(path=path, cells=cells))
+
+
+class _Play:
+    """One run on the stage."""
+
+    def __init__(
+        self, run: Run, desk: NotebookDesk, mark: Callable[[str], None], on_over: Callable[[_Play], None]
+    ) -> None:
+        self.run: Final = run
+        self.problem: str | None = None
+        self.over = False
+        self._desk = desk
+        self._mark = mark
+        self._on_over = on_over
+        self._scenes = {cell.cell_id: _Scene(cell) for cell in run.cells if cell.cell_id is not None}
+        self._touched: set[CellId] = set()
+        self._wake = asyncio.Event()
+        self._rest = asyncio.Event()
+        self._hurry = False
+        self._seen = True
+        self._saved_at = monotonic()
+        self._worker: asyncio.Task[None] | None = None
+
+    def touch(self, cell: CellRun) -> None:
+        if cell.cell_id is not None:
+            self._touched.add(cell.cell_id)
+            self._stir()
+
+    def begin_again(self) -> None:
+        for scene in self._scenes.values():
+            scene.shown = 0
+            # One that is in the file may have been run again by the person since.
+            if scene.cell.state != "queued" and not scene.is_kept:
+                self.touch(scene.cell)
+
+    async def settled(self) -> None:
+        while not self._rest.is_set():
+            self._hurry = True
+            self._wake.set()
+            await self._rest.wait()
+
+    async def close(self) -> None:
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.wait([self._worker])
+        await self._keep(self._unkept(ended_only=False))
+
+    def _stir(self) -> None:
+        self._rest.clear()
+        self._wake.set()
+        if self._worker is None or self._worker.done():
+            self.over = False
+            self._worker = asyncio.create_task(self._work(), name=f"hdsp-agent shows run {self.run.id}")
+
+    async def _work(self) -> None:
+        try:
+            await self._perform()
+        except Exception:
+            # Whoever waits for the run must not wait for ever.
+            logger.exception("Run %s of %s cannot be shown any more", self.run.id, self.run.path)
+            self.problem = "The outputs are not in the notebook: the server's log says why."
+        finally:
+            self._rest.set()
+
+    async def _perform(self) -> None:
+        while True:
+            await self._next()
+            touched, self._touched = self._touched, set()
+            self._mark(self.run.path)
+            for cell_id in touched:
+                await self._show(self._scenes[cell_id])
+            await self._keep(self._due())
+            if self._touched:
+                continue
+            if not self._unkept(ended_only=True):
+                self._hurry = False
+                self._rest.set()
+                if self.run.done:
+                    self.over = True
+                    self._on_over(self)
+                    return
+
+    async def _next(self) -> None:
+        """Wait for something to do, and for more of it to come together."""
+        self._wake.clear()
+        if not self._touched and not self._hurry:
+            wait = asyncio.ensure_future(self._wake.wait())
+            try:
+                await asyncio.wait({wait}, timeout=self._patience())
+            finally:
+                wait.cancel()
+        elif not self._hurry:
+            await asyncio.sleep(_FRAME_SECONDS)
+
+    def _patience(self) -> float | None:
+        if self._unkept(ended_only=True):
+            return max(0.0, self._saved_at + _SAVE_SECONDS - monotonic())
+        if not self._seen and self._unkept(ended_only=False):
+            return max(0.0, self._saved_at + _UNSEEN_SAVE_SECONDS - monotonic())
+        return None
+
+    async def _show(self, scene: _Scene) -> None:
+        cell = scene.cell
+        if cell.cell_id is None or cell.state == "queued":
+            return
+        if not self._seen and not await self._desk.is_watched(self.run.path):
+            return
+        # On the wire 0 is a cell nothing was shown of; one that has printed nothing yet is a version, too.
+        changes = cell.outputs.changes_since(max(0, scene.shown - 1))
+        version = cell.outputs.version + 1
+        self._seen = await self._desk.show(
+            ChangeOutputsMessage(
+                path=self._desk.now_at(self.run.path),
+                cell_id=cell.cell_id,
+                run_id=self.run.id,
+                base=scene.shown,
+                version=version,
+                changes=changes,
+                state=cell.state,
+                execution_count=cell.execution_count,
+            )
+        )
+        # A tab that comes later is told everything.
+        scene.shown = version if self._seen else 0
+
+    # ---- keeping
+
+    def _due(self) -> list[_Scene]:
+        now = monotonic()
+        if self._hurry or self.run.done or now - self._saved_at >= _SAVE_SECONDS:
+            ended = self._unkept(ended_only=True)
+            if ended:
+                return ended
+        if not self._seen and now - self._saved_at >= _UNSEEN_SAVE_SECONDS:
+            return self._unkept(ended_only=False)
+        return []
+
+    def _unkept(self, *, ended_only: bool) -> list[_Scene]:
+        return [
+            scene
+            for scene in self._scenes.values()
+            if scene.cell.started_at is not None and (scene.cell.ended or not ended_only) and not scene.is_kept
+        ]
+
+    async def _keep(self, scenes: Iterable[_Scene]) -> None:
+        """Put outputs into the notebook. If this is cancelled nothing counts as kept, and it is done once more."""
+        versions = {scene: (scene.cell.outputs.version, scene.cell.ended) for scene in scenes}
+        if not versions:
+            return
+        self._saved_at = monotonic()
+        document = self._desk.document(self.run.path)
+        left = list(versions)
+        while left:
+            try:
+                await document.apply([_outputs_of(scene.cell) for scene in left], task_id=self.run.task_id)
+                break
+            except HdspAgentError as error:
+                gone = _missing(error)
+                self._tell(error, gone=next(iter(gone), None))
+                # Somebody deleted a cell that ran; the others' outputs are kept all the same.
+                others = [scene for scene in left if scene.cell.cell_id not in gone]
+                left = others if len(others) < len(left) else []
+        for scene, version in versions.items():
+            scene.kept = version
+
+    def _tell(self, error: HdspAgentError, *, gone: str | None) -> None:
+        self.problem = (
+            f"The outputs of cell {gone} are not in the notebook: while it ran it was deleted, or made no code cell."
+            if gone
+            else f"The outputs are not in the notebook: {error.message}"
+        )
+        logger.warning("Run %s of %s: %s", self.run.id, self.run.path, self.problem)
+
+
+def _missing(error: HdspAgentError) -> set[str]:
+    """The cells that are not there, if that is what the error says."""
+    if isinstance(error, CellConflict):
+        return {miss.cell_id for miss in error.mismatches}
+    return {str(error.params["cell"])} if "cell" in error.params else set()
+
+
+def _outputs_of(cell: CellRun) -> SetOutputs:
+    assert cell.cell_id is not None
+    return SetOutputs(cell_id=cell.cell_id, outputs=cell.outputs.outputs, execution_count=cell.execution_count)

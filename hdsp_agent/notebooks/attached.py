@@ -1,0 +1,158 @@
+"""The notebook as the browser tab has it that holds the lease: what the person sees is what is read and changed."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+from ..errors import Conflict, HdspAgentError, NotAllowed, Unavailable
+from ..messages import (
+    AppendOutput,
+    ApplyNotebookOperationsMessage,
+    ClearOutputs,
+    JsonObject,
+    NotebookOperation,
+    NotebookOperationsResultRequest,
+    NotebookPageRequest,
+    OutputDetail,
+    ReadNotebookMessage,
+    SetOutputs,
+    TaskId,
+)
+from ._apply import changed_cells, resolve_edits
+from ._document import Applied, CellConflict, Operation, Snapshot
+from ._format import as_notebook
+from ._snapshot import snapshot_of
+from ._tabs import TabGone, TabPort, TabView
+
+__all__ = ["AttachedDocument"]
+
+_LEAST_MINOR: Final = 5
+"""A tab gives every cell an id, whatever the file has."""
+_DEADLINE_SECONDS: Final = 60
+_MOST_READS: Final = 5
+
+
+class AttachedDocument:
+    """Reads and changes a notebook through one tab. ``TabGone`` passes through: whoever asked chooses anew."""
+
+    def __init__(self, tabs: TabPort, tab: TabView) -> None:
+        self._tabs = tabs
+        self._tab = tab
+
+    @property
+    def path(self) -> str:
+        """Its path in the contents API."""
+        return self._tab.notebook.path
+
+    async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
+        """The notebook as the tab shows it now."""
+        for _ in range(_MOST_READS):
+            notebook, revision = await self._read(outputs)
+            if notebook is not None:
+                return snapshot_of(
+                    as_notebook(notebook, self.path),
+                    path=self.path,
+                    revision=f"tab:{revision}",
+                    source="tab",
+                    outputs=outputs,
+                    dirty=self._tab.notebook.dirty,
+                )
+        raise Unavailable(
+            f"{self.path} changes faster than it can be read. Wait until whatever changes it is done.", path=self.path
+        )
+
+    async def apply(
+        self,
+        operations: Sequence[Operation],
+        *,
+        save: bool = True,
+        task_id: TaskId | None = None,
+        review: bool = False,
+    ) -> Applied:
+        """Do all of them in the tab, as one step that Ctrl+Z takes back."""
+        exact = await self._exact(operations)
+        message = ApplyNotebookOperationsMessage(
+            op_id=uuid.uuid4().hex,
+            path=self.path,
+            operations=exact,
+            save=save,
+            task_id=task_id,
+            review=review,
+            deadline=int((time.time() + _DEADLINE_SECONDS) * 1000),
+        )
+        try:
+            answer = await self._tabs.apply(self._tab, message)
+        except TabGone:
+            raise TabGone(exact) from None
+        self._check(answer)
+        if answer.saved:
+            self._tabs.saved(self.path, answer.content_hash, by=self._tab)
+        return Applied(
+            snapshot_revision=None if answer.revision is None else f"tab:{answer.revision}",
+            saved=answer.saved,
+            changed=changed_cells(exact),
+            content_hash=answer.content_hash,
+        )
+
+    async def _exact(self, operations: Sequence[Operation]) -> list[NotebookOperation]:
+        """The operations as the wire has them. Outputs alone need no look at the cells, which costs a way there and back."""
+        outputs = [each for each in operations if isinstance(each, SetOutputs | ClearOutputs | AppendOutput)]
+        if len(outputs) == len(operations):
+            return [*outputs]
+        return resolve_edits(await self.snapshot(), operations)
+
+    def _check(self, answer: NotebookOperationsResultRequest) -> None:
+        match answer.status:
+            case "applied":
+                return
+            case "mismatch":
+                raise CellConflict(
+                    f"{self.path} is not as expected any more, so nothing was changed.",
+                    path=self.path,
+                    mismatches=answer.mismatches or [],
+                )
+            case "notOpen":
+                raise TabGone
+            case "readOnly":
+                raise NotAllowed(f"{self.path} is read-only, so it cannot be changed.", path=self.path)
+            case "failed":
+                raise HdspAgentError(
+                    f"The browser could not change {self.path}: {answer.message or 'it does not say why'}.",
+                    path=self.path,
+                )
+
+    async def _read(self, outputs: OutputDetail) -> tuple[JsonObject | None, int]:
+        """All pages of one revision; None when it changed meanwhile."""
+        cells: list[JsonObject] = []
+        revision: int | None = None
+        while True:
+            page = await self._page(len(cells), outputs)
+            if revision is not None and page.revision != revision:
+                return None, 0
+            revision = page.revision or 0
+            got = page.cells or []
+            cells.extend(got)
+            if len(cells) >= page.total:
+                notebook: JsonObject = {
+                    "cells": list(cells),
+                    "metadata": page.metadata or {},
+                    "nbformat": page.nbformat or 4,
+                    "nbformat_minor": max(_LEAST_MINOR, page.nbformat_minor or 0),
+                }
+                return notebook, revision
+            if not got:
+                return None, 0
+
+    async def _page(self, first: int, outputs: OutputDetail) -> NotebookPageRequest:
+        message = ReadNotebookMessage(op_id=uuid.uuid4().hex, path=self.path, first=first, outputs=outputs)
+        page = await self._tabs.read(self._tab, message)
+        if page.status == "notOpen":
+            raise TabGone
+        if page.status == "failed":
+            raise Conflict(
+                f"The browser could not read {self.path}: {page.message or 'it does not say why'}.", path=self.path
+            )
+        return page

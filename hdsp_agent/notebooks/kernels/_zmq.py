@@ -1,0 +1,141 @@
+"""Messages over ZeroMQ, for kernels of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, cast
+from uuid import uuid4
+
+import zmq
+import zmq.asyncio
+from jupyter_client.asynchronous.client import AsyncKernelClient
+
+from ...messages import JsonObject
+from ._transport import OUR_SESSIONS, Channel, KernelMessage, Lost, Receive
+
+if TYPE_CHECKING:
+    from jupyter_client.manager import KernelManager
+
+__all__ = ["ZmqTransport", "new_context", "read_in_turns"]
+
+_log = logging.getLogger(__name__)
+
+_SLICE_SECONDS: Final = 0.001
+"""How long messages of a flood are read before everything else gets its turn."""
+_PAUSE_SECONDS: Final = 0.001
+"""How long that turn is at least. A loop that never sleeps is made to wait by the system when it should answer."""
+_MOST_UNREAD: Final = 20_000
+"""Messages held for us while we are slow; ZeroMQ's 1,000 would lose the end of a flood."""
+
+
+def new_context() -> zmq.asyncio.Context:
+    """What all sockets of one owner live in."""
+    context = zmq.asyncio.Context()
+    context.setsockopt(zmq.RCVHWM, _MOST_UNREAD)
+    return context
+
+
+async def read_in_turns(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]], None]) -> None:
+    """Read messages until cancelled, many at a time, and let everything else have its turn in between.
+
+    Reads are never cancelled halfway: a cancelled receive can swallow a message, a cancelled poll cannot.
+    """
+    plain: zmq.Socket[bytes] = zmq.Socket.shadow(socket.underlying)
+    while True:
+        await socket.poll(flags=zmq.POLLIN)
+        until = time.monotonic() + _SLICE_SECONDS
+        while True:
+            try:
+                parts = plain.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                break
+            take(parts)
+            if time.monotonic() > until:
+                await asyncio.sleep(_PAUSE_SECONDS)
+                until = time.monotonic() + _SLICE_SECONDS
+
+
+class ZmqTransport:
+    """A client of its own: ``manager.client()`` shares the manager's session, and two of those take each other's
+    replies.
+    """
+
+    def __init__(self, manager: KernelManager, context: zmq.asyncio.Context) -> None:
+        factory = manager.client_factory
+        # A blocking manager makes blocking clients.
+        kind = factory if issubclass(factory, AsyncKernelClient) else AsyncKernelClient
+        client = kind(parent=manager, context=context)
+        client.load_connection_info(manager.get_connection_info())
+        client.session.session = f"{OUR_SESSIONS}{uuid4()}"
+        client.start_channels(stdin=False, hb=False)
+        self._client = client
+        self._session = client.session
+        self._sockets: dict[Channel, zmq.asyncio.Socket] = {
+            "shell": client.shell_channel.socket,
+            "control": client.control_channel.socket,
+            "iopub": client.iopub_channel.socket,
+        }
+        self._readers: list[asyncio.Task[None]] = []
+        self._unsent: set[asyncio.Future[object]] = set()
+
+    def start(self, receive: Receive, lost: Lost) -> None:
+        """Begin to hand over messages. Such a connection is never lost by itself; ZeroMQ connects again."""
+        for channel, socket in self._sockets.items():
+            take = partial(self._hand_over, channel, receive)
+            self._readers.append(asyncio.ensure_future(read_in_turns(socket, take)))
+
+    def send(
+        self,
+        channel: Literal["shell", "control"],
+        kind: str,
+        content: JsonObject,
+        *,
+        metadata: JsonObject | None = None,
+        subshell: str | None = None,
+    ) -> str:
+        """Send a request; its id."""
+        message = self._session.msg(kind, content, metadata=metadata)
+        if subshell is not None:
+            message["header"]["subshell_id"] = subshell
+        parts = self._session.serialize(message)
+        # Not Session.send: it goes around the asyncio socket, whose reader may then miss that something came.
+        sent = cast("asyncio.Future[object]", self._sockets[channel].send_multipart(parts))
+        if not sent.done():
+            self._unsent.add(sent)
+            sent.add_done_callback(self._unsent.discard)
+        return cast("str", message["header"]["msg_id"])
+
+    async def close(self) -> None:
+        """Stop reading, then close the sockets."""
+        for reader in self._readers:
+            reader.cancel()
+        await asyncio.gather(*self._readers, return_exceptions=True)
+        self._readers.clear()
+        for sent in list(self._unsent):
+            sent.cancel()
+        for channel in (self._client.shell_channel, self._client.control_channel, self._client.iopub_channel):
+            channel.stop()
+
+    def _hand_over(self, channel: Channel, receive: Receive, parts: list[bytes]) -> None:
+        try:
+            _, rest = self._session.feed_identities(parts)
+            message = self._session.deserialize(rest, content=False)
+            parent = message["parent_header"]
+            unpack: Callable[[bytes], JsonObject] = self._session.unpack
+            packed: bytes = message["content"]
+            heard = KernelMessage(
+                channel,
+                message["msg_type"],
+                parent.get("msg_id", ""),
+                parent.get("msg_type", ""),
+                len(packed),
+                partial(unpack, packed),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            _log.warning("A message of a kernel cannot be read and is left out: %s", error)
+            return
+        receive(heard)

@@ -1,0 +1,40 @@
+"""Kernels without a server: Jupyter Server's own managers, built for one folder."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyter_server.services.sessions.sessionmanager import SessionManager
+
+from .jupyter import JupyterKernels
+
+__all__ = ["HeadlessKernels"]
+
+
+class HeadlessKernels:
+    """Contents, kernels and sessions as a server would have them. Its kernels end with it."""
+
+    def __init__(self, root: Path) -> None:
+        folder = str(root.resolve())
+        self.contents = AsyncLargeFileManager(root_dir=folder)
+        self.kernel_specs = KernelSpecManager()
+        self.kernels = AsyncMappingKernelManager(  # type: ignore[no-untyped-call]  # Jupyter Server leaves it untyped
+            root_dir=folder, kernel_spec_manager=self.kernel_specs
+        )
+        self.sessions = SessionManager(  # type: ignore[no-untyped-call]  # as above
+            kernel_manager=self.kernels, contents_manager=self.contents
+        )
+        self.port = JupyterKernels(self.sessions, self.kernels, self.kernel_specs)
+
+    async def close(self) -> None:
+        """Shut all kernels down and give everything back."""
+        await self.port.close()
+        await self.kernels.shutdown_all(now=True)
+        # Waits for the input/output thread of ZeroMQ.
+        await asyncio.to_thread(self.kernels.context.destroy, 0)
+        self.sessions.close()  # type: ignore[no-untyped-call]  # as above
+        self.sessions.connection.close()

@@ -1,0 +1,69 @@
+"""A task's line in the history follows the task without being waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+import pytest
+
+from hdsp_agent.agent._history_line import HistoryLine
+from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.messages import HistoryItem
+
+LOG = logging.getLogger("test")
+
+
+def line(cost: float) -> HistoryItem:
+    return HistoryItem(id="a-task", number=1, ts=1, task="Look", tokens_in=0, tokens_out=0, total_cost=cost)
+
+
+@dataclass
+class SlowHistory:
+    """Puts when it is let; fails where it is told to."""
+
+    put_so_far: list[tuple[float, str | None, str | None]] = field(default_factory=list)
+    may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    fails_for: float | None = None
+
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+        await self.may_go_on.wait()
+        if item.total_cost == self.fails_for:
+            raise StorageUnavailable("the disk is full", path="history", action="write", reason="full")
+        self.put_so_far.append((item.total_cost, text, owner))
+
+
+async def test_of_what_was_told_meanwhile_only_the_newest_is_put_and_its_text_is_not_lost() -> None:
+    history = SlowHistory()
+    followed = HistoryLine(history, "anna", LOG)
+    followed.tell(line(1))
+    await asyncio.sleep(0)
+    followed.tell(line(2), text="Look at it")
+    followed.tell(line(3))
+    history.may_go_on.set()
+    await followed.told()
+    assert history.put_so_far == [(1, None, "anna"), (3, "Look at it", "anna")]
+    followed.tell(line(4))
+    await followed.told()
+    assert history.put_so_far[-1] == (4, None, "anna")
+
+
+async def test_a_history_that_cannot_be_written_is_logged_and_the_next_line_is_put(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    history = SlowHistory(fails_for=1)
+    history.may_go_on.set()
+    followed = HistoryLine(history, None, LOG)
+    followed.tell(line(1))
+    await followed.told()
+    assert "the disk is full" in caplog.text
+    followed.tell(line(2))
+    await followed.told()
+    assert history.put_so_far == [(2, None, None)]
+
+
+async def test_where_there_is_no_history_nothing_is_waited_for() -> None:
+    followed = HistoryLine(None, None, LOG)
+    followed.tell(line(1))
+    await followed.told()

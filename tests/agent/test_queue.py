@@ -1,0 +1,143 @@
+"""What is typed while the agent works: it reaches the model once, as soon as it can, and approves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.messages import SendMessageCommand, SendMessageData, TaskId
+from hdsp_agent.providers import call_tool
+
+from .killed_in_queue import STEPS
+from .scripted_agent import Agent, running_agent, until
+
+ROOT = Path(__file__).parents[2]
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+WRITE = call_tool("write_note", {"text": "one"})
+
+
+async def told(agent: Agent, task_id: TaskId, words: str) -> int:
+    """How often the model was told this."""
+    reader = await agent.store.view(task_id)
+    return sum(str(record.content).count(words) for record in [record async for record in reader.api.iterate()])
+
+
+def say(text: str) -> SendMessageCommand:
+    return SendMessageCommand(data=SendMessageData(text=text))
+
+
+@pytest.mark.parametrize("turns_of_the_loop", [*range(12), 20, 40, 80])
+async def test_words_right_after_a_cancel_make_the_task_go_on(turns_of_the_loop: int, tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        program = agent.manager.session()
+        await until(lambda: agent.model.requests or None)
+        aborted = asyncio.Event()
+        agent.manager.events.on_any(lambda event: aborted.set() if event.event_name == "taskAborted" else None)
+        cancelling = asyncio.ensure_future(agent.manager.cancel(task_id))
+        await asyncio.wait_for(aborted.wait(), 10)
+        for _ in range(turns_of_the_loop):
+            await asyncio.sleep(0)
+        await program.command(say("do it differently"))
+        await cancelling
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "do it differently") == 1
+        assert "do it differently" in str(agent.model.requests[1].messages)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.0005, 0.002, 0.005, 0.01, 0.02])
+async def test_words_during_a_cancel_make_the_task_go_on_too(pause: float, tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests or None)
+        cancelling = asyncio.ensure_future(agent.manager.cancel(task_id))
+        await asyncio.sleep(pause)
+        await agent.manager.queue(task_id, "do it differently")
+        await cancelling
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "do it differently") == 1
+
+
+async def test_words_said_before_a_cancel_do_not_undo_it(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests or None)
+        await agent.manager.queue(task_id, "and then that")
+        await agent.manager.cancel(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        await asyncio.sleep(0.1)
+        assert agent.task(task_id).dialogue.asks.is_open(ask.ts)
+        await agent.manager.send(task_id, "go on")
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "and then that") == 1
+
+
+async def test_words_queued_while_it_asks_whether_to_go_on_are_the_answer(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests or None)
+        await agent.manager.cancel(task_id)
+        await agent.asked(task_id, "resume_task")
+        # As a tab does that has not heard of the question yet.
+        await agent.manager.queue(task_id, "go on")
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "go on") == 1
+
+
+async def test_words_in_the_queue_answer_a_model_that_errs_and_errs(tmp_path: Path) -> None:
+    wrong = [call_tool("write_note", {"wrong": number}, id=f"w{number}") for number in range(3)]
+    async with running_agent(tmp_path, [*wrong[:2], [0.2, *wrong[2]], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 3)
+        await agent.manager.queue(task_id, "the name is text")
+        await agent.completed(task_id)
+        [ask] = await agent.asks(task_id, "mistake_limit_reached")
+        assert ask.is_answered
+        assert "the name is text" in str(agent.model.requests[3].messages)
+
+
+async def test_words_in_the_queue_approve_nothing_and_answer_no_question_of_the_model(tmp_path: Path) -> None:
+    question = call_tool("ask_followup_question", {"question": "Delete all?"}, id="q")
+    async with running_agent(tmp_path, [[0.1, *WRITE], [0.1, *question], DONE]) as agent:
+        task_id = await agent.start()
+        await agent.manager.queue(task_id, "yes")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.queue(task_id, "yes, do")
+        await asyncio.sleep(0.1)
+        assert agent.notes() == []
+        await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
+        await until(lambda: len(agent.model.requests) == 2)
+        await agent.manager.queue(task_id, "by the way")
+        followup = await agent.asked(task_id, "followup")
+        await asyncio.sleep(0.1)
+        assert agent.task(task_id).dialogue.asks.is_open(followup.ts)
+        await agent.manager.answer(task_id, followup.ts, "messageResponse", "no")
+        await agent.completed(task_id)
+        assert agent.notes() == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_twice(step: str, tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.agent.killed_in_queue", str(tmp_path), step,
+        cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        task_id = TaskId((await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip())
+        assert (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip() == "now"
+    finally:
+        process.kill()
+        await process.wait()
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "and then that") == 1
+        assert [message.text for message in await agent.says(task_id, "user_feedback")] == ["and then that"]
+        state = await (await agent.store.view(task_id)).read_state()
+        assert (state.model_extra or {})["queued_messages"] == []

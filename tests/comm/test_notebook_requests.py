@@ -1,0 +1,134 @@
+"""The buttons at a cell: fixing a failed one, and what the person keeps or takes back of the agent's changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jupyter_server.serverapp import ServerApp
+
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.messages import TaskId
+from tests.comm.conftest import Connect, messages
+from tests.comm.labs_kernels import Fetch, lab
+from tests.comm.scenes import call, model_of
+from tests.comm.scripted_pages import Turn, question, said, speak
+from tests.comm.test_iopub_bridge import placed, until
+
+ASK: Turn = ({"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": []}, "id": "q"},)
+DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It works."}, "id": "d"},)
+FAILED = {"path": "work.ipynb", "cellId": "abc", "source": "prices['tea']", "traceback": "\x1b[31mKeyError\x1b[0m: 'tea'"}
+ME = server_owner()
+
+
+async def test_a_failed_cell_begins_a_task_about_it_on_all_tabs(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as panel, connect() as other:
+        ack = await panel.ask("fixCell", **FAILED)
+        assert ack["ok"], ack
+        await question(other, "completion_result")
+        (wish,) = said(other, "text")
+        assert wish.startswith("Cell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```")
+        assert "```\nKeyError: 'tea'\n```" in wish
+        assert messages(other, "state")[-1]["state"]["currentTaskId"] == ack["result"]  # type: ignore[index]
+        item = await services.history.item(ME, str(ack["result"]))
+        assert item.notebook is not None
+        assert (item.notebook.path, item.notebook.cell_id) == ("work.ipynb", "abc")
+
+
+async def test_a_second_click_shows_the_task_that_is_at_it_and_after_its_end_begins_another(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, ASK, DONE, DONE, DONE)
+    async with connect() as panel, connect() as other:
+        first = (await panel.ask("fixCell", **FAILED))["result"]
+        ts = await question(panel, "followup")
+        assert (await panel.ask("clearTask"))["ok"]
+        assert (await panel.ask("showTaskWithId", taskId=first))["ok"]
+        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)  # type: ignore[attr-defined]
+        elsewhere = (await panel.ask("fixCell", **FAILED | {"cellId": "other"}))["result"]
+        assert elsewhere != first
+        assert (await other.ask("fixCell", **FAILED))["result"] == first
+        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)  # type: ignore[attr-defined]
+        ts = await question(panel, "followup")
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text="This"))["ok"]
+        await question(panel, "completion_result")
+        assert (await panel.ask("fixCell", **FAILED))["result"] not in (first, elsewhere)
+
+
+async def test_two_tabs_that_click_at_once_begin_one_task(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    import asyncio
+
+    await speak(services, tmp_path, ASK)
+    async with connect() as panel, connect() as other:
+        answers = await asyncio.gather(panel.ask("fixCell", **FAILED), other.ask("fixCell", **FAILED))
+        assert answers[0]["result"] == answers[1]["result"]
+
+
+async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(
+    services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as panel, lab(jp_serverapp, jp_fetch, "work.ipynb", ["prices = {}", "prices['tea']"]) as work:
+        await work.run("prices = {}", "prices['tea']")
+        await until(lambda: placed(services) == [("c0", True), ("c1", False)])
+        await panel.ask("fixCell", path="work.ipynb", cellId="c1", source="prices['tea']")
+        await question(panel, "completion_result")
+        (wish,) = said(panel, "text")
+        assert wish.startswith("Cell c1 (In [2]) of work.ipynb failed.")
+        assert "----> 1 prices['tea']" in wish and "KeyError: 'tea'" in wish
+
+
+async def test_long_sources_and_tracebacks_are_cut_where_it_hurts_least(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as panel:
+        source, traceback = "first = 1\n" + "x" * 50_000, "y" * 50_000 + "\nKeyError: ``` in it"
+        await panel.ask("fixCell", path="work.ipynb", cellId="abc", source=source, traceback=traceback)
+        await question(panel, "completion_result")
+        (wish,) = said(panel, "text")
+        assert len(wish) < 20_000
+        assert "````\n[" in wish and "KeyError: ``` in it\n````" in wish and "```\nfirst = 1\n" in wish
+
+
+async def test_what_is_no_notebook_is_refused(services: Services, connect: Connect) -> None:
+    async with connect() as panel:
+        for path in ("notes.txt", "../other.ipynb"):
+            assert (await panel.ask("fixCell", **FAILED | {"path": path}))["error"]["code"] == "invalid_input"
+
+
+async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    scenes = {
+        "review": [
+            call("ask_followup_question", {"question": "Good?", "follow_up": []}),
+            call("attempt_completion", {"result": "I see."}),
+        ]
+    }
+    async with model_of(scenes) as model, connect() as panel:
+        book = services.config.profiles
+        await book.update(
+            book.current.id, {"apiProvider": "openai", "openAiBaseUrl": model.url, "openAiModelId": "m", "openAiApiKey": "k"}
+        )
+        task = (await panel.ask("newTask", text="scene review"))["result"]
+        ts = await question(panel, "followup")
+        review = {"path": "work.ipynb", "cellId": "abc", "taskId": task}
+        assert (await panel.ask("cellReview", accepted=True, **review | {"cellId": "kept"}))["ok"]
+        assert (await panel.ask("cellReview", accepted=False, **review))["ok"]
+        assert (await panel.ask("cellReview", accepted=False, part="hunk", **review | {"cellId": "def"}))["ok"]
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text="No"))["ok"]
+        await question(panel, "completion_result")
+        told = str(model.heard["review"]["messages"])
+        assert "took back your change of cell abc in work.ipynb" in told
+        assert "took back part of your change of cell def" in told
+        assert "kept" not in told
+        manager = await services.agent.manager()
+        await manager.close(TaskId(str(task)))
+        assert (await panel.ask("cellReview", accepted=False, **review))["ok"], "a closed task is let be"
+        assert (await panel.ask("cellReview", accepted=False, path="work.ipynb", cellId="abc"))["ok"]

@@ -1,0 +1,436 @@
+"""Notebooks open in tabs of a real server: who has the lease, and what becomes of work when tabs come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hdsp_agent.comm.notebook_tabs import NotebookTabs
+from hdsp_agent.comm.services import Services
+from hdsp_agent.errors import HdspAgentError, InvalidInput, NotFound, Unavailable, UnsavedElsewhere
+from hdsp_agent.messages import (
+    ApplyNotebookOperationsMessage,
+    CellId,
+    ChangeOutputsMessage,
+    InsertCell,
+    ReadNotebookMessage,
+    ReplaceSource,
+)
+from hdsp_agent.notebooks import EditSource, NotebookDesk
+from tests.comm.browser_tabs import BrowserTab
+from tests.comm.channel.channel_panel import Panel
+from tests.notebooks.pages import Page, code, notebook, sources_in, text
+
+PATH = "work.ipynb"
+ONE = CellId("one")
+PATIENCE = 0.6
+Open = Callable[..., AbstractAsyncContextManager[BrowserTab]]
+
+
+@pytest.fixture
+def tabs(services: Services) -> NotebookTabs:
+    """What the server knows of tabs. It runs for longer than it waits for those from before its start."""
+    tabs = services.notebooks.tabs
+    tabs.patience, tabs.answer_seconds = PATIENCE, 3.0
+    tabs._started -= 60
+    return tabs
+
+
+@pytest.fixture
+def desk(services: Services, tabs: NotebookTabs) -> NotebookDesk:
+    return services.notebooks.notebooks.desk
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    place = jp_root_dir / PATH
+    place.write_text(json.dumps(notebook(code("one", "a = 1"), text("two", "words"))), "utf-8")
+    return place
+
+
+@pytest.fixture
+def opened(services: Services, jp_ws_fetch: Any) -> Open:
+    """Opens tabs that have these pages open and have told so."""
+
+    @asynccontextmanager
+    async def tab(*pages: Page, client_id: str | None = None, tells: bool = True) -> AsyncIterator[BrowserTab]:
+        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"), client_id)
+        try:
+            await panel.open(version=services.version)
+            async with BrowserTab(panel, *pages).at_work() as one:
+                if tells:
+                    await one.tell()
+                yield one
+        finally:
+            await panel.leave()
+
+    return tab
+
+
+async def until(holds: Callable[[], object], seconds: float = 10) -> None:
+    end = asyncio.get_running_loop().time() + seconds
+    while not holds():
+        assert asyncio.get_running_loop().time() < end, "this did not come about"
+        await asyncio.sleep(0.01)
+
+
+# ---- leases
+
+
+async def test_the_tab_that_has_a_notebook_open_changes_and_saves_it(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page) as tab:
+        applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        assert applied.saved and applied.content_hash == page.content_hash
+        assert page.sources[0] == "a = 2" and sources_in(file)[0] == "a = 2"
+        assert tab.leases == {PATH: True} and len(page.asked) == 1
+
+
+async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    first, second = Page(file), Page(file)
+    async with opened(first) as one, opened(second) as other:
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await until(lambda: second.sources[0] == "a = 2")
+        assert first.asked and not second.asked and PATH not in other.leases
+        assert (one.reloads, other.reloads) == (0, 1)
+
+
+async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
+    first, second = Page(file), Page(file)
+    async with opened(first) as one, opened(second) as other:
+        second.type_in(1, "typed")
+        await other.tell()
+        await until(lambda: one.leases == {PATH: False} and other.leases == {PATH: True})
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        assert second.sources == ["a = 2", "typed"] and not first.asked
+
+
+async def test_two_tabs_with_unsaved_changes_are_not_set_against_each_other(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    first, second = Page(file), Page(file)
+    first.type_in(1, "mine")
+    second.type_in(1, "yours")
+    async with opened(first), opened(second):
+        with pytest.raises(UnsavedElsewhere, match="another tab"):
+            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+
+
+async def test_what_the_person_saves_after_the_agent_makes_no_tab_reload_for_ever(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    first, second = Page(file), Page(file)
+    async with opened(first) as one, opened(second) as other:
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await until(lambda: second.sources[0] == "a = 2")
+        first.type_in(0, "mine")
+        first.save()
+        await one.tell()
+        await other.tell()
+        await asyncio.sleep(0.2)
+        assert (one.reloads, other.reloads) == (0, 1)
+
+
+async def test_a_tab_that_was_away_while_the_agent_saved_shows_it_when_it_is_back(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page, client_id="same") as tab:
+        await tab.panel.drop()
+    await asyncio.sleep(PATIENCE + 0.2)
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    async with opened(page, client_id="same") as tab:
+        await until(lambda: page.sources[0] == "a = 2")
+        assert tab.reloads == 1
+
+
+async def test_a_read_only_tab_gets_no_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
+    page = Page(file)
+    page.read_only = True
+    async with opened(page) as tab:
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        assert tab.leases == {} and sources_in(file)[0] == "a = 2"
+
+
+# ---- tabs that come and go
+
+
+async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page, client_id="same") as before:
+        before.answers = False
+        before.deaf = lambda message: isinstance(message, ReadNotebookMessage)
+        insert = InsertCell(cell_id=CellId("new"), after=ONE, cell_type="code", source="b")
+        # Nothing is to be looked up for an insertion but the ids, so it is asked for the cells first.
+        work = asyncio.create_task(desk.document(PATH).apply([insert]))
+        await until(lambda: before.heard)
+        before.deaf = lambda message: False
+        await before.panel.drop()
+    async with opened(page, client_id="same") as between:
+        between.answers = True
+        between.deaf = lambda message: False
+        applied = await work
+    assert applied.saved and sources_in(file) == ["a = 1", "b", "words"]
+
+
+async def test_operations_done_before_the_connection_was_lost_are_answered_after(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page, client_id="same") as before:
+        work = asyncio.create_task(desk.document(PATH).apply([ReplaceSource(cell_id=ONE, source="a = 2")]))
+
+        def lose_answer(answer: dict[str, object]) -> dict[str, object]:
+            before.answers = "total" in answer
+            return answer
+
+        before.change_answer = lose_answer
+        await until(lambda: page.asked)
+        await before.panel.drop()
+    async with opened(page, client_id="same"):
+        applied = await work
+    assert applied.saved and page.asked == [page.asked[0]] * 2 and len(page.done) == 1
+    assert page.sources[0] == "a = 2"
+
+
+async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_be_dead(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    page, looked = Page(file), []
+    tabs.on_opened(looked.append)
+    async with opened(page, client_id="same") as old:
+        old.deaf = lambda message: True
+        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        await until(lambda: [one for one in old.heard if isinstance(one, ReadNotebookMessage)])
+        async with opened(page, client_id="same"):
+            assert (await work).saved and page.sources[0] == "a = 2"
+            # The page has forgotten what it was shown: it is shown everything anew.
+            assert looked == [PATH, PATH]
+
+
+async def test_a_tab_that_leaves_in_the_middle_leaves_the_work_to_the_disk(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page) as tab:
+        tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
+        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        await until(lambda: [one for one in tab.heard if isinstance(one, ApplyNotebookOperationsMessage)])
+        tab.pages.clear()
+        await tab.tell()
+    assert (await work).saved
+    assert sources_in(file)[0] == "a = 2" and not page.asked
+
+
+async def test_a_tab_that_vanishes_in_the_middle_is_waited_for_and_then_the_disk_is_written(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    async with opened(page) as tab:
+        tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
+        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        await until(lambda: [one for one in tab.heard if isinstance(one, ApplyNotebookOperationsMessage)])
+        await tab.panel.drop()
+    assert (await work).saved and sources_in(file)[0] == "a = 2"
+
+
+async def test_a_tab_that_is_there_and_never_answers_is_told_of_and_not_gone_around(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    tabs.answer_seconds = 0.4
+    page = Page(file)
+    async with opened(page) as tab:
+        tab.deaf = lambda message: True
+        with pytest.raises(Unavailable, match="does not answer"):
+            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        assert sources_in(file)[0] == "a = 1"
+        tab.deaf = lambda message: False
+        assert (await desk.document(PATH).apply([EditSource(ONE, "1", "2")])).saved
+
+
+async def test_a_page_that_says_goodbye_takes_what_was_not_saved_with_it(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    page.type_in(1, "typed")
+    async with opened(page) as tab:
+        tab.pages.clear()
+        await tab.tell()
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file) == ["a = 2", "words"]
+
+
+async def test_a_tab_that_vanished_with_unsaved_changes_is_not_forgotten(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    page = Page(file)
+    page.type_in(1, "typed")
+    async with opened(page, client_id="laptop") as tab:
+        await tab.panel.drop()
+    started = asyncio.get_running_loop().time()
+    for _ in range(2):
+        with pytest.raises(UnsavedElsewhere, match="cannot be reached"):
+            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert asyncio.get_running_loop().time() - started < PATIENCE + 1
+    # It wakes up again.
+    async with opened(page, client_id="laptop"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert page.sources == ["a = 2", "typed"]
+
+
+async def test_who_opens_the_notebook_anew_goes_on_without_the_tab_that_was_lost(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    lost, fresh = Page(file), Page(file)
+    lost.type_in(1, "typed before the browser crashed")
+    async with opened(lost, client_id="crashed") as tab:
+        await tab.panel.drop()
+    async with opened(fresh, client_id="after"):
+        await asyncio.sleep(PATIENCE + 0.3)
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert fresh.sources == ["a = 2", "words"]
+
+
+async def test_shared_changes_are_nobodys_unsaved_ones(
+    desk: NotebookDesk, file: Path, opened: Open, tabs: NotebookTabs
+) -> None:
+    page = Page(file)
+    page.type_in(1, "typed")
+    page.collaborative = True
+    async with opened(page) as tab:
+        await tab.panel.drop()
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 2"
+
+
+async def test_tabs_from_before_a_restart_are_waited_for(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    tabs._started += 60
+    tabs.patience = 5
+    page, other = Page(file), Page(file)
+    other.path = "other.ipynb"
+    page.type_in(1, "typed")
+    work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+    async with opened(other):
+        await asyncio.sleep(0.2)
+        async with opened(page):
+            await work
+    assert page.sources == ["a = 2", "typed"]
+
+
+# ---- names
+
+
+async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookDesk, file: Path, opened: Open) -> None:
+    page = Page(file)
+    async with opened(page) as tab:
+        document = desk.document(PATH)
+        await document.snapshot()
+        page.file = file.rename(file.with_name("new.ipynb"))
+        page.path = "new.ipynb"
+        await tab.tell(renamed={PATH: "new.ipynb"})
+        await document.apply([EditSource(ONE, "1", "2")])
+        assert document.path == "new.ipynb" and page.sources[0] == "a = 2" and not file.exists()
+
+
+async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
+    desk: NotebookDesk, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+) -> None:
+    document = desk.document(PATH)
+    await document.snapshot()
+    sessions = jp_serverapp.session_manager
+    session = await sessions.create_session(path=PATH, name=PATH, type="notebook", kernel_name="python3")
+    try:
+        await jp_fetch("api", "contents", PATH, method="PATCH", body=json.dumps({"path": "new.ipynb"}))
+        await until(lambda: document.path == "new.ipynb")
+        applied = await document.apply([EditSource(ONE, "1", "2")])
+        assert applied.saved and not file.exists() and sources_in(file.with_name("new.ipynb"))[0] == "a = 2"
+        kernel = await services.notebooks.notebooks.kernel(PATH)
+        assert kernel is not None and kernel.id == session["kernel"]["id"]
+    finally:
+        await sessions.delete_session(session["id"])
+
+
+async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
+    desk: NotebookDesk, file: Path, opened: Open, jp_fetch: Any
+) -> None:
+    page = Page(file)
+    async with opened(page):
+        document = desk.document(PATH)
+        await document.snapshot()
+        await jp_fetch("api", "contents", PATH, method="DELETE")
+        await asyncio.sleep(0.05)
+        with pytest.raises(NotFound, match="deleted"):
+            await document.apply([EditSource(ONE, "1", "2")])
+        assert not page.asked and not file.exists()
+        body = json.dumps({"type": "notebook", "format": "json", "content": page.content})
+        await jp_fetch("api", "contents", PATH, method="PUT", body=body)
+        page.content_hash = ""
+        await asyncio.sleep(0.05)
+        assert (await document.apply([EditSource(ONE, "1", "2")])).saved
+
+
+# ---- tabs that answer wrongly
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"cells": None}, Unavailable),
+        ({"total": 7, "cells": []}, Unavailable),
+        ({"cells": [{"no": "cell"}], "total": 1}, InvalidInput),
+        ({"cells": [{"cell_type": "code", "source": 5}], "total": 1}, InvalidInput),
+        ({"nbformat": 3}, HdspAgentError),
+        ({"status": "failed", "message": "it is broken"}, HdspAgentError),
+        ({"type": "notebookOperationsResult"}, Unavailable),
+    ],
+)
+async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
+) -> None:
+    tabs.answer_seconds = 0.5
+    page = Page(file)
+    async with opened(page) as tab:
+
+        def malformed(answer: dict[str, object]) -> dict[str, object]:
+            if wrong.get("type"):
+                return {"type": wrong["type"], "opId": answer["opId"], "status": "applied"}
+            return {key: value for key, value in {**answer, **wrong}.items() if value is not None}
+
+        tab.change_answer = malformed
+        with pytest.raises(error):
+            await desk.document(PATH).snapshot()
+        tab.change_answer = lambda answer: answer
+        assert (await desk.document(PATH).snapshot()).source == "tab"
+
+
+async def test_an_answer_nobody_waits_for_does_no_harm(desk: NotebookDesk, file: Path, opened: Open) -> None:
+    async with opened(Page(file)) as tab:
+        assert (await tab.panel.ask("notebookOperationsResult", opId="never", status="applied"))["ok"]
+        assert not (await tab.panel.ask("notebookPage", opId="never", status="nonsense"))["ok"]
+        assert (await desk.document(PATH).snapshot()).source == "tab"
+
+
+async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    first, second = Page(file), Page(file)
+    change = ChangeOutputsMessage(path=PATH, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
+    assert not await desk.show(change)
+    async with opened(first), opened(second):
+        assert await desk.show(change)
+        await until(lambda: first.shown)
+        assert not second.shown

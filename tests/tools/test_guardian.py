@@ -1,0 +1,79 @@
+"""A process that runs commands is killed without warning: nothing it began outlives it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.tools._guardian import Guardian
+from tests.tools.test_shell import alive, until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+_PROGRAM = """
+import asyncio, os, sys
+from pathlib import Path
+from hdsp_agent.tools import CommandBoard
+from hdsp_agent.tools._guardian import GUARDIAN
+
+async def show(text, is_all): ...
+
+async def main(folder):
+    board = CommandBoard()
+    over = await board.start("echo over", folder, show, limit=None)
+    await over.ended.wait()
+    await board.start("echo $$ > plain; sleep 600", folder, show, limit=None)
+    await board.start("trap '' TERM; echo $$ > deaf; while true; do sleep 0.1; done", folder, show, limit=None)
+    stray = "setsid sh -c 'echo $$ > stray; sleep 600' & wait"
+    await board.start(stray, folder, show, limit=None)
+    left = await board.start("sh -c 'echo $$ > left; sleep 600' & sleep 0.2", folder, show, limit=None)
+    await left.ended.wait()
+    if len(sys.argv) > 2:
+        os.kill(GUARDIAN.pid, 9)
+        await board.start("echo $$ > later; sleep 600", folder, show, limit=None)
+    print("now", flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+_NAMES = ("plain", "deaf", "stray", "left")
+
+
+@pytest.mark.parametrize("watcher_dies", [False, True], ids=["killed", "its guardian was killed before"])
+async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path, watcher_dies: bool) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _PROGRAM, str(tmp_path), *(["x"] if watcher_dies else []), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    names = (*_NAMES, "later") if watcher_dies else _NAMES
+    try:
+        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"now\n"
+        await until(lambda: all((tmp_path / name).is_file() and (tmp_path / name).read_text() for name in names))
+        pids = [int((tmp_path / name).read_text("utf-8")) for name in names]
+        assert all(alive(pid) for pid in pids)
+    finally:
+        process.kill()
+        await process.wait()
+    try:
+        await until(lambda: not any(alive(pid) for pid in pids), 10)
+    finally:
+        for pid in filter(alive, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
+async def test_what_it_does_not_watch_any_more_is_left_alone() -> None:
+    guardian = Guardian()
+    other = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
+    try:
+        # A number that was a command's once and is another's now.
+        await asyncio.to_thread(guardian.watch, "mark-of-a-command", other.pid)
+        await asyncio.to_thread(guardian.close)
+        assert alive(other.pid)
+    finally:
+        other.kill()
+        await other.wait()
