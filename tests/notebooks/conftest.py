@@ -1,0 +1,33 @@
+"""What the tests of notebooks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jupyter_server.services.contents.filemanager import FileContentsManager
+
+from .contents_managers import MANAGERS, manager_on
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a contents manager keeps its files."""
+    root = tmp_path / "root"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture(params=sorted(MANAGERS))
+def any_manager(folder: Path, request: pytest.FixtureRequest) -> Iterator[FileContentsManager]:
+    """Each of Jupyter's own managers in turn."""
+    with manager_on(folder, request.param) as manager:
+        yield manager
+
+
+@pytest.fixture
+def manager(folder: Path) -> Iterator[FileContentsManager]:
+    """The manager that Jupyter has by default."""
+    with manager_on(folder) as manager:
+        yield manager

@@ -1,0 +1,110 @@
+"""Kernels that die, are restarted, shut down or culled while cells run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.errors import NotFound
+from hdsp_agent.messages import TaskId
+
+from .working import NOTEBOOK, bench, text_of, until
+
+SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
+
+
+async def test_a_kernel_that_dies_in_a_cell_is_noticed_at_once_and_the_next_run_works(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        await work.run("x = 1")
+        begun = time.monotonic()
+        run = await work.start("import os; os._exit(1)", "'never'")
+        queued = await work.start("'never either'")
+        assert await run.wait(10)
+        assert time.monotonic() - begun < 3
+        assert [(cell.state, cell.reason) for cell in run.cells] == [("dead", "kernel_died")] * 2
+        assert await queued.wait(1) and queued.cells[0].reason == "kernel_died"
+        after = await work.cell("'x' in globals()")
+        assert (after.state, text_of(after)) == ("ok", "False")
+
+
+async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        run = await work.start(SLEEP, "'never'")
+        queued = await work.start("'never'")
+        await until(lambda: "begun" in text_of(run.cells[0]))
+        kernel = await work.kernel_id()
+        restart = asyncio.ensure_future(work.kernels.port.restart(kernel))
+        assert await run.wait(5)
+        assert run.cells[0].reason == "kernel_restarted" and queued.cells[0].reason == "kernel_restarted"
+        await restart
+        assert (await work.cell("'fresh'")).state == "ok"
+        assert await work.kernel_id() == kernel
+
+
+async def test_a_kernel_restarted_between_runs_is_found_fresh(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        await work.run("x = 1")
+        await work.kernels.port.restart(await work.kernel_id())
+        cell = await work.cell("print('early'); x")
+        assert cell.state == "error" and cell.error is not None and cell.error.ename == "NameError"
+        assert "early" in text_of(cell)
+
+
+async def test_a_kernel_the_person_shuts_down_ends_the_run_and_a_new_one_is_started(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        run = await work.start(SLEEP)
+        await until(lambda: "begun" in text_of(run.cells[0]))
+        kernel = await work.kernel_id()
+        session = (await work.kernels.port.sessions())[0]
+        await work.kernels.sessions.delete_session(session.id)
+        assert await run.wait(5)
+        assert (run.cells[0].state, run.cells[0].reason) == ("dead", "kernel_gone")
+        assert (await work.cell("'new'")).state == "ok"
+        assert await work.kernel_id() != kernel
+
+
+async def test_a_culled_kernel_gives_way_to_a_new_one(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        await work.run("x = 1", task_id=TaskId("t"))
+        kernel = await work.kernel_id()
+        work.kernels.kernels.cull_idle_timeout = 1
+        await asyncio.sleep(1.2)
+        await work.kernels.kernels.cull_kernels()
+        assert await work.kernel_id() == kernel, "a task needs it"
+        await work.executor.release(TaskId("t"))
+        await work.kernels.kernels.cull_kernels()
+        assert await work.executor.kernels() == []
+        assert text_of(await work.cell("'x' in globals()")) == "False"
+
+
+async def test_restart_and_shutdown_by_the_agent(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        run = await work.start(SLEEP, "'never'")
+        await until(lambda: run.cells[0].state == "running")
+        await work.executor.restart(NOTEBOOK)
+        assert run.done and run.cells[0].reason == "kernel_restarted"
+        assert (await work.cell("1")).state == "ok"
+        await work.executor.shutdown(NOTEBOOK)
+        assert await work.executor.kernels() == []
+        with pytest.raises(NotFound, match="No kernel runs"):
+            await work.executor.interrupt(NOTEBOOK)
+
+
+async def test_interrupting_the_kernel_stops_whoevers_cell_it_is(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        run = await work.start(SLEEP)
+        await until(lambda: "begun" in text_of(run.cells[0]))
+        await work.executor.interrupt(NOTEBOOK)
+        assert await run.wait(5) and run.cells[0].state == "interrupted"
+
+
+async def test_closing_lets_kernels_go_on_and_ends_waiting(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        run = await work.start(SLEEP)
+        await until(lambda: "begun" in text_of(run.cells[0]))
+        waiter = asyncio.ensure_future(run.wait())
+        await work.executor.close()
+        assert await waiter and len(work.kernels.kernels.list_kernel_ids()) == 1

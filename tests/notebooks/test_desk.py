@@ -1,0 +1,382 @@
+"""Who is asked for each operation, and what happens when that tab goes in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from jupyter_server.services.contents.filemanager import FileContentsManager
+
+from hdsp_agent.errors import HdspAgentError, InvalidInput, NotAllowed, NotFound, Unavailable, UnsavedElsewhere
+from hdsp_agent.messages import (
+    CellId,
+    ChangeOutputsMessage,
+    DeleteCell,
+    InsertCell,
+    MoveCell,
+    OutputDetail,
+    ReplaceSource,
+    SetOutputs,
+)
+from hdsp_agent.notebooks import (
+    CellConflict,
+    EditSource,
+    NotebookDesk,
+    Snapshot,
+    TabGone,
+    TabSilent,
+    TabView,
+    source_hash,
+)
+from hdsp_agent.notebooks._document import Applied, Operation
+from hdsp_agent.notebooks.contents import ContentsNotebooks
+
+from .pages import Page, Tabs, code, file_hash, notebook, sources_in, text
+
+PATH = "work.ipynb"
+ONE, TWO = CellId("one"), CellId("two")
+
+
+class Rooms:
+    """Collaboration: a room, or why there is none."""
+
+    def __init__(self, page: Page | None = None, error: HdspAgentError | None = None) -> None:
+        self.page = page
+        self.error = error
+        self.opened = False
+
+    async def document(self, path: str, *, create: bool = False) -> Room | None:
+        if self.error is not None:
+            raise self.error
+        self.opened = self.opened or create
+        return Room(self.page) if self.page is not None and (self.opened or self.page.visible) else None
+
+
+class Room:
+    """A shared notebook."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.path = page.path
+
+    async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
+        return Snapshot(self.path, (), {}, 4, 5, "r", "room")
+
+    async def apply(
+        self, operations: list[Operation], *, save: bool = True, task_id: str | None = None, review: bool = False
+    ) -> Applied:
+        return Applied(None, True, (), "of the room")
+
+    async def show(self, change: ChangeOutputsMessage) -> bool:
+        self.page.show(change)
+        return True
+
+
+@pytest.fixture
+def file(folder: Path) -> Path:
+    place = folder / PATH
+    place.write_text(json.dumps(notebook(code("one", "a = 1"), text("two", "words"))), "utf-8")
+    return place
+
+
+@pytest.fixture
+def tabs() -> Tabs:
+    return Tabs()
+
+
+@pytest.fixture
+def desk(manager: FileContentsManager, tabs: Tabs) -> NotebookDesk:
+    return NotebookDesk(ContentsNotebooks(manager), tabs)
+
+
+# ---- the choice
+
+
+async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file) == ["a = 2", "words"] and applied.saved
+    assert tabs.saves == [(PATH, file_hash(file), False)], "tabs that show it are not told"
+
+
+async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    page.type_in(1, "typed, not saved")
+    tabs.pages.append(page)
+    document = desk.document(PATH)
+    snapshot = await document.snapshot()
+    assert snapshot.source == "tab" and snapshot.dirty and snapshot.cells[1].source == "typed, not saved"
+    applied = await document.apply([EditSource(ONE, "1", "2")])
+    assert page.sources == ["a = 2", "typed, not saved"] and applied.saved
+    assert tabs.saves == [(PATH, file_hash(file), True)]
+
+
+async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    document = desk.document(PATH)
+    await document.apply([EditSource(ONE, "1", "2")])
+    page = Page(file)
+    tabs.pages.append(page)
+    await document.apply([EditSource(ONE, "2", "3")])
+    assert len(page.asked) == 1
+    tabs.pages.clear()
+    await document.apply([EditSource(ONE, "3", "4")])
+    assert len(page.asked) == 1 and sources_in(file)[0] == "a = 4"
+
+
+async def test_a_long_notebook_is_read_page_by_page(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    page.cells_a_page = 1
+    tabs.pages.append(page)
+    assert [cell.source for cell in (await desk.document(PATH).snapshot()).cells] == ["a = 1", "words"]
+    assert page.reads == 2
+
+
+async def test_outputs_are_put_without_reading_the_notebook_first(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3)])
+    assert page.reads == 0 and page.cells[0]["execution_count"] == 3
+
+
+async def test_an_edit_asks_the_tab_for_its_cells_once(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert page.reads == 1
+
+
+async def test_a_tab_with_other_cells_answers_what_they_are(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    with pytest.raises(CellConflict) as caught:
+        await desk.document(PATH).apply([ReplaceSource(cell_id=ONE, expect=source_hash("old"), source="new")])
+    assert [miss.source for miss in caught.value.mismatches] == ["a = 1"] and page.sources[0] == "a = 1"
+
+
+async def test_a_read_only_tab_is_not_gone_around(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    page.read_only = True
+    with pytest.raises(NotAllowed):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 1"
+
+
+# ---- a tab that goes
+
+
+async def test_a_tab_that_left_before_it_did_anything_leaves_the_work_to_the_disk(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    tabs.pages.append(Page(file))
+    tabs.before = tabs.leave
+    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "12")])
+    assert sources_in(file) == ["a = 12", "words"] and applied.saved
+
+
+async def test_what_a_tab_did_and_saved_before_it_left_is_not_done_again(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    tabs.pages.append(Page(file))
+    tabs.after = tabs.leave
+    new = InsertCell(cell_id=CellId("new"), after=ONE, cell_type="code", source="b")
+    # Looked for a second time, the text to replace would be there again.
+    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "11"), new, MoveCell(cell_id=TWO)])
+    assert sources_in(file) == ["words", "a = 11", "b"]
+    assert applied.saved and applied.content_hash == file_hash(file) and set(applied.changed) == {ONE, TWO, "new"}
+
+
+async def test_what_a_tab_did_and_did_not_save_before_it_left_is_done_on_the_disk(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    page.saves = False
+    tabs.pages.append(page)
+    tabs.after = tabs.leave
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2"), DeleteCell(cell_id=TWO)])
+    assert sources_in(file) == ["a = 2"]
+
+
+async def test_a_tab_that_closes_the_notebook_while_it_is_read_is_not_the_end(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    page.path = "other.ipynb"
+    page.visible = True
+
+    async def holder(path: str) -> TabView | None:
+        tabs.holder = Tabs.holder.__get__(tabs)  # type: ignore[method-assign]  # only the first time
+        return TabView("me", "tab", Page(file).told())
+
+    tabs.holder = holder  # type: ignore[method-assign]  # what the tab told is not true any more
+    assert (await desk.document(PATH).snapshot()).source == "disk"
+
+
+async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    tabs.pages.append(Page(file))
+
+    def silent() -> None:
+        raise TabSilent
+
+    tabs.before = silent
+    with pytest.raises(Unavailable, match="does not answer"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 1", "the file was written behind a tab that is there"
+
+
+async def test_a_notebook_that_opens_and_closes_all_the_time_is_given_up(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    tabs.pages.append(Page(file))
+
+    def gone() -> None:
+        raise TabGone
+
+    tabs.before = gone
+    with pytest.raises(Unavailable, match="again and again"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+
+
+# ---- unsaved changes elsewhere
+
+
+async def test_unsaved_changes_elsewhere_forbid_to_write_and_not_to_read(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    page.type_in(0, "mine")
+    tabs.dirty_elsewhere.append(TabView("me", "asleep", page.told()))
+    with pytest.raises(UnsavedElsewhere, match="cannot be reached"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 1"
+    assert (await desk.document(PATH).snapshot()).cells[0].source == "a = 1"
+    tabs.pages.append(Page(file))
+    with pytest.raises(UnsavedElsewhere, match="another tab"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+
+
+# ---- several at once
+
+
+async def test_two_batches_at_once_do_not_mix(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    tabs.pages.append(Page(file))
+    document = desk.document(PATH)
+    await asyncio.gather(*(document.apply([EditSource(ONE, "a = ", f"a = {number}")]) for number in range(8)))
+    assert sorted(sources_in(file)[0].removeprefix("a = ")) == sorted("012345671")
+
+
+# ---- names
+
+
+async def test_a_task_follows_a_renamed_notebook(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    heard: list[tuple[str, str]] = []
+    desk.on_moved(lambda old, new: heard.append((old, new)))
+    document = desk.document(PATH)
+    await document.snapshot()
+    file.rename(file.with_name("new.ipynb"))
+    desk.moved(PATH, "new.ipynb")
+    desk.moved(PATH, "new.ipynb")
+    assert document.path == "new.ipynb" and (await document.snapshot()).path == "new.ipynb"
+    file.with_name("new.ipynb").rename(file.with_name("newer.ipynb"))
+    desk.moved("new.ipynb", "newer.ipynb")
+    # The tab tells of the first rename when the second has happened.
+    desk.moved(PATH, "new.ipynb")
+    assert desk.document(PATH).path == "newer.ipynb" and (await document.snapshot()).cells
+    assert heard == [(PATH, "new.ipynb"), ("new.ipynb", "newer.ipynb")]
+
+
+def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: NotebookDesk) -> None:
+    desk.moved("a.ipynb", "b.ipynb")
+    desk.moved("b.ipynb", "a.ipynb")
+    assert desk.now_at("a.ipynb") == "a.ipynb" and desk.now_at("b.ipynb") == "a.ipynb"
+    desk.moved("x/y.ipynb", "x/z.ipynb")
+    desk.moved("x", "w")
+    assert desk.now_at("x/y.ipynb") == "w/z.ipynb" and desk.now_at("x/other.ipynb") == "w/other.ipynb"
+    assert desk.now_at("xx/other.ipynb") == "xx/other.ipynb"
+    desk.moved("w", "v/w")
+    assert desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
+
+
+async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookDesk, file: Path) -> None:
+    file.rename(file.with_name("new.ipynb"))
+    desk.moved(PATH, "new.ipynb")
+    await desk.create(PATH)
+    assert desk.now_at(PATH) == PATH and (await desk.document(PATH).snapshot()).cells == ()
+
+
+async def test_a_deleted_notebook_is_not_found_until_there_is_one_again(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    document = desk.document(PATH)
+    file.unlink()
+    desk.deleted(PATH)
+    with pytest.raises(NotFound, match="deleted"):
+        await document.apply([EditSource(ONE, "1", "2")])
+    assert not file.exists() and page.asked == []
+    page.save()
+    desk.appeared(PATH)
+    assert (await document.apply([EditSource(ONE, "1", "2")])).saved
+
+
+def test_paths_are_those_of_the_contents_api(desk: NotebookDesk, folder: Path, tmp_path: Path) -> None:
+    (folder / "sub").mkdir()
+    assert desk.api_path(folder / "sub" / "n.ipynb") == "sub/n.ipynb"
+    assert desk.document("/sub//n.ipynb").path == "sub/n.ipynb"
+    with pytest.raises(InvalidInput, match="outside"):
+        desk.api_path(tmp_path / "n.ipynb")
+    for wrong in ("n.py", "../n.ipynb", "a\0.ipynb"):
+        with pytest.raises(InvalidInput):
+            desk.document(wrong)
+
+
+# ---- rooms
+
+
+def _shown(path: str = PATH) -> ChangeOutputsMessage:
+    return ChangeOutputsMessage(path=path, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
+
+
+async def test_a_room_goes_before_the_tabs_in_it(manager: FileContentsManager, tabs: Tabs, file: Path) -> None:
+    page, shared = Page(file), Page(file)
+    page.collaborative = True
+    tabs.pages.append(page)
+    desk = NotebookDesk(ContentsNotebooks(manager), tabs, Rooms(shared))
+    assert (await desk.document(PATH).snapshot()).source == "room"
+    assert (await desk.document(PATH).apply([EditSource(ONE, "1", "2")])).content_hash == "of the room"
+    assert await desk.show(_shown())
+    assert len(shared.shown) == 1 and page.shown == [] and page.asked == []
+
+
+async def test_a_room_is_begun_for_a_tab_that_shares_and_not_for_nobody(
+    manager: FileContentsManager, tabs: Tabs, file: Path
+) -> None:
+    shared = Page(file)
+    shared.visible = False
+    rooms = Rooms(shared)
+    desk = NotebookDesk(ContentsNotebooks(manager), tabs, rooms)
+    assert (await desk.document(PATH).snapshot()).source == "disk"
+    page = Page(file)
+    tabs.pages.append(page)
+    assert (await desk.document(PATH).snapshot()).source == "tab" and not rooms.opened
+    page.collaborative = True
+    assert (await desk.document(PATH).snapshot()).source == "room"
+
+
+async def test_where_the_room_cannot_be_had_a_tab_in_it_is_safe_and_the_disk_is_not(
+    manager: FileContentsManager, tabs: Tabs, file: Path
+) -> None:
+    desk = NotebookDesk(ContentsNotebooks(manager), tabs, Rooms(error=Unavailable("no room")))
+    with pytest.raises(Unavailable, match="no room"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 1"
+    page = Page(file)
+    page.collaborative = True
+    tabs.pages.append(page)
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert page.sources[0] == "a = 2"
+    # Outputs would come twice: from the room, and from what the tab is shown.
+    assert not await desk.show(_shown()) and page.shown == []

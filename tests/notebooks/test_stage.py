@@ -1,0 +1,252 @@
+"""What a real kernel prints, shown to a page that looks and kept in the notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.services.contents.filemanager import FileContentsManager
+
+from hdsp_agent.errors import Unavailable
+from hdsp_agent.messages import ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
+from hdsp_agent.notebooks import NotebookDesk, Stage
+from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.kernels import Run
+
+from .kernels.working import Bench, bench, until
+from .pages import Page, Tabs, code, notebook
+
+# The Bash kernel's own description has a key that traitlets warns about.
+pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
+
+PATH = "work.ipynb"
+COUNTS = "import time\nfor i in range(30):\n    print(i)\n    time.sleep(0.02)"
+WAITS = "print('begun')\nimport time\ntime.sleep(60)"
+
+
+class Theatre:
+    """A stage with everything behind and before it."""
+
+    def __init__(self, folder: Path, manager: FileContentsManager, kernels: Bench) -> None:
+        self.file = folder / PATH
+        self.tabs = Tabs()
+        self.desk = NotebookDesk(ContentsNotebooks(manager), self.tabs)
+        self.work: list[NotebookWorkMessage] = []
+        self.stage = Stage(self.desk, on_work=self.work.append)
+        self.kernels = kernels
+
+    def write(self, *codes: str) -> None:
+        cells = [code(f"c{number}", source) for number, source in enumerate(codes)]
+        self.file.write_text(json.dumps(notebook(*cells)), "utf-8")
+
+    def look(self) -> Page:
+        """A page opens the notebook."""
+        page = Page(self.file)
+        self.tabs.pages.append(page)
+        self.stage.look(PATH)
+        return page
+
+    async def start(self, *codes: str) -> Run:
+        return await self.kernels.start(*codes, listener=self.stage)
+
+    async def finish(self, run: Run) -> None:
+        assert await run.wait(60)
+        await self.stage.settled(run)
+
+    def kept(self, index: int = 0, file: Path | None = None) -> list[Any]:
+        """The outputs in the file."""
+        outputs = json.loads((file or self.file).read_text("utf-8"))["cells"][index]["outputs"]
+        return [{**output, "text": "".join(output.get("text", ""))} for output in outputs]
+
+
+@asynccontextmanager
+async def theatre(folder: Path, manager: FileContentsManager, *codes: str) -> AsyncIterator[Theatre]:
+    async with bench(folder) as kernels:
+        one = Theatre(folder, manager, kernels)
+        one.write(*codes)
+        try:
+            yield one
+        finally:
+            await one.stage.close()
+
+
+def chains(shown: list[ChangeOutputsMessage]) -> bool:
+    """Whether each message goes on where the last of its cell ended, from the beginning."""
+    versions: dict[str, int] = {}
+    for message in shown:
+        if message.base != versions.get(message.cell_id, 0) or message.version < message.base:
+            return False
+        versions[message.cell_id] = message.version
+    return True
+
+
+async def test_a_page_sees_a_run_from_its_beginning_to_its_end(folder: Path, manager: FileContentsManager) -> None:
+    last = "print('x')\n1/0"
+    async with theatre(folder, manager, COUNTS, last) as show:
+        page = show.look()
+        run = await show.start(COUNTS, last)
+        await show.finish(run)
+        assert chains(page.shown) and len(page.shown) > 4
+        assert [message.state for message in page.shown][-1] == "error"
+        for index, cell in enumerate(run.cells):
+            assert page.cells[index]["outputs"] == cell.outputs.outputs
+            assert page.cells[index]["execution_count"] == cell.execution_count == index + 1
+        assert show.kept(0)[0]["text"] == "".join(f"{i}\n" for i in range(30))
+        assert show.kept(1)[1]["ename"] == "ZeroDivisionError"
+        assert show.stage.problem(run) is None
+        assert [cell.cell_id for cell in show.work[0].cells] == ["c0", "c1"] and show.work[-1].cells == []
+
+
+async def test_a_page_that_comes_in_the_middle_is_shown_everything(folder: Path, manager: FileContentsManager) -> None:
+    async with theatre(folder, manager, COUNTS) as show:
+        run = await show.start(COUNTS)
+        await until(lambda: "7" in str(run.cells[0].outputs.outputs))
+        show.work.clear()
+        page = show.look()
+        assert [cell.cell_id for cell in show.work[0].cells] == ["c0"], "it does not learn what is under way"
+        await show.finish(run)
+        assert chains(page.shown) and len(page.shown) > 2
+        assert page.cells[0]["outputs"] == run.cells[0].outputs.outputs
+
+
+async def test_a_page_that_closes_in_the_middle_leaves_the_rest_to_the_file(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, COUNTS) as show:
+        page = show.look()
+        run = await show.start(COUNTS)
+        await until(lambda: len(page.shown) > 2)
+        show.tabs.pages.clear()
+        await show.finish(run)
+        assert show.kept()[0]["text"] == "".join(f"{i}\n" for i in range(30))
+        # And one that opens it again is shown what it missed, if anything.
+        again = show.look()
+        assert again.shown == []
+
+
+async def test_what_ended_long_ago_is_not_shown_to_a_page_that_comes_now(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, "print(1)") as show:
+        run = await show.start("print(1)")
+        await show.finish(run)
+        await show.desk.document(PATH).apply([ClearOutputs(cell_id=run.cells[0].cell_id or "")])
+        page = show.look()
+        await asyncio.sleep(0.2)
+        assert page.shown == [] and page.cells[0]["outputs"] == []
+
+
+async def test_a_cell_deleted_while_it_runs_takes_only_its_own_outputs_with_it(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, COUNTS, "print('second')") as show:
+        run = await show.start(COUNTS, "print('second')")
+        await until(lambda: run.cells[0].state == "running")
+        await show.desk.document(PATH).apply([DeleteCell(cell_id=run.cells[0].cell_id or "")])
+        await show.finish(run)
+        assert [output["text"] for output in show.kept(0)] == ["second\n"]
+        problem = show.stage.problem(run)
+        assert problem is not None and "c0" in problem and "deleted" in problem
+
+
+async def test_a_hundred_megabytes_of_prints_hurt_neither_page_nor_file(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    flood = "for i in range(1000):\n    print('x' * 100_000)\nprint('the end')"
+    async with theatre(folder, manager, flood) as show:
+        page = show.look()
+        run = await show.start(flood)
+        longest = 0.0
+        while not run.done:
+            before = time.perf_counter()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.perf_counter() - before)
+        await show.finish(run)
+        assert sum(len(message.to_json()) for message in page.shown) < 8_000_000
+        assert show.file.stat().st_size < 2_000_000
+        assert "the end" in show.kept()[-1]["text"] or "the end" in str(show.kept())
+        assert longest < 2.0
+
+
+async def test_a_run_of_many_cells_saves_now_and_then(folder: Path, manager: FileContentsManager) -> None:
+    codes = [f"print({number})" for number in range(50)]
+    async with theatre(folder, manager, *codes) as show:
+        show.look()
+        run = await show.start(*codes)
+        await show.finish(run)
+        assert [show.kept(number)[0]["text"] for number in range(50)] == [f"{number}\n" for number in range(50)]
+        assert len(show.tabs.saves) <= 5
+
+
+async def test_closing_keeps_what_a_cell_has_printed_so_far(folder: Path, manager: FileContentsManager) -> None:
+    async with theatre(folder, manager, WAITS) as show:
+        run = await show.start(WAITS)
+        await until(lambda: run.cells[0].outputs.outputs)
+        await show.stage.close()
+        assert show.kept()[0]["text"] == "begun\n"
+        await run.interrupt()
+
+
+async def test_closing_while_outputs_are_put_into_the_notebook_loses_none(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, "print('kept')") as show:
+        page = show.look()
+        asked = asyncio.Event()
+        apply = show.tabs.apply
+
+        async def slow(*arguments: Any) -> Any:
+            if not asked.is_set():
+                asked.set()
+                await asyncio.sleep(60)
+            return await apply(*arguments)
+
+        show.tabs.apply = slow  # type: ignore[method-assign]  # a page that takes its time, once
+        run = await show.start("print('kept')")
+        await asked.wait()
+        await show.stage.close()
+        assert show.kept()[0]["text"] == "kept\n" and len(page.asked) == 1
+        assert run.done
+
+
+async def test_a_run_goes_on_in_a_notebook_that_was_renamed(folder: Path, manager: FileContentsManager) -> None:
+    async with theatre(folder, manager, COUNTS) as show:
+        page = show.look()
+        run = await show.start(COUNTS)
+        await until(lambda: page.shown)
+        page.file = show.file.rename(folder / "new.ipynb")
+        page.path = "new.ipynb"
+        show.desk.moved(PATH, "new.ipynb")
+        await show.finish(run)
+        assert chains(page.shown)
+        assert page.cells[0]["outputs"] == run.cells[0].outputs.outputs
+        assert show.kept(0, page.file)[0]["text"].endswith("29\n") and not show.file.exists()
+
+
+async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, "print(1)") as show:
+        show.look()
+
+        async def refuses(*_: Any) -> Any:
+            raise Unavailable("The page does not save.")
+
+        show.tabs.apply = refuses  # type: ignore[method-assign]  # a page with a dialog open
+        run = await show.start("print(1)")
+        await show.finish(run)
+        assert "The page does not save." in str(show.stage.problem(run))
+
+        async def breaks(*_: Any) -> Any:
+            raise ZeroDivisionError
+
+        show.tabs.apply = breaks  # type: ignore[method-assign]  # what nobody foresaw
+        run = await show.start("print(1)")
+        await show.finish(run)
+        assert "log" in str(show.stage.problem(run))
