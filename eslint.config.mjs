@@ -25,6 +25,7 @@ export default tseslint.config(
   {
     ignores: [
       '.collaboration/',
+      '.corpus/',
       '.venv/',
       '.yarn/',
       'build/',

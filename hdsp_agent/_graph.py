@@ -14,6 +14,7 @@ from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
 from .comm.notebooks import ServerNotebooks
 from .comm.notices import NoticeBoard
@@ -148,7 +149,8 @@ def _channel_limits(app: HdspAgentApp) -> ChannelLimits:
 
 def _notebooks(app: HdspAgentApp, configuration: _Configuration, room: _Conversations) -> ServerNotebooks:
     assert app.serverapp is not None
-    return ServerNotebooks(app.serverapp, room.channels, room.dispatcher, configuration.config, log=app.log)
+    memory = NotebookMemory(configuration.home, workspace_of(app))
+    return ServerNotebooks(app.serverapp, room.channels, room.dispatcher, configuration.config, memory, log=app.log)
 
 
 def _agent(
@@ -174,7 +176,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     await services.config.start()
     services.storage.start()
     services.upkeep.start()
-    services.notebooks.start()
+    await services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)
 

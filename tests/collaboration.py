@@ -13,18 +13,37 @@ import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-__all__ = ["FOLDER", "Colleague", "collaboration_config", "in_room", "require_collaboration"]
+__all__ = [
+    "FOLDER",
+    "Colleague",
+    "collaboration_config",
+    "collaboration_environment",
+    "in_room",
+    "require_collaboration",
+]
 
 FOLDER = Path(__file__).parent.parent / ".collaboration"
+_MISSING = "jupyter-collaboration is not installed: `make collaboration` puts it into .collaboration"
 
 
 def require_collaboration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this test import it; skipped where it is not installed."""
     if not (FOLDER / "jupyter_server_ydoc").is_dir():
-        pytest.skip("jupyter-collaboration is not installed: `make collaboration` puts it into .collaboration")
+        pytest.skip(_MISSING)
     monkeypatch.syspath_prepend(str(FOLDER))
     # Both extensions find their modules by name.
     importlib.invalidate_caches()
+
+
+def collaboration_environment() -> dict[str, str]:
+    """What lets a server's process find and switch it on, as an installation would; skipped where it is missing."""
+    if not (FOLDER / "jupyter_server_ydoc").is_dir():
+        pytest.skip(_MISSING)
+    return {
+        "PYTHONPATH": str(FOLDER),
+        "JUPYTER_PATH": str(FOLDER / "share" / "jupyter"),
+        "JUPYTER_CONFIG_PATH": str(FOLDER / "etc" / "jupyter"),
+    }
 
 
 def collaboration_config(folder: Path, *, save_delay: float = 0.2) -> dict[str, dict[str, object]]:
@@ -56,6 +75,11 @@ class Colleague:
 
     def state(self, index: int) -> str:
         return str(self.notebook.ycells[index]["execution_state"])
+
+    def type_at_end(self, index: int, text: str) -> None:
+        """Type into a cell."""
+        source = self.notebook.ycells[index]["source"]
+        source += text
 
     async def until(self, holds: Callable[[], object], seconds: float = 10) -> None:
         """Wait until they see this."""
@@ -108,7 +132,7 @@ async def in_room(session: dict[str, str], server: str, headers: dict[str, str])
     colleague = Colleague(YNotebook())
     try:
         async with Provider(colleague.notebook.ydoc, _Line(socket, room)):
-            await colleague.until(lambda: colleague.notebook.ycells.to_py())
+            await colleague.until(colleague.notebook.ycells.to_py)
             yield colleague
     finally:
         socket.close()

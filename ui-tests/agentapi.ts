@@ -85,12 +85,53 @@ export class AgentApi {
     await this._test('append', { ts, text });
   }
 
-  private async _test(name: string, data: unknown): Promise<void> {
+  /**
+   * Change the profile that is used.
+   */
+  async useProfile(settings: Record<string, unknown>): Promise<void> {
+    const response = await this._request.patch(this._of('profiles/default'), {
+      data: { settings }
+    });
+    expect(response.status()).toBe(200);
+  }
+
+  /**
+   * What Jupyter's own interface answers.
+   */
+  async jupyter<T>(method: string, path: string, data?: unknown): Promise<T> {
+    const response = await this._request.fetch(`${this.url}/api/${path}`, {
+      method,
+      data
+    });
+    expect(response.ok(), `${method} ${path}: ${response.status()}`).toBe(true);
+    return JSON.parse((await response.text()) || 'null') as T;
+  }
+
+  /**
+   * Begin a task, as a program outside does; its id.
+   */
+  async startTask(text: string): Promise<string> {
+    const { task } = await this._test<ITaskAnswer>('command', {
+      commandName: 'StartNewTask',
+      data: { configuration: {}, text }
+    });
+    return task;
+  }
+
+  /**
+   * Tell the agent something about a task, as a program outside does.
+   */
+  async command(commandName: string, fields: object): Promise<void> {
+    await this._test('command', { commandName, ...fields });
+  }
+
+  private async _test<T>(name: string, data: unknown): Promise<T> {
     const response = await this._request.post(
       `${this.url}/hdsp-agent-test/${name}`,
       { data }
     );
-    expect(response.status()).toBe(200);
+    expect(response.status(), await response.text()).toBe(200);
+    return (await response.json()) as T;
   }
 
   private _of(path: string): string {
@@ -119,6 +160,10 @@ export function framesOf(text: string): ServerFrame[] {
 
 interface ISettingsAnswer {
   settings: Record<string, unknown>;
+}
+
+interface ITaskAnswer {
+  task: string;
 }
 
 interface IProfilesAnswer {

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from tornado import web
 
 from hdsp_agent.comm.identity import owner_of
-from hdsp_agent.messages import ClineMessage, ExtensionMessage, MessageCreated, MessageUpdated
+from hdsp_agent.messages import ClineMessage, ExtensionMessage, MessageCreated, MessageUpdated, TaskCommand
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -63,6 +63,18 @@ class AppendHandler(_ScriptedHandler):
         wanted = json.loads(self.request.body)
         self.channel.delta(TASK_ID, int(wanted["ts"]), "text", str(wanted["text"]))
         self.finish({"appended": len(wanted["text"])})
+
+
+class CommandHandler(_ScriptedHandler):
+    """Do what a program outside asks of the agent."""
+
+    @web.authenticated
+    @authorized("write", resource="hdsp_agent")
+    async def post(self) -> None:
+        """Body: a TaskCommand; answers with the task that was begun or meant."""
+        session = self.settings["hdsp_agent_services"].agent.session()
+        await session.command(TypeAdapter(TaskCommand).validate_json(self.request.body))
+        self.finish({"task": session.task})
 
 
 class StreamHandler(_ScriptedHandler):
@@ -115,6 +127,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
         [
             (url_path_join(base, "hdsp-agent-test/publish"), PublishHandler),
             (url_path_join(base, "hdsp-agent-test/append"), AppendHandler),
+            (url_path_join(base, "hdsp-agent-test/command"), CommandHandler),
             (url_path_join(base, "hdsp-agent-test/stream"), StreamHandler),
         ],
     )

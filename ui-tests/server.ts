@@ -52,7 +52,21 @@ export function environment(folder: string): Record<string, string> {
     PYTHON_KEYRING_BACKEND: 'keyring.backends.fail.Keyring',
     JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
     JUPYTER_DATA_DIR: path.join(folder, 'data'),
-    JUPYTER_RUNTIME_DIR: path.join(folder, 'runtime')
+    JUPYTER_RUNTIME_DIR: path.join(folder, 'runtime'),
+    IPYTHONDIR: path.join(folder, 'ipython')
+  };
+}
+
+/**
+ * What switches jupyter-collaboration on for one server; `make collaboration`
+ * puts it where this looks.
+ */
+export function collaboration(): Record<string, string> {
+  const folder = path.join(ROOT, '.collaboration');
+  return {
+    PYTHONPATH: folder,
+    JUPYTER_PATH: path.join(folder, 'share/jupyter'),
+    JUPYTER_CONFIG_PATH: path.join(folder, 'etc/jupyter')
   };
 }
 
@@ -66,7 +80,8 @@ export class JupyterServer {
     private readonly _options: JupyterServer.IOptions
   ) {
     this.folder = mkdtempSync(path.join(tmpdir(), 'hdsp-ui-server-'));
-    for (const made of [this.home, this.root]) {
+    // Where jupyter-collaboration keeps its files it makes no folder.
+    for (const made of [this.home, this.root, path.join(this.folder, 'data')]) {
       mkdirSync(made);
     }
   }

@@ -64,6 +64,8 @@ class Asks:
         self._record = record
         self.on_open: Callable[[], None] | None = None
         self._open: dict[int, _Open] = {}
+        self.asked = 0
+        """How many questions were put so far."""
         self._changed = asyncio.Event()
 
     @property
@@ -84,6 +86,7 @@ class Asks:
         """Wait for the answer, however long that takes."""
         entry = _Open(message, asyncio.get_running_loop().create_future())
         self._open[message.ts] = entry
+        self.asked += 1
         self._changed.set()
         if self.on_open is not None:
             self.on_open()

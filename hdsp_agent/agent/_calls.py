@@ -16,6 +16,7 @@ from ..errors import HdspAgentError, InvalidInput
 from ..events import tool_failed
 from ..messages import JsonObject
 from ..persistence import INTERRUPTED, ToolDraft
+from ..providers import parsed_arguments
 from ..tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ._outcomes import Delegated, Outcome
 from ._tool_context import CallContext
@@ -156,7 +157,12 @@ class Calls:
         if tool is None or all(spec.name != call.name for spec in task.situation.tools):
             known = ", ".join(spec.name for spec in task.situation.tools)
             raise InvalidInput(f"There is no tool {call.name} in this mode. Use one of: {known}.", field="name")
-        return tool, task.services.tools.validate(call.name, call.arguments)
+        arguments = task.services.tools.validate(call.name, call.arguments)
+        try:
+            parsed_arguments(call.arguments)
+        except ValueError as error:
+            raise InvalidInput(f"The arguments of {call.name} cannot be used: {error}.") from None
+        return tool, arguments
 
     def _tool(self, name: str) -> Tool | None:
         try:
@@ -167,8 +173,8 @@ class Calls:
     async def _not_again(self, call: Call) -> bool:
         """Whether the model may make this call, or has made it too often without a change."""
         task = self._task
-        arguments = cast("JsonObject", json.loads(call.arguments or "{}"))
-        if task.repetition.allows(call.name, arguments):
+        # A question that is put again after a restart was counted when it was put first.
+        if task.asks_everything or task.repetition.allows(call.name, _object(call.arguments)):
             return True
         answer = await task.dialogue.ask(
             "mistake_limit_reached",
@@ -226,7 +232,7 @@ class Calls:
 
 def _object(arguments: str) -> JsonObject:
     try:
-        value: JsonValue = json.loads(arguments or "{}")
+        value = parsed_arguments(arguments)
     except ValueError:
         value = arguments
     return value if isinstance(value, dict) else {"invalid_arguments": value}

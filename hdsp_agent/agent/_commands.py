@@ -68,17 +68,21 @@ class CommandSession:
                 await manager.resume(task_id)
                 self._task = task_id
             case CancelTaskCommand(task_id=named):
-                await manager.cancel(self._meant(manager, named))
+                await manager.cancel(await self._meant(manager, named))
             case CloseTaskCommand(task_id=named):
-                await manager.close(self._meant(manager, named))
+                await manager.close(await self._meant(manager, named))
             case SendMessageCommand(data=said, task_id=named):
-                await manager.send(self._meant(manager, named), said.text or "", tuple(said.images or ()))
+                await manager.send(await self._meant(manager, named), said.text or "", tuple(said.images or ()))
             case AnswerAskCommand(data=given, task_id=named):
                 await manager.answer(
-                    self._meant(manager, named), given.message_ts, given.ask_response, given.text, given.images or ()
+                    await self._meant(manager, named),
+                    given.message_ts,
+                    given.ask_response,
+                    given.text,
+                    given.images or (),
                 )
             case DeleteQueuedMessageCommand(data=message_id, task_id=named):
-                await manager.remove_queued(self._meant(manager, named), message_id)
+                await manager.remove_queued(await self._meant(manager, named), message_id)
             case GetCommandsCommand():
                 # Nothing reads slash commands yet: to list files of them would promise what does not happen.
                 return CommandsResponse(payload=([],))
@@ -91,12 +95,12 @@ class CommandSession:
                 assert_never(command)
         return None
 
-    def _meant(self, manager: TaskManager, named: TaskId | None) -> TaskId:
+    async def _meant(self, manager: TaskManager, named: TaskId | None) -> TaskId:
         if named is not None:
             self._task = named
         if self._task is None:
             self._task = self._only_one(manager)
-        worked_on = manager.worked_on_for(self._task)
+        worked_on = await manager.worked_on_for(self._task)
         return self._task if worked_on is None else worked_on.task_id
 
     def _only_one(self, manager: TaskManager) -> TaskId:

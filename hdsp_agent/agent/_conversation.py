@@ -22,7 +22,7 @@ from ..messages import (
 from ..persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog
 from ._ports import ConversationShown, DeltaField, MessageSink
 
-__all__ = ["Conversation", "image_block", "masked_json", "text_block"]
+__all__ = ["Conversation", "image_block", "masked_json", "sound_text", "text_block"]
 
 _LONG: Final = 50_000
 
@@ -154,7 +154,8 @@ class Conversation:
     # ---- masking
 
     async def mask(self, text: str) -> str:
-        """The text without secrets; a long one is looked through in a thread."""
+        """The text without secrets, in characters that exist; a long one is looked through in a thread."""
+        text = sound_text(text)
         if len(text) > _LONG:
             return await asyncio.to_thread(self.masker.mask, text)
         return self.masker.mask(text)
@@ -191,6 +192,17 @@ def masked_json(value: JsonValue, masker: Masker) -> JsonValue:
             return {key: masked_json(item, masker) for key, item in value.items()}
         case _:
             return value
+
+
+def sound_text(text: str) -> str:
+    """The text with half a surrogate pair, which no file and no socket takes, as the sign for what cannot be shown."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def text_block(text: str) -> JsonObject:

@@ -79,12 +79,7 @@ class Delegation:
         child = state.history_item.awaiting_child_id if state.history_item else None
         if child is None:
             return Again()
-        if self._manager.opened(TaskId(child)) is not None:
-            raise Conflict(
-                f"Task {task_id} waits for its subtask {child}, which is being worked on. Finish or close that first.",
-                task=task_id,
-                child=child,
-            )
+        await self.refuse_beside_child(task_id)
         try:
             item = (await (await store.view(TaskId(child))).read_state()).history_item
         except UnknownTask:
@@ -93,16 +88,37 @@ class Delegation:
             return Again()
         return ChildDone(TaskId(child), item.completion_result_summary or "")
 
-    def working_child_of(self, task_id: TaskId) -> Task | None:
-        """The task being worked on whose parent this is, however far down."""
-        for other in self._manager.open:
-            task = self._manager.opened(other)
-            if task is None:
-                continue
-            metadata = task.conversation.log.metadata
-            if task_id in (metadata.parent_task_id, metadata.root_task_id):
+    async def refuse_beside_child(self, task_id: TaskId) -> None:
+        """Raise Conflict while a subtask is worked on for this task: nothing is done beside that."""
+        child = await self.working_child_of(task_id)
+        if child is not None:
+            raise Conflict(
+                f"Task {task_id} waits for its subtask {child.task_id}, which is being worked on. "
+                "Finish or close that first.",
+                task=task_id,
+                child=child.task_id,
+            )
+
+    async def working_child_of(self, task_id: TaskId) -> Task | None:
+        """The task being worked on for this one: the subtask it waits for, or what that waits for, however far down."""
+        seen: set[str] = set()
+        child = await self._awaited_by(task_id)
+        while child is not None and child not in seen:
+            seen.add(child)
+            task = self._manager.opened(child)
+            if task is not None:
                 return task
+            child = await self._awaited_by(child)
         return None
+
+    async def _awaited_by(self, task_id: TaskId) -> TaskId | None:
+        task = self._manager.opened(task_id)
+        try:
+            store = self._manager.services.store
+            item = task.item if task else (await (await store.view(task_id)).read_state()).history_item
+        except UnknownTask:
+            return None
+        return None if item is None or item.awaiting_child_id is None else TaskId(item.awaiting_child_id)
 
     async def costs(self, task_id: TaskId) -> AggregatedCosts:
         """What a task cost, and its subtasks at any depth, each counted once."""

@@ -12,7 +12,9 @@ __all__ = ["EffectTally"]
 
 _MOST_TOLD: Final = 50
 _LONGEST_NAME: Final = 300
-_WRITING: Final = frozenset({"editedExistingFile", "appliedDiff", "newFileCreated", "generateImage"})
+_WRITING: Final = frozenset(
+    {"editedExistingFile", "appliedDiff", "newFileCreated", "generateImage", "editCells", "createNotebook"}
+)
 
 _Kind = Literal["file", "command", "cell", "mcp", "subtask"]
 

@@ -37,7 +37,7 @@ from ._commands import CommandSession
 from ._delegation import Delegation, last_word
 from ._items import TaskConfig
 from ._message_operations import MessageOperations
-from ._outcomes import Again, Begin, Completed, Delegated, Opening, Outcome
+from ._outcomes import Again, Begin, ChildDone, Completed, Delegated, Opening, Outcome
 from ._services import AgentServices
 from ._task import Task
 from ._todos import todos_text
@@ -149,6 +149,13 @@ class TaskManager:
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
                 raise AskNotOpen("This question is not open: the task went on without it.", ask=ask_ts)
+            opening = await self._delegation.opening_of(task_id)
+            if isinstance(opening, ChildDone):
+                # Asked whether to go on without its subtask, which is done meanwhile: it goes on with the result.
+                task = await self._take_up(task_id, opening)
+                if given.says_something:
+                    await task.queue.add(text or "", images)
+                return
             task = await self._take_up(task_id, Again(answering=ask_ts))
             await task.dialogue.asks.any_open(_READY_SECONDS)
         await task.answer(ask_ts, given)
@@ -157,7 +164,7 @@ class TaskManager:
         """Stop what a task is doing, or the subtask it waits for. Answers within 200 ms."""
         task = self._open.get(task_id)
         if task is None:
-            child = self._delegation.working_child_of(task_id)
+            child = await self._delegation.working_child_of(task_id)
             if child is None:
                 raise UnknownTask(f"Task {task_id} is not being worked on, so there is nothing to stop.", task=task_id)
             task = child
@@ -255,9 +262,13 @@ class TaskManager:
         """A task that is worked on, if it is."""
         return self._open.get(task_id)
 
-    def worked_on_for(self, task_id: TaskId) -> Task | None:
+    async def worked_on_for(self, task_id: TaskId) -> Task | None:
         """A task that is worked on, or else the subtask that is worked on for it."""
-        return self._open.get(task_id) or self._delegation.working_child_of(task_id)
+        return self._open.get(task_id) or await self._delegation.working_child_of(task_id)
+
+    async def refuse_beside_child(self, task_id: TaskId) -> None:
+        """Raise Conflict while a subtask of this task is worked on."""
+        await self._delegation.refuse_beside_child(task_id)
 
     async def create_child(self, parent: Task, wanted: Delegated) -> None:
         """Make the subtask a task waits for, and let it work."""

@@ -122,15 +122,7 @@ class MessageOperations:
 
     async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer) -> None:
         """Raise what the change would, while the task still works undisturbed."""
-        task = self._manager.opened(task_id)
-        item = task.item if task else (await (await self._reader(task_id)).read_state()).history_item
-        child = item.awaiting_child_id if item else None
-        if child is not None and self._manager.opened(TaskId(child)) is not None:
-            raise Conflict(
-                f"Task {task_id} waits for its subtask {child}, which is being worked on. Finish or close that first.",
-                task=task_id,
-                child=child,
-            )
+        await self._manager.refuse_beside_child(task_id)
         foreseen = await _foresee(await self._to_look_at(task_id), change)
         if foreseen.gone_on and newer == "refuse":
             raise Conflict(

@@ -17,11 +17,13 @@ from ..messages import (
     TaskStarted,
     TaskUnpaused,
 )
+from ..tools import format_todos
 from ._asks import AskAnswer
 from ._calls import calls_of
 from ._conversation import text_block
 from ._outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
 from ._resume import SERVER_STOPPED, Recalled, recall
+from ._todos import todos_text
 from ._usage import request_of
 from ._words import CUT_OFF, RESUMPTION, said
 
@@ -66,7 +68,12 @@ class Openings:
         task = self._task
         task.todos = list(opening.todos)
         ts = await task.conversation.say("text", opening.text, images=opening.images, durable=True)
-        await task.conversation.add_api("user", said(opening.text, opening.images), ts=ts, durable=True)
+        blocks = said(opening.text, opening.images)
+        if opening.todos:
+            # Shown too: a restart knows the list by its messages alone.
+            await task.dialogue.tell_approved("tool", todos_text(opening.todos))
+            blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
+        await task.conversation.add_api("user", blocks, ts=ts, durable=True)
         await task.note_progress(text=opening.text)
         task.services.events.emit(TaskStarted(payload=(task.task_id,)))
 
@@ -141,6 +148,9 @@ class Openings:
         """The subtask's result is the result of the call that began it."""
         task = self._task
         recalled = await self._recall()
+        if recalled.pending is not None and recalled.pending.ask == "resume_task":
+            # Asked whether to go on without the subtask; nobody needs to answer that any more.
+            await task.dialogue.withdraw(recalled.pending)
         text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
         calls = calls_of(recalled.calls)
         began = next((call for call in reversed(calls) if call.name == "new_task"), None)

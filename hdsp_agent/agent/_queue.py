@@ -67,8 +67,7 @@ class MessageQueue:
 
     async def add(self, text: str, images: Sequence[str] = ()) -> QueuedMessage:
         """Put a message at the end."""
-        if not text.strip() and not images:
-            raise InvalidInput("An empty message cannot be queued. Write something first.", field="text")
+        _refuse_empty(text, images)
         if len(self._messages) >= MOST_QUEUED:
             raise InvalidInput(
                 f"{MOST_QUEUED} messages wait already. Wait until the agent has read some.", field="text"
@@ -83,6 +82,7 @@ class MessageQueue:
         """Change a message that still waits."""
         index = self._index(message_id)
         pictures = self._messages[index].images if images is None else list(images) or None
+        _refuse_empty(text, pictures or ())
         changed = self._messages[index].model_copy(update={"text": text, "images": pictures})
         await self._turn_to([*self._messages[:index], changed, *self._messages[index + 1 :]])
         return changed
@@ -116,3 +116,8 @@ class MessageQueue:
             if self._messages is messages:
                 self._messages = before
             raise
+
+
+def _refuse_empty(text: str, images: Sequence[str]) -> None:
+    if not text.strip() and not images:
+        raise InvalidInput("An empty message cannot be queued. Write something, or remove it.", field="text")

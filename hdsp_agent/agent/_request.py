@@ -72,6 +72,8 @@ class Requests:
             started = await self._tell_started(client)
             await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
             await self._tell_ended(started, client, stream)
+            for ts in stream.shown_in_vain:
+                await task.withdraw_question(ts)
             if stream.answer.stop == "refusal":
                 raise ModelError(
                     "The model declined to answer this.", kind="content_filter", provider=client.info.provider
@@ -105,7 +107,7 @@ class Requests:
         """Keep requests as far apart as the profile wants, over all tasks."""
         task = self._task
         least = task.services.models.rate_limit_seconds(task.profile)
-        wait = task.services.spacing.wait(task.profile, least)
+        wait = task.services.spacing.take_turn(task.profile, least)
         if wait > 0:
             ts: int | None = None
 
@@ -117,7 +119,6 @@ class Requests:
             await count_down(round(wait + 0.5), show, task.services.sleep)
             if ts is not None:
                 await task.conversation.say("api_req_rate_limit_wait", json.dumps({"seconds": 0}), partial=False, ts=ts)
-        task.services.spacing.asked(task.profile)
 
     # ---- the account
 
@@ -140,10 +141,12 @@ class Requests:
     async def _tell_failed(
         self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream, error: ModelError
     ) -> None:
+        task = self._task
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            await self._account(started, client, stream.answer.usage, "streaming_failed", error.message)
+            why = await task.conversation.mask(error.message)
+            await self._account(started, client, stream.answer.usage, "streaming_failed", why)
 
     async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
         """What the model had said stays, what it wanted done is not done."""
@@ -180,7 +183,7 @@ class Requests:
         )
 
     async def _withdraw_previews(self, stream: AnswerStream) -> None:
-        for ts in stream.previews.values():
+        for ts in [*stream.previews.values(), *stream.shown_in_vain]:
             await self._task.withdraw_question(ts)
 
     # ---- after
@@ -239,10 +242,14 @@ class Requests:
 
 
 def _failure_text(error: ModelError) -> str:
-    """What went wrong and what is done about it, and the provider's words where ours do not hold them."""
-    parts = [error.message]
-    if error.kind != "other" and error.remedy not in error.message:
-        parts.append(error.remedy)
+    """What went wrong, and the provider's words where ours do not hold them.
+
+    Not what the agent would do about it: it has done that in vain, or asks whether to.
+    """
+    parts = [error.message.replace(error.remedy, error.diagnosis)]
+    # That an answer is not whole is what its message says.
+    if error.kind not in ("other", "broken_stream") and error.diagnosis not in parts[0]:
+        parts.append(error.diagnosis)
     raw = " ".join(error.raw.split())[:_LONGEST_RAW]
     if raw and raw not in error.message:
         parts.append(raw)

@@ -24,19 +24,17 @@ __all__ = ["AgentServices", "Spacing"]
 
 
 class Spacing:
-    """When a model was last asked, by profile, over all tasks."""
+    """When a model may be asked, by profile, over all tasks."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
 
-    def wait(self, profile: str, least: float) -> float:
-        """The seconds until this profile's model may be asked again."""
+    def take_turn(self, profile: str, least: float) -> float:
+        """The seconds until this profile's model may be asked. The turn is taken: who comes next waits longer."""
+        now = asyncio.get_running_loop().time()
         last = self._last.get(profile)
-        return 0.0 if last is None else max(0.0, last + least - asyncio.get_running_loop().time())
-
-    def asked(self, profile: str) -> None:
-        """It is asked now."""
-        self._last[profile] = asyncio.get_running_loop().time()
+        turn = self._last[profile] = now if last is None else max(now, last + least)
+        return turn - now
 
 
 @dataclass(frozen=True)

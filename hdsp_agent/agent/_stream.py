@@ -7,9 +7,8 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final, Literal, Protocol, cast
-
-from pydantic import JsonValue
 
 from ..errors import HdspAgentError
 from ..messages import ClineMessage, JsonObject
@@ -25,8 +24,9 @@ from ..providers import (
     ToolCallDone,
     ToolCallStart,
     UsageReport,
+    parsed_arguments,
 )
-from ._conversation import Conversation, masked_json
+from ._conversation import Conversation, masked_json, sound_text
 
 __all__ = ["AnswerStream", "Preview"]
 
@@ -105,6 +105,7 @@ class _Call:
 
     def __init__(self, id: str, name: str) -> None:
         self.id = id
+        """As the answer has it: a second call of the same id gets one of its own."""
         self.name = name
         self.json: list[str] = []
         self.ts: int | None = None
@@ -128,7 +129,12 @@ class AnswerStream:
     @property
     def previews(self) -> dict[str, int]:
         """The times of the questions shown already, by the id of their call."""
-        return {call.id: call.ts for call in self._calls.values() if call.ts is not None}
+        return {call.id: call.ts for call in self._calls.values() if call.ts is not None and call.done}
+
+    @property
+    def shown_in_vain(self) -> list[int]:
+        """The times of questions shown for calls that the answer does not hold."""
+        return [call.ts for call in self._calls.values() if call.ts is not None and not call.done]
 
     @property
     def first_ts(self) -> int | None:
@@ -156,7 +162,7 @@ class AnswerStream:
         taken = 0
         async for event in events:
             self.begun = True
-            await self._add(event)
+            await self._add(_sound(event))
             taken += 1
             if taken % _BREATH == 0:
                 await asyncio.sleep(0)
@@ -186,16 +192,22 @@ class AnswerStream:
                 await self._preview_call(index, piece)
             case ToolCallDone():
                 await self.end_shown()
-                call = self._calls.setdefault(event.index, _Call(event.id, event.name))
-                call.done = True
-                if all(known.id != event.id for known in self.answer.calls):
-                    self.answer.add(self._masked(event))
+                self._take_call(self._masked(event))
             case UsageReport():
                 self.answer.add(event)
                 self._on_usage(event)
             case Stop():
                 await self.end_shown()
                 self.answer.add(event)
+
+    def _take_call(self, event: ToolCallDone) -> None:
+        """Some servers send a call twice, some give two calls one id."""
+        call = self._calls.setdefault(event.index, _Call(event.id, event.name))
+        known = [other for other in self.answer.calls if other.id == event.id]
+        if any((other.name, other.arguments) == (event.name, event.arguments) for other in known):
+            return
+        call.id, call.done = f"{event.id}_{event.index}" if known else event.id, True
+        self.answer.add(replace(event, id=call.id))
 
     async def _showing(self, kind: Literal["text", "reasoning"]) -> _Shown:
         if self._shown is None or self._shown.kind != kind:
@@ -231,11 +243,11 @@ class AnswerStream:
 
     def _masked(self, call: ToolCallDone) -> ToolCallDone:
         try:
-            value: JsonValue = json.loads(call.arguments or "{}")
+            value = parsed_arguments(call.arguments)
         except ValueError:
-            return ToolCallDone(call.index, call.id, call.name, self._conversation.masker.mask(call.arguments))
+            return replace(call, arguments=self._conversation.masker.mask(call.arguments))
         masked = masked_json(value, self._conversation.masker)
-        return ToolCallDone(call.index, call.id, call.name, json.dumps(masked, ensure_ascii=False))
+        return replace(call, arguments=sound_text(json.dumps(masked, ensure_ascii=False)))
 
     def _masked_object(self, arguments: JsonObject) -> JsonObject:
         return cast("JsonObject", masked_json(arguments, self._conversation.masker))
@@ -247,6 +259,21 @@ class AnswerStream:
 
 class _Closable(Protocol):
     async def aclose(self) -> None: ...
+
+
+def _sound(event: ModelEvent) -> ModelEvent:
+    """The event in characters that can be recorded, shown and sent."""
+    match event:
+        case TextDelta(text=text) | ThinkingDelta(text=text):
+            return event if text.isascii() else replace(event, text=sound_text(text))
+        case ToolCallStart(name=name):
+            return replace(event, name=sound_text(name))
+        case ToolCallDelta(json=piece):
+            return event if piece.isascii() else replace(event, json=sound_text(piece))
+        case ToolCallDone(name=name, arguments=arguments):
+            return replace(event, name=sound_text(name), arguments=sound_text(arguments))
+        case _:
+            return event
 
 
 def _partial_arguments(text: str) -> JsonObject | None:

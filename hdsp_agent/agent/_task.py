@@ -202,7 +202,11 @@ class Task:
 
     async def _is_about_to_ask(self, ts: int) -> bool:
         """Whether its log shows a question that it has not put yet: a page that opens just now reads the log too."""
-        if self.stopping or self.dialogue.asks.is_open(ts):
+        asks = self.dialogue.asks
+        if self.stopping or asks.is_open(ts):
+            return False
+        if any(other.ts > ts and other.ask != "command_output" for other in asks.open):
+            # Something else was asked instead.
             return False
         message = await self.conversation.log.ui.get(ts)
         return message is not None and message.type == "ask" and message.is_answered is None and not message.partial
@@ -288,6 +292,7 @@ class Task:
 
     async def _work(self, opening: Opening) -> None:
         outcome: Outcome | None = None
+        failed_at: int | None = None
         while outcome is None:
             try:
                 outcome = await self._openings.run(opening)
@@ -296,7 +301,9 @@ class Task:
                 opening = Again()
             except Exception as error:  # noqa: BLE001 -- a task ends with a word to the person, whatever it was
                 self.queue.leave()
-                if not await self._tell_failure(error):
+                # What fails even before a question is put would fail again and again.
+                for_good, failed_at = failed_at == self.dialogue.asks.asked, self.dialogue.asks.asked
+                if not await self._tell_failure(error, for_good=for_good):
                     return
                 opening = Again()
         try:
@@ -305,7 +312,7 @@ class Task:
             self.logger.error("The end of the task could not be recorded: %s", error, exc_info=error)
             self._held.begin(self._give_up())
 
-    async def _tell_failure(self, error: Exception) -> bool:
+    async def _tell_failure(self, error: Exception, *, for_good: bool) -> bool:
         """Say what went wrong; whether the conversation can go on."""
         self.logger.error("The task stopped: %s", error, exc_info=error)
         text = error.message if isinstance(error, HdspAgentError) else f"{type(error).__name__}: {error}"
@@ -313,10 +320,11 @@ class Task:
             await self.conversation.say("error", f"The task stopped because of an error: {text}", durable=True)
         except HdspAgentError as second:
             self.logger.error("Nothing can be recorded, so the task is put aside: %s", second)
+            for_good = True
+        if for_good:
             self.dialogue.at_rest()
             self._held.begin(self._give_up())
-            return False
-        return True
+        return not for_good
 
     async def _give_up(self) -> None:
         await self._on_failure(self)

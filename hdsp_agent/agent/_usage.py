@@ -64,9 +64,9 @@ class UsageMeter:
         self.cache_writes += writes
         self.cache_reads += reads
         self.cost += request.cost or 0.0
-        if request.tokens_in is not None:
-            cached = 0 if request.api_protocol == "openai" else writes + reads
-            self.context_tokens = tokens_in + tokens_out + cached
+        cached = 0 if request.api_protocol == "openai" else writes + reads
+        # A server that reports nothing leaves what was known before.
+        self.context_tokens = tokens_in + tokens_out + cached or self.context_tokens
 
     def tried(self, tool: str, *, failed: bool) -> None:
         """A tool ran."""

@@ -11,10 +11,11 @@ __all__ = ["CUT_OFF", "RESUMPTION", "said"]
 
 CUT_OFF = "\n\n[Response interrupted by user]"
 """Ends what the model had said when it was interrupted."""
+_NO_PICTURE = "[A picture of the user could not be read.]"
 RESUMPTION = "[TASK RESUMPTION] Resuming task..."
 
 
 def said(text: str | None, images: Sequence[str] = ()) -> list[JsonObject]:
     """The words and pictures as content blocks."""
     blocks = [text_block(f"<user_message>\n{text}\n</user_message>")] if text else []
-    return [*blocks, *(block for image in images if (block := image_block(image)) is not None)]
+    return [*blocks, *(image_block(image) or text_block(_NO_PICTURE) for image in images)]

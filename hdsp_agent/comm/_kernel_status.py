@@ -44,6 +44,11 @@ class StatusTeller:
         self._told = {path: told for path, told in self._told.items() if path in paths}
         self._soon()
 
+    def again(self) -> None:
+        """Somebody is there who has not heard it."""
+        self._told.clear()
+        self._soon()
+
     def end(self, status: KernelStatus) -> None:
         """It is this from now on; told at once, since nothing follows."""
         self._status = status

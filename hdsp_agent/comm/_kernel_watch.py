@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 _SETTLE_SECONDS: Final = 0.2
 """How long it is waited for more runs before the notebook is read to find their cells."""
 _BETWEEN_READS_SECONDS: Final = 1.0
+_CHARACTERS_PER_SECOND: Final = 200_000
+"""Longer notebooks are read less often."""
 
 _AT_WORK: Final[frozenset[KernelStatus]] = frozenset({"idle", "busy"})
 _RESTARTED: Final = "The kernel was restarted while this ran."
@@ -51,7 +53,7 @@ class KernelWatch:
         self._ear: IopubEar | None = None
         self._opening: asyncio.Task[None] | None = None
         self._placing: asyncio.Task[None] | None = None
-        self._stop_hearing_of_end = ears.on_end(kernel_id, self._fate)
+        self._no_more_fate: Callable[[], None] = _nothing
 
     def look(self) -> None:
         """See whether the kernel is still the same process, publishing where it did. Called often."""
@@ -74,9 +76,12 @@ class KernelWatch:
             self.paths = paths
             self._teller.runs_for(paths)
 
+    def tell_again(self) -> None:
+        """A tab has come that knows nothing of it."""
+        self._teller.again()
+
     async def close(self, *, gone: bool) -> None:
         """Hear nothing more; ``gone``: because there is no such kernel any more."""
-        self._stop_hearing_of_end()
         if gone:
             self._over(_SHUT_DOWN)
         self._teller.end("dead" if gone else self._teller.status)
@@ -84,6 +89,7 @@ class KernelWatch:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._no_more_fate()
         if self._ear is not None:
             await self._ear.close()
 
@@ -93,8 +99,11 @@ class KernelWatch:
         if self._ear is not None:
             ear, self._ear = self._ear, None
             await ear.close()
+        self._no_more_fate()
         try:
             self._ear = await self._ears.listen(self.kernel_id, self._hear)
+            # Who looks after its process is there no sooner.
+            self._no_more_fate = self._ears.on_end(self.kernel_id, self._fate)
         except HdspAgentError as error:
             # It failed to start, which whoever started it is told.
             logger.info("Kernel %s is not listened to: %s", self.kernel_id, error)
@@ -158,7 +167,8 @@ class KernelWatch:
             snapshots = await self._snapshots()
             for run in runs:
                 self._note(run, snapshots)
-            await asyncio.sleep(_BETWEEN_READS_SECONDS)
+            length = sum(len(cell.source) for snapshot in snapshots for cell in snapshot.cells)
+            await asyncio.sleep(max(_BETWEEN_READS_SECONDS, length / _CHARACTERS_PER_SECOND))
 
     async def _snapshots(self) -> list[Snapshot]:
         snapshots = []
@@ -183,3 +193,7 @@ class KernelWatch:
     def _note_failure(self, run: SeenRun) -> None:
         if run.error is not None and run.path is not None and run.cell_id is not None and run.order is not None:
             self._notebooks.ledger.failed(self._notebooks.desk.now_at(run.path), run.cell_id, run.order)
+
+
+def _nothing() -> None:
+    """Nobody looks after the kernel yet."""

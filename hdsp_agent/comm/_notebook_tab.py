@@ -24,6 +24,8 @@ class NotebookTab:
         self.notebooks: dict[str, OpenNotebook] = {}
         self.connected = False
         self.left_at = 0.0
+        self.is_remembered = False
+        """Whether it is known only from before the server started again."""
         self.waiting: dict[str, asyncio.Future[Answer]] = {}
         self._opened_at: dict[str, float] = {}
         self._reloads: dict[str, tuple[str, str]] = {}
@@ -34,6 +36,13 @@ class NotebookTab:
         self._opened_at = {path: self._opened_at.get(path, now) for path in self.notebooks}
         self._reloads = {path: asked for path, asked in self._reloads.items() if path in self.notebooks}
         self.connected = True
+        self.is_remembered = False
+
+    def remember(self, notebooks: Iterable[OpenNotebook], now: float) -> None:
+        """It had these when the server last ran, and has not come back yet."""
+        self.notebooks = {each.path: each for each in notebooks}
+        self.left_at = now
+        self.is_remembered = True
 
     def lose(self, now: float) -> None:
         """Its connection is lost, or a new one; what it has open now it has not told yet."""

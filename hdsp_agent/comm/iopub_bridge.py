@@ -68,6 +68,11 @@ class IopubBridge:
         await self._leaving.drain()
         await self._ears.close()
 
+    def tell_again(self) -> None:
+        """A tab has come: it is told what the kernels do."""
+        for watch in self._watches.values():
+            watch.tell_again()
+
     def __call__(self, path: str) -> Sequence[PersonRun]:
         """The person's last runs in the kernel of this notebook, newest last."""
         now_at = self._notebooks.desk.now_at

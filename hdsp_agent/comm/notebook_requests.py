@@ -59,7 +59,7 @@ class NotebookRequests:
         async with self._one_at_a_time:
             manager = await self._agent.manager()
             under_way = self._fixing.get(cell)
-            if under_way is not None and manager.status(under_way) in _WORKING:
+            if under_way is not None and await _is_at_it(manager, under_way):
                 await self._screens.show(context.owner, under_way)
                 return under_way
             begun = NewTaskRequest(
@@ -68,7 +68,7 @@ class NotebookRequests:
                 notebook=NotebookRef(path=path, cell_id=message.cell_id),
             )
             task_id = TaskId(str(await self._requests.new_task(context, begun)))
-            self._remember(manager, cell, task_id)
+            self._remember(cell, task_id)
             return task_id
 
     async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
@@ -87,10 +87,17 @@ class NotebookRequests:
         runs = self._notebooks.person_runs(path)
         return next((run for run in reversed(runs) if run.cell_id == message.cell_id and not run.ok), None)
 
-    def _remember(self, manager: TaskManager, cell: _Cell, task_id: TaskId) -> None:
+    def _remember(self, cell: _Cell, task_id: TaskId) -> None:
+        self._fixing.pop(cell, None)
         self._fixing[cell] = task_id
-        if len(self._fixing) > _MOST_REMEMBERED:
-            self._fixing = {one: task for one, task in self._fixing.items() if manager.status(task) in _WORKING}
+        for oldest in list(self._fixing)[:-_MOST_REMEMBERED]:
+            del self._fixing[oldest]
+
+
+async def _is_at_it(manager: TaskManager, task_id: TaskId) -> bool:
+    """Whether a task works, or a subtask works for it, or a question of it waits before it has ended."""
+    task = await manager.worked_on_for(task_id)
+    return task is not None and task.status in _WORKING
 
 
 def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
@@ -30,6 +31,7 @@ from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._notebook_tab import Answer, NotebookTab
 from ._owner import Owner
+from .notebook_memory import NotebookMemory, RememberedTab
 
 if TYPE_CHECKING:
     from ._complaints import Log
@@ -38,6 +40,8 @@ __all__ = ["NotebookTabs"]
 
 PATIENCE_SECONDS: Final = 5.0
 """How long a tab that lost its connection, or has not found the server again after a restart, is waited for."""
+RESTART_SECONDS: Final = 40.0
+"""How long a tab from before a restart is waited for: it may look for its server again only every half minute."""
 ANSWER_SECONDS: Final = 20.0
 """A tab that is connected and takes longer is busy with something else, for example a dialog."""
 
@@ -53,11 +57,15 @@ class NotebookTabs:
         self,
         channels: ChannelHub,
         *,
+        memory: NotebookMemory | None = None,
         patience: float = PATIENCE_SECONDS,
+        restart_patience: float = RESTART_SECONDS,
         answer_seconds: float = ANSWER_SECONDS,
         log: Log | None = None,
     ) -> None:
         self.patience = patience
+        self.restart_patience = restart_patience
+        self._memory = memory
         self.answer_seconds = answer_seconds
         self._channels = channels
         self._log = log or logging.getLogger(__name__)
@@ -71,6 +79,18 @@ class NotebookTabs:
         self._on_renamed: list[Callable[[str, str], None]] = []
         self._on_opened: list[Callable[[str], None]] = []
         channels.on_tab(self._connection_changed)
+
+    async def start(self) -> None:
+        """Learn which tabs to wait for: those from before the server started again."""
+        for known in await self._memory.recall() if self._memory is not None else ():
+            key = known.owner, known.client_id
+            if key not in self._tabs:
+                tab = self._tabs[key] = NotebookTab(*key)
+                notebooks = [
+                    OpenNotebook(path=path, revision=0, dirty=dirty) for path, dirty in known.notebooks.items()
+                ]
+                tab.remember(notebooks, monotonic())
+                asyncio.get_running_loop().call_later(self.restart_patience + 0.1, self._gone, tab)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for what tabs tell of their notebooks."""
@@ -110,6 +130,7 @@ class NotebookTabs:
             self._compare(tab, path, before.get(path))
         if not tab.notebooks and not tab.waiting:
             self._tabs.pop(key, None)
+        self._remember()
         self._wake()
 
     async def answered(self, context: RequestContext, message: Answer) -> None:
@@ -171,6 +192,8 @@ class NotebookTabs:
             task.cancel()
         if self._telling:
             await asyncio.wait(self._telling)
+        if self._memory is not None:
+            await self._memory.stop()
 
     # ---- leases
 
@@ -226,7 +249,8 @@ class NotebookTabs:
 
     def _is_missed(self, tab: NotebookTab) -> bool:
         """Whether it was there a moment ago."""
-        return not tab.connected and monotonic() - tab.left_at < self.patience
+        patience = self.restart_patience if tab.is_remembered else self.patience
+        return not tab.connected and monotonic() - tab.left_at < patience
 
     def _went_on(self, gone: NotebookTab, path: str) -> bool:
         """Whether its person has opened the notebook elsewhere since it was lost: they will not wait for it either."""
@@ -254,7 +278,22 @@ class NotebookTabs:
             self._settle(path)
         if not tab.notebooks:
             self._tabs.pop((tab.owner, tab.client_id), None)
+        self._remember()
         self._wake()
+
+    def _remember(self) -> None:
+        if self._memory is not None:
+            now = time.time()
+            self._memory.remember(
+                RememberedTab(
+                    tab.owner,
+                    tab.client_id,
+                    {path: each.dirty for path, each in tab.notebooks.items() if not each.collaborative},
+                    now,
+                )
+                for tab in self._tabs.values()
+                if tab.notebooks
+            )
 
     # ---- asking
 

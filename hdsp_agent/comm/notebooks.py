@@ -16,6 +16,7 @@ from ..notebooks.shared import Collaboration, SharedNotebooks
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher
 from .iopub_bridge import IopubBridge
+from .notebook_memory import NotebookMemory
 from .notebook_tabs import NotebookTabs
 
 if TYPE_CHECKING:
@@ -33,13 +34,20 @@ class ServerNotebooks:
     """What the server has of notebooks, for the agent. It starts nothing; kernels are those people see in Jupyter."""
 
     def __init__(
-        self, server: ServerApp, channels: ChannelHub, dispatcher: Dispatcher, config: ContextProxy, *, log: Log
+        self,
+        server: ServerApp,
+        channels: ChannelHub,
+        dispatcher: Dispatcher,
+        config: ContextProxy,
+        memory: NotebookMemory,
+        *,
+        log: Log,
     ) -> None:
         specs = server.kernel_spec_manager
         assert specs is not None
         self._server = server
         self._config = config
-        self.tabs = NotebookTabs(channels, log=log)
+        self.tabs = NotebookTabs(channels, memory=memory, log=log)
         self.tabs.register(dispatcher)
         kernels = JupyterKernels(server.session_manager, server.kernel_manager, specs)
         self.notebooks = Notebooks(
@@ -54,13 +62,15 @@ class ServerNotebooks:
         ears = KernelEars(server.kernel_manager)
         self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
+        channels.on_tab(lambda owner, client_id: self.bridge.tell_again())
         self.tabs.on_opened(self.notebooks.stage.look)
         self.tabs.on_renamed(self.notebooks.desk.moved)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
 
-    def start(self) -> None:
-        """Begin to watch the kernels."""
+    async def start(self) -> None:
+        """Learn which tabs will come back, and begin to watch the kernels."""
+        await self.tabs.start()
         self.bridge.start()
 
     async def stop(self) -> None:
@@ -97,15 +107,16 @@ class ServerNotebooks:
             case "rename":
                 old = data["source_path"].strip("/")
                 desk.moved(old, path)
-                await self._take_kernels_along(old, path)
+                await self._take_kernels_along()
             case "delete":
                 desk.deleted(path)
             case "save" | "create" | "upload" | "copy":
                 desk.appeared(path)
 
-    async def _take_kernels_along(self, old: str, new: str) -> None:
-        """A tab that has the notebook does this for it; a notebook that nobody has open keeps its kernel, too."""
+    async def _take_kernels_along(self) -> None:
+        """A tab that has a notebook does this for it; one that nobody has open keeps its kernel, too."""
         sessions = self._server.session_manager
         for session in await sessions.list_sessions():
-            if session["path"] == old:
-                await sessions.update_session(session["id"], path=new, name=new.rpartition("/")[2])
+            now = self.notebooks.desk.now_at(session["path"])
+            if now != session["path"]:
+                await sessions.update_session(session["id"], path=now, name=now.rpartition("/")[2])

@@ -149,8 +149,8 @@ class NotebookDesk:
         if to_write and self._tabs.unsaved(path):
             where = "another tab" if tab is not None else "a browser tab that cannot be reached"
             raise UnsavedElsewhere(
-                f"{path} has changes in {where} that are not saved, and writing it now would set the two against "
-                "each other. Save or close the notebook there, then try again.",
+                f"{path} has unsaved changes in {where}, and writing it now would set the two against each other. Save "
+                "or close the notebook there, then try again.",
                 path=path,
             )
         return AttachedDocument(self._tabs, tab) if tab is not None else self._disk.document(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ..messages import CellId, SourceHash
 from ._freshness import NOTHING_SEEN, RanCell, RunMemory
@@ -12,8 +13,9 @@ from .kernels import CellRun, Run
 
 __all__ = ["Ledger"]
 
-NO_KERNEL = RunMemory({}, complete=True)
-"""What there is to remember where no kernel runs: nothing that ran is there any more."""
+_NO_KERNEL: Final = RunMemory({}, complete=True)
+"""Where no kernel runs, nothing that ran is there any more."""
+_MOST_BOOKS: Final = 200
 
 
 @dataclass
@@ -29,11 +31,13 @@ class _Book:
 class Ledger:
     """Listens to the agent's runs, and is told of the person's. A restart of the kernel begins it anew.
 
-    ``life`` gives another text after each restart of a kernel, see ``KernelPort``.
+    ``life`` gives another text after each restart of a kernel, see ``KernelPort``; ``now_at`` the path a notebook has
+    now that had another when its run began.
     """
 
-    def __init__(self, life: Callable[[str], str]) -> None:
+    def __init__(self, life: Callable[[str], str], *, now_at: Callable[[str], str] = str) -> None:
         self._life = life
+        self._now_at = now_at
         self._books: dict[str, _Book] = {}
         self._running: dict[tuple[str, CellId], int] = {}
 
@@ -44,29 +48,29 @@ class Ledger:
         key = run.id, cell.cell_id
         if not cell.ended:
             if key not in self._running:
-                self._running[key] = self.began(run.path, run.kernel_id, cell.cell_id, source_hash(cell.code))
+                path = self._now_at(run.path)
+                self._running[key] = self.began(path, run.kernel_id, cell.cell_id, source_hash(cell.code))
         elif key in self._running:
-            order = self._running.pop(key)
+            order, path = self._running.pop(key), self._now_at(run.path)
             if cell.state == "dead":
-                self._books.pop(run.path, None)
+                self._books.pop(path, None)
             elif cell.state != "ok":
-                self.failed(run.path, cell.cell_id, order)
+                self.failed(path, cell.cell_id, order)
 
     def turn(self, path: str, kernel_id: str) -> int:
-        """Something begins to run, of which cell will be known later; the number of the run."""
+        """The number of a run that begins now, whose cell is told later."""
         book = self._book(path, kernel_id)
         book.order += 1
         return book.order
 
     def began(self, path: str, kernel_id: str, cell_id: CellId, source: SourceHash, *, order: int | None = None) -> int:
-        """A cell with this source begins to run, whoever asked for it, or began at that turn; the number of the run."""
-        if order is None:
-            order = self.turn(path, kernel_id)
+        """A cell with this source begins to run, or began with the run of this number; the number of the run."""
         book = self._book(path, kernel_id)
+        number = self.turn(path, kernel_id) if order is None else order
         known = book.ran.get(cell_id)
-        if known is None or known.order < order:
-            book.ran[cell_id] = RanCell(source, order)
-        return order
+        if known is None or known.order < number:
+            book.ran[cell_id] = RanCell(source, number)
+        return number
 
     def failed(self, path: str, cell_id: CellId, order: int) -> None:
         """The run of this number failed."""
@@ -78,7 +82,7 @@ class Ledger:
     def memory(self, path: str, kernel_id: str | None) -> RunMemory:
         """What is known to have run in the notebook's kernel as it is now; None is no kernel."""
         if kernel_id is None:
-            return NO_KERNEL
+            return _NO_KERNEL
         book = self._books.get(path)
         if book is None or book.kernel_id != kernel_id or book.life != self._life(kernel_id):
             return NOTHING_SEEN
@@ -90,7 +94,10 @@ class Ledger:
             self._books[new] = self._books.pop(old)
 
     def _book(self, path: str, kernel_id: str) -> _Book:
-        book, life = self._books.get(path), self._life(kernel_id)
+        book, life = self._books.pop(path, None), self._life(kernel_id)
         if book is None or book.kernel_id != kernel_id or book.life != life:
-            book = self._books[path] = _Book(kernel_id, life)
+            book = _Book(kernel_id, life)
+        self._books[path] = book
+        for oldest in list(self._books)[:-_MOST_BOOKS]:
+            del self._books[oldest]
         return book

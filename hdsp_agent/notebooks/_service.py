@@ -34,7 +34,7 @@ class Notebooks:
         self.desk = NotebookDesk(disk, tabs or NoTabs(), rooms)
         self.stage = Stage(self.desk, on_work=on_work)
         self.executor = Executor(kernels, limits=limits, active=active)
-        self.ledger = Ledger(self.executor.life)
+        self.ledger = Ledger(self.executor.life, now_at=self.desk.now_at)
         self.desk.on_moved(self.ledger.moved)
         self.person_runs: PersonRuns = NobodyRuns()
         """Whoever watches the kernels puts itself here."""

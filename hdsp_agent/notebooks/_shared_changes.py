@@ -37,7 +37,16 @@ from ._document import CellType, Operation
 from ._expectations import Rehearsal, RehearsedCell
 from ._shared_types import SharedArray, SharedMap, SharedNotebook, SharedText
 
-__all__ = ["SharedCells", "change_outputs", "content_of", "outputs_on_the_way", "place_of", "set_text"]
+__all__ = [
+    "SharedCells",
+    "after_changes",
+    "change_outputs",
+    "content_of",
+    "outputs_in",
+    "outputs_on_the_way",
+    "place_of",
+    "set_text",
+]
 
 _RUNTIME_KEYS: Final = ("execution_state",)
 """What a shared cell has beside what nbformat gives it."""
@@ -144,6 +153,11 @@ def set_text(shared: SharedText, text: str) -> None:
         shared.insert(place, new)
 
 
+def outputs_in(cell: SharedMap) -> list[JsonObject]:
+    """The outputs of a code cell as they are now."""
+    return cast("list[JsonObject]", content_of(str(cell["outputs"])))
+
+
 def change_outputs(cell: SharedMap, changes: Sequence[OutputChange]) -> None:
     """Take up how the outputs of a code cell went on."""
     outputs = cast(SharedArray, cell["outputs"])
@@ -161,6 +175,23 @@ def change_outputs(cell: SharedMap, changes: Sequence[OutputChange]) -> None:
                     del outputs[change.count :]
             case _:
                 assert_never(change)
+
+
+def after_changes(outputs: Sequence[JsonObject], changes: Sequence[OutputChange]) -> list[JsonObject]:
+    """What outputs that are not shared become."""
+    after = list(outputs)
+    for change in changes:
+        match change:
+            case PutOutput():
+                after[change.index : change.index + 1] = [change.output]
+            case ExtendStream():
+                kept = str(after[change.index]["text"])[: change.keep]
+                after[change.index] = {**after[change.index], "text": kept + change.text}
+            case TruncateOutputs():
+                del after[change.count :]
+            case _:
+                assert_never(change)
+    return after
 
 
 def outputs_on_the_way(present: Sequence[JsonObject], wanted: Sequence[JsonObject]) -> list[OutputChange]:
@@ -215,7 +246,7 @@ def _is_shared(value: object, like: SharedMap) -> bool:
 
 
 def _set_outputs(cell: SharedMap, operation: SetOutputs | AppendOutput | ClearOutputs) -> None:
-    present = cast("list[JsonObject]", content_of(str(cell["outputs"])))
+    present = outputs_in(cell)
     if isinstance(operation, AppendOutput):
         change_outputs(cell, [PutOutput(index=len(present), output=operation.output)])
         return

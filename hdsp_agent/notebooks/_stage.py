@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Final
 
@@ -160,7 +160,7 @@ class _Play:
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.wait([self._worker])
-        await self._keep(self._unkept(ended_only=False))
+        await self._unless_broken(self._keep(self._unkept(ended_only=False)))
 
     def _stir(self) -> None:
         self._rest.clear()
@@ -171,13 +171,17 @@ class _Play:
 
     async def _work(self) -> None:
         try:
-            await self._perform()
-        except Exception:
+            await self._unless_broken(self._perform())
+        finally:
             # Whoever waits for the run must not wait for ever.
+            self._rest.set()
+
+    async def _unless_broken(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Exception:
             logger.exception("Run %s of %s cannot be shown any more", self.run.id, self.run.path)
             self.problem = "The outputs are not in the notebook: the server's log says why."
-        finally:
-            self._rest.set()
 
     async def _perform(self) -> None:
         while True:

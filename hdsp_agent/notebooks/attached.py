@@ -9,20 +9,19 @@ from typing import Final
 
 from ..errors import Conflict, HdspAgentError, NotAllowed, Unavailable
 from ..messages import (
-    AppendOutput,
     ApplyNotebookOperationsMessage,
-    ClearOutputs,
+    InsertCell,
     JsonObject,
     NotebookOperation,
     NotebookOperationsResultRequest,
     NotebookPageRequest,
     OutputDetail,
     ReadNotebookMessage,
-    SetOutputs,
+    SetCellMetadata,
     TaskId,
 )
 from ._apply import changed_cells, resolve_edits
-from ._document import Applied, CellConflict, Operation, Snapshot
+from ._document import Applied, CellConflict, EditSource, Operation, Snapshot
 from ._format import as_notebook
 from ._snapshot import snapshot_of
 from ._tabs import TabGone, TabPort, TabView
@@ -73,20 +72,13 @@ class AttachedDocument:
         review: bool = False,
     ) -> Applied:
         """Do all of them in the tab, as one step that Ctrl+Z takes back."""
-        exact = await self._exact(operations)
-        message = ApplyNotebookOperationsMessage(
-            op_id=uuid.uuid4().hex,
-            path=self.path,
-            operations=exact,
-            save=save,
-            task_id=task_id,
-            review=review,
-            deadline=int((time.time() + _DEADLINE_SECONDS) * 1000),
-        )
-        try:
-            answer = await self._tabs.apply(self._tab, message)
-        except TabGone:
-            raise TabGone(exact) from None
+        plain = _plain(operations)
+        exact = plain if plain is not None else resolve_edits(await self.snapshot(), operations)
+        answer = await self._ask(exact, save, task_id, review)
+        if answer.status == "mismatch" and plain is not None:
+            # Either it says better what does not fit, or the batch fits when its own changes are counted in.
+            exact = resolve_edits(await self.snapshot(), operations)
+            answer = await self._ask(exact, save, task_id, review)
         self._check(answer)
         if answer.saved:
             self._tabs.saved(self.path, answer.content_hash, by=self._tab)
@@ -97,12 +89,22 @@ class AttachedDocument:
             content_hash=answer.content_hash,
         )
 
-    async def _exact(self, operations: Sequence[Operation]) -> list[NotebookOperation]:
-        """The operations as the wire has them. Outputs alone need no look at the cells, which costs a way there and back."""
-        outputs = [each for each in operations if isinstance(each, SetOutputs | ClearOutputs | AppendOutput)]
-        if len(outputs) == len(operations):
-            return [*outputs]
-        return resolve_edits(await self.snapshot(), operations)
+    async def _ask(
+        self, operations: list[NotebookOperation], save: bool, task_id: TaskId | None, review: bool
+    ) -> NotebookOperationsResultRequest:
+        message = ApplyNotebookOperationsMessage(
+            op_id=uuid.uuid4().hex,
+            path=self.path,
+            operations=operations,
+            save=save,
+            task_id=task_id,
+            review=review,
+            deadline=int((time.time() + _DEADLINE_SECONDS) * 1000),
+        )
+        try:
+            return await self._tabs.apply(self._tab, message)
+        except TabGone:
+            raise TabGone(operations) from None
 
     def _check(self, answer: NotebookOperationsResultRequest) -> None:
         match answer.status:
@@ -156,3 +158,15 @@ class AttachedDocument:
                 f"The browser could not read {self.path}: {page.message or 'it does not say why'}.", path=self.path
             )
         return page
+
+
+def _plain(operations: Sequence[Operation]) -> list[NotebookOperation] | None:
+    """The operations, if the tab alone can judge all of them: then the cells need not be looked at first."""
+    plain: list[NotebookOperation] = []
+    for operation in operations:
+        if isinstance(operation, EditSource | SetCellMetadata):
+            return None
+        if isinstance(operation, InsertCell) and operation.metadata:
+            return None
+        plain.append(operation)
+    return plain

@@ -20,7 +20,15 @@ from ._apply import changed_cells
 from ._contents_port import ContentsManagerPort, asked
 from ._document import Applied, Operation, Snapshot
 from ._outcome import already_done
-from ._shared_changes import SharedCells, change_outputs, content_of, place_of
+from ._shared_changes import (
+    SharedCells,
+    after_changes,
+    change_outputs,
+    content_of,
+    outputs_in,
+    outputs_on_the_way,
+    place_of,
+)
 from ._shared_types import Collaboration, MapEvent, Room, SharedMap, SharedNotebook
 from ._snapshot import snapshot_of
 
@@ -146,8 +154,12 @@ class SharedDocument:
             return False
         with self._notebook.ydoc.transaction():
             if change.base == 0:
-                _begin(cell)
-            change_outputs(cell, change.changes)
+                # The whole is told anew when a tab comes; in the room much of it may be there already.
+                whole = after_changes([], change.changes)
+                change_outputs(cell, outputs_on_the_way(outputs_in(cell), whole))
+                _put(cell, "execution_count", None)
+            else:
+                change_outputs(cell, change.changes)
             if change.state in ("queued", "running"):
                 _put(cell, "execution_state", "running")
             else:
@@ -218,13 +230,6 @@ async def _ready(room: Room, path: str) -> None:
         if loop.time() > until:
             raise Unavailable(f"{path} is just being opened, and that does not end. Try again in a moment.", path=path)
         await asyncio.sleep(0.02)
-
-
-def _begin(cell: SharedMap) -> None:
-    outputs = cell["outputs"]
-    if len(cast("Sequence[object]", outputs)):
-        del cast("list[object]", outputs)[:]
-    _put(cell, "execution_count", None)
 
 
 def _put(cell: SharedMap, key: str, value: object) -> None:

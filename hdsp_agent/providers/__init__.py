@@ -5,7 +5,7 @@ Importing this package imports no SDK.
 
 from __future__ import annotations
 
-from ._answer import Answer
+from ._answer import Answer, parsed_arguments
 from ._catalogue import ModelEntry, find_model, known_models
 from ._classify import classify, is_silently_truncated
 from ._listing import list_models
@@ -66,5 +66,6 @@ __all__ = [
     "list_models",
     "model_info",
     "open_client",
+    "parsed_arguments",
     "say",
 ]

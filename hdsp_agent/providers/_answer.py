@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -20,7 +21,11 @@ from ._model import (
     UsageReport,
 )
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "parsed_arguments"]
+
+_DEEPEST: Final = 100
+"""Levels of nesting. What is deeper can be neither recorded nor sent back; no tool takes as much."""
+_TOO_DEEP: Final = f"they are nested more than {_DEEPEST} levels deep"
 
 
 class Answer:
@@ -102,7 +107,30 @@ class Answer:
 def arguments_of(call: ToolCallDone) -> JsonValue:
     """A call's arguments as an object; what is no object is kept, so that the model sees what it wrote."""
     try:
-        value: JsonValue = json.loads(call.arguments or "{}")
+        value = parsed_arguments(call.arguments)
     except ValueError:
         value = call.arguments
     return value if isinstance(value, dict) else {"invalid_arguments": value}
+
+
+def parsed_arguments(text: str) -> JsonValue:
+    """What a call's arguments say. Raises ValueError for what is not JSON, or is nested too deeply to be kept.
+
+    Line breaks within a string are forgiven, as tools forgive them: many models write them so.
+    """
+    try:
+        value: JsonValue = json.loads(text.strip() or "{}", strict=False)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    level: list[JsonValue] = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for outer in level for inner in _within(outer)]
+        if not level:
+            return value
+    raise ValueError(_TOO_DEEP)
+
+
+def _within(value: JsonValue) -> list[JsonValue]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

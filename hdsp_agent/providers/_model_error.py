@@ -74,6 +74,23 @@ REMEDIES: Final[dict[ErrorClass, str]] = {
 }
 """For a person: what it means, and what is done about it."""
 
+_DIAGNOSES: Final[dict[ErrorClass, str]] = {
+    "overflow": "The conversation no longer fits the model's window.",
+    "overflow_output_budget": "The conversation fits, but not together with the answer asked for.",
+    "output_cap": "The model cannot write answers that long.",
+    "payload_too_large": "The request has too many bytes.",
+    "tpm_request_too_large": "This one request is larger than what the account may send in a minute. "
+    "A larger limit or another model helps.",
+    "rate_limit": "Too many requests for now.",
+    "empty_content": "The conversation holds an empty message, which this provider refuses.",
+    "tool_pairing": "A tool call and its result do not stand together as this provider wants it.",
+    "overloaded": "The provider is overloaded or down for the moment.",
+    "network": "The provider could not be reached. Check the connection and the address.",
+    "timeout": "The provider took too long.",
+    "broken_stream": "The answer broke off before its end; what it asked for was not run.",
+}
+"""For the classes that the agent does something about: what it means alone."""
+
 
 class ModelError(HdspAgentError):
     """A model gave no usable answer.
@@ -124,3 +141,8 @@ class ModelError(HdspAgentError):
     def remedy(self) -> str:
         """One or two sentences for a person: what it means, and what is done about it."""
         return REMEDIES[self.kind]
+
+    @property
+    def diagnosis(self) -> str:
+        """What it means, and what the person can do: for when the agent itself does nothing more."""
+        return _DIAGNOSES.get(self.kind, REMEDIES[self.kind])

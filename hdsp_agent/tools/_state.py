@@ -48,11 +48,6 @@ class SeenCells:
         known = self._hashes.get(path, {}).get(cell)
         return known is not None and known != now
 
-    def moved(self, old: str, new: str) -> None:
-        """The notebook has another path now."""
-        if old in self._hashes:
-            self._hashes[new] = self._hashes.pop(old)
-
 
 class KeptOutput(WireModel):
     """Where the output of a command in the background is found when the process that ran it is gone."""

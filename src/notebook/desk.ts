@@ -15,8 +15,10 @@ import type {
   ReadNotebookMessage
 } from '../generated/wire';
 import type { OpenNotebooks } from './opennotebooks';
-import type { ICellChange } from './operations';
-import { applyOperations } from './operations';
+import type {
+  applyOperations as ApplyOperations,
+  ICellChange
+} from './operations';
 import { RunningOutputs } from './outputs';
 import { pageOf } from './pages';
 
@@ -143,12 +145,27 @@ export class NotebookDesk implements IDisposable {
   private _onStatus(_: ChannelClient, { phase }: IConnectionStatus): void {
     const isOpen = phase === 'open';
     if (isOpen && !this._wasOpen) {
-      // A server that was restarted knows of nothing here.
+      const { epoch } = this._client.place;
+      if (epoch !== this._epoch) {
+        this._epoch = epoch;
+        this._forget();
+      }
       this._told = '';
-      this._outputs.clear();
       this._tell();
     }
     this._wasOpen = isOpen;
+  }
+
+  /**
+   * A server that was restarted knows of nothing here, and runs nothing.
+   */
+  private _forget(): void {
+    this._outputs.clear();
+    const paths = [...this._work.keys()];
+    this._work.clear();
+    for (const path of paths) {
+      this._workChanged.emit({ type: 'notebookWork', path, cells: [] });
+    }
   }
 
   private _tell(): void {
@@ -189,6 +206,13 @@ export class NotebookDesk implements IDisposable {
     message: ApplyNotebookOperationsMessage
   ): Promise<Result> {
     const { opId, path, operations, deadline } = message;
+    let applyOperations: typeof ApplyOperations;
+    try {
+      // A page without notebooks has no use for it.
+      ({ applyOperations } = await import('./operations'));
+    } catch (error) {
+      return Private.failed(opId, String(error));
+    }
     const panel = this._notebooks.find(path);
     if (panel === null) {
       return { opId, status: 'notOpen', saved: false };
@@ -284,14 +308,14 @@ export class NotebookDesk implements IDisposable {
    * Show what another tab, or the server, has saved; nothing unsaved is lost.
    */
   private async _reload(path: string, contentHash?: string): Promise<void> {
-    const context = this._notebooks.find(path)?.context;
+    const panel = this._notebooks.find(path);
     if (
-      context &&
-      !context.model.dirty &&
-      !context.model.collaborative &&
-      context.contentsModel?.hash !== contentHash
+      panel &&
+      !this._notebooks.isUnsaved(panel) &&
+      !panel.context.model.collaborative &&
+      panel.context.contentsModel?.hash !== contentHash
     ) {
-      await context.revert();
+      await panel.context.revert();
     }
   }
 
@@ -321,6 +345,7 @@ export class NotebookDesk implements IDisposable {
   private readonly _workChanged = new Signal<this, NotebookWorkMessage>(this);
   private _told = '';
   private _wasOpen = false;
+  private _epoch: string | null = null;
   private _isDisposed = false;
 }
 

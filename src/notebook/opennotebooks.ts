@@ -1,6 +1,12 @@
 import type { Contents } from '@jupyterlab/services';
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type {
+  INotebookModel,
+  INotebookTracker,
+  NotebookPanel
+} from '@jupyterlab/notebook';
+import type { IMapChange } from '@jupyter/ydoc';
 import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate } from '@lumino/disposable';
 import { Debouncer } from '@lumino/polling';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
@@ -17,6 +23,12 @@ const GATHER_MILLISECONDS = 100;
  * paths are those of the server.
  */
 const SHARED_DRIVE = 'RTC';
+
+/**
+ * What a kernel writes into a notebook as it starts: opened with another
+ * version of Python than it was saved with, a notebook is unsaved at once.
+ */
+const OF_KERNEL: ReadonlySet<string> = new Set(['kernelspec', 'language_info']);
 
 /**
  * The notebooks this page has open, as the server needs to know them.
@@ -112,21 +124,55 @@ export class OpenNotebooks implements IDisposable {
   }
 
   /**
-   * The number of changes of a notebook's content so far.
+   * Do something with every notebook that is open, and with those that open
+   * later.
+   *
+   * @param add - What to do; what it gives back is disposed with the notebook.
+   *
+   * @returns A disposable that takes it back everywhere.
    */
-  revision(panel: NotebookPanel): number {
-    return this._revisions.get(panel) ?? 0;
+  each(add: (panel: NotebookPanel) => IDisposable): IDisposable {
+    const added = new Map<NotebookPanel, IDisposable>();
+    const close = (panel: NotebookPanel) => {
+      added.get(panel)?.dispose();
+      added.delete(panel);
+      panel.disposed.disconnect(close);
+    };
+    const open = (_: unknown, panel: NotebookPanel) => {
+      added.set(panel, add(panel));
+      panel.disposed.connect(close);
+    };
+    this._ready.forEach(panel => open(this, panel));
+    this._opened.connect(open);
+    return new DisposableDelegate(() => {
+      this._opened.disconnect(open);
+      [...added.keys()].forEach(close);
+    });
   }
 
   /**
-   * Change a notebook for the agent: what nobody but the agent has left
-   * unsaved is no reason to keep the agent from writing the file.
+   * The number of changes of a notebook's content so far.
+   */
+  revision(panel: NotebookPanel): number {
+    return this._revisions.get(panel.context.model) ?? 0;
+  }
+
+  /**
+   * Whether there is something unsaved in a notebook that a person may miss:
+   * what only the agent or the kernel wrote is no reason to keep the agent from
+   * writing the file.
+   */
+  isUnsaved({ context: { model } }: Pick<NotebookPanel, 'context'>): boolean {
+    return model.dirty && !this._ofNoPerson.has(model);
+  }
+
+  /**
+   * Change a notebook for the agent.
    */
   changeForAgent(panel: NotebookPanel, change: () => void): void {
-    if (!panel.context.model.dirty) {
-      this._agentAlone.add(panel);
-    }
-    this._changing = panel;
+    const { model } = panel.context;
+    this._noPersonChanges(model);
+    this._changing = model;
     try {
       change();
     } finally {
@@ -137,8 +183,8 @@ export class OpenNotebooks implements IDisposable {
   /**
    * Where the server finds the notebook; `null` for one on another drive.
    */
-  pathOf(panel: NotebookPanel): string | null {
-    const { path } = panel.context;
+  pathOf({ context }: Pick<NotebookPanel, 'context'>): string | null {
+    const { path } = context;
     const drive = this._contents.driveName(path);
     return drive === '' || drive === SHARED_DRIVE
       ? this._contents.localPath(path)
@@ -163,13 +209,14 @@ export class OpenNotebooks implements IDisposable {
       }, this);
       context.fileChanged.connect(this._touch, this);
       context.saveState.connect(this._touch, this);
-      context.model.contentChanged.connect(() => {
-        this._revisions.set(panel, this.revision(panel) + 1);
-        if (this._changing !== panel) {
-          this._agentAlone.delete(panel);
-        }
-        this._touch();
-      }, this);
+      if (!this._revisions.has(context.model)) {
+        // It was only just read.
+        this._revisions.set(context.model, 0);
+        this._ofNoPerson.add(context.model);
+      }
+      // Once for all views of the notebook: a slot is connected only once.
+      context.model.metadataChanged.connect(this._onMetadata, this);
+      context.model.contentChanged.connect(this._onContent, this);
       context.model.stateChanged.connect(this._touch, this);
       context.sessionContext.kernelChanged.connect(this._touch, this);
       panel.disposed.connect(() => {
@@ -181,6 +228,30 @@ export class OpenNotebooks implements IDisposable {
     });
   }
 
+  private _onMetadata(model: INotebookModel, { key }: IMapChange): void {
+    if (OF_KERNEL.has(key)) {
+      this._noPersonChanges(model);
+      this._ofKernel = model;
+    }
+  }
+
+  private _onContent(model: INotebookModel): void {
+    // Lab says that metadata changed right before it says that all did.
+    const isOfKernel = this._ofKernel === model;
+    this._ofKernel = null;
+    this._revisions.set(model, (this._revisions.get(model) ?? 0) + 1);
+    if (this._changing !== model && !isOfKernel) {
+      this._ofNoPerson.delete(model);
+    }
+    this._touch();
+  }
+
+  private _noPersonChanges(model: INotebookModel): void {
+    if (!model.dirty) {
+      this._ofNoPerson.add(model);
+    }
+  }
+
   private _describe(panel: NotebookPanel, path: string): OpenNotebook {
     const { context } = panel;
     const contentHash = context.contentsModel?.hash;
@@ -188,7 +259,7 @@ export class OpenNotebooks implements IDisposable {
     return {
       path,
       revision: this.revision(panel),
-      dirty: context.model.dirty && !this._agentAlone.has(panel),
+      dirty: this.isUnsaved(panel),
       visible: panel.isVisible,
       readOnly:
         context.model.readOnly || context.contentsModel?.writable === false,
@@ -208,9 +279,10 @@ export class OpenNotebooks implements IDisposable {
   private readonly _contents: Contents.IManager;
   private readonly _debouncer: Debouncer;
   private readonly _ready = new Set<NotebookPanel>();
-  private readonly _agentAlone = new WeakSet<NotebookPanel>();
-  private _changing: NotebookPanel | null = null;
-  private readonly _revisions = new WeakMap<NotebookPanel, number>();
+  private readonly _ofNoPerson = new WeakSet<INotebookModel>();
+  private _changing: INotebookModel | null = null;
+  private _ofKernel: INotebookModel | null = null;
+  private readonly _revisions = new WeakMap<INotebookModel, number>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _opened = new Signal<this, NotebookPanel>(this);
   private _renamed: Record<string, string> = {};

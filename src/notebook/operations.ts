@@ -11,7 +11,9 @@ import type {
   InsertCell,
   JsonValue
 } from '../generated/wire';
+import { CellList } from './celllist';
 import { sourceHash } from './hashes';
+import { asOneStep, replaceSource } from './steps';
 
 /**
  * One change of a notebook, as the server asks for it.
@@ -26,6 +28,28 @@ export interface ICellChange {
   readonly cellId: string;
   readonly before: string | null;
   readonly after: string | null;
+
+  /**
+   * Of a cell that was taken away: all of it.
+   */
+  readonly removed?: IRemovedCell;
+}
+
+/**
+ * A cell that is gone, and where it was.
+ */
+export interface IRemovedCell {
+  readonly cell: SharedCell.Cell;
+
+  /**
+   * The cell it came behind; `null` is none.
+   */
+  readonly behind: string | null;
+
+  /**
+   * How many cells there were before it.
+   */
+  readonly place: number;
 }
 
 /**
@@ -57,9 +81,10 @@ export function applyOperations(
   const changes = Private.changes(notebook, operations);
   const ofOutputs = operations.filter(Private.isOfOutputs);
   if (ofOutputs.length < operations.length) {
-    notebook.transact(() => {
+    asOneStep(notebook, Private.cellIds(operations), () => {
+      const list = new CellList(notebook);
       for (const operation of operations) {
-        Private.apply(notebook, operation);
+        Private.apply(notebook, list, operation);
       }
     });
   }
@@ -155,9 +180,30 @@ namespace Private {
       .map(([cellId, now]) => ({
         cellId,
         before: before.get(cellId) ?? null,
-        after: now
+        after: now,
+        ...(now === null && before.has(cellId)
+          ? { removed: removed(notebook, cellId) }
+          : {})
       }))
       .filter(change => change.before !== change.after);
+  }
+
+  function removed(notebook: ISharedNotebook, cellId: string): IRemovedCell {
+    const place = notebook.cells.findIndex(cell => cell.getId() === cellId);
+    return {
+      cell: notebook.getCell(place).toJSON(),
+      behind: place > 0 ? notebook.getCell(place - 1).getId() : null,
+      place
+    };
+  }
+
+  /**
+   * The cells whose text an operation changes.
+   */
+  export function cellIds(operations: readonly NotebookOperation[]): string[] {
+    return operations.flatMap(operation =>
+      operation.op === 'replaceSource' ? [operation.cellId] : []
+    );
   }
 
   type OutputOperation = Extract<
@@ -207,32 +253,30 @@ namespace Private {
 
   export function apply(
     notebook: ISharedNotebook,
+    cells: CellList,
     operation: NotebookOperation
   ): void {
     switch (operation.op) {
       case 'insertCell':
-        notebook.insertCell(
-          placeAfter(notebook, operation.after),
-          newCell(operation)
-        );
+        cells.insert(cells.placeAfter(operation.after), newCell(operation));
         break;
       case 'replaceSource':
-        replaceSource(
-          notebook.getCell(find(notebook, operation.cellId)),
-          operation.source
-        );
+        replaceSource(cells.get(operation.cellId), operation.source);
         break;
       case 'deleteCell':
-        notebook.deleteCell(find(notebook, operation.cellId));
+        cells.remove(cells.place(operation.cellId));
         break;
-      case 'moveCell':
-        moveCell(notebook, operation.cellId, operation.after);
+      case 'moveCell': {
+        const from = cells.place(operation.cellId);
+        const place = cells.placeAfter(operation.after);
+        cells.move(from, place > from ? place - 1 : place);
         break;
+      }
       case 'changeCellType':
-        changeType(notebook, operation.cellId, operation.cellType);
+        changeType(cells, operation.cellId, operation.cellType);
         break;
       case 'setCellMetadata': {
-        const cell = notebook.getCell(find(notebook, operation.cellId));
+        const cell = cells.get(operation.cellId);
         if (isAbsent(operation.value)) {
           cell.deleteMetadata(operation.key);
         } else {
@@ -260,17 +304,6 @@ namespace Private {
     return value === undefined || value === null;
   }
 
-  function find(notebook: ISharedNotebook, cellId: string): number {
-    return notebook.cells.findIndex(cell => cell.getId() === cellId);
-  }
-
-  function placeAfter(
-    notebook: ISharedNotebook,
-    after: string | undefined
-  ): number {
-    return after === undefined ? 0 : find(notebook, after) + 1;
-  }
-
   function newCell(operation: InsertCell): SharedCell.Cell {
     const { cellId, cellType, source, metadata } = operation;
     const base = { id: cellId, cell_type: cellType, source };
@@ -285,71 +318,8 @@ namespace Private {
     };
   }
 
-  /**
-   * Change only what differs, so that cursors and marks beside it stay.
-   */
-  function replaceSource(
-    cell: ReturnType<ISharedNotebook['getCell']>,
-    source: string
-  ): void {
-    const old = cell.getSource();
-    if (old === source) {
-      return;
-    }
-    let start = 0;
-    const shorter = Math.min(old.length, source.length);
-    while (start < shorter && old[start] === source[start]) {
-      start++;
-    }
-    let same = 0;
-    while (
-      same < shorter - start &&
-      old[old.length - 1 - same] === source[source.length - 1 - same]
-    ) {
-      same++;
-    }
-    // Never between the two halves of a character.
-    if (isLowSurrogate(old, start) || isLowSurrogate(source, start)) {
-      start--;
-    }
-    if (
-      isLowSurrogate(old, old.length - same) ||
-      isLowSurrogate(source, source.length - same)
-    ) {
-      same--;
-    }
-    cell.updateSource(
-      start,
-      old.length - same,
-      source.slice(start, source.length - same)
-    );
-  }
-
-  function isLowSurrogate(text: string, place: number): boolean {
-    const code = text.charCodeAt(place);
-    return code >= 0xdc00 && code <= 0xdfff;
-  }
-
-  function moveCell(
-    notebook: ISharedNotebook,
-    cellId: string,
-    after: string | undefined
-  ): void {
-    const from = find(notebook, cellId);
-    const place = placeAfter(notebook, after);
-    const to = place > from ? place - 1 : place;
-    if (to !== from) {
-      notebook.moveCell(from, to);
-    }
-  }
-
-  function changeType(
-    notebook: ISharedNotebook,
-    cellId: string,
-    cellType: string
-  ): void {
-    const place = find(notebook, cellId);
-    const old = notebook.getCell(place);
+  function changeType(cells: CellList, cellId: string, cellType: string): void {
+    const old = cells.get(cellId);
     if (old.cell_type === cellType) {
       return;
     }
@@ -360,8 +330,7 @@ namespace Private {
       cellType === 'code'
         ? { ...kept, outputs: [], execution_count: null }
         : { ...kept, ...(attachments ? { attachments } : {}) };
-    notebook.deleteCell(place);
-    notebook.insertCell(place, changed);
+    cells.replace(cells.place(cellId), changed);
   }
 
   /**

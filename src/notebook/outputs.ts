@@ -80,11 +80,12 @@ namespace Private {
       case 'extend': {
         const text = outputs.get(change.index)?.streamText;
         if (text) {
-          if (change.keep < text.text.length) {
-            text.remove(change.keep, text.text.length);
+          const keep = unitsOf(text.text, change.keep);
+          if (keep < text.text.length) {
+            text.remove(keep, text.text.length);
           }
           if (change.text) {
-            text.insert(change.keep, change.text);
+            text.insert(keep, change.text);
           }
         }
         break;
@@ -95,6 +96,18 @@ namespace Private {
         break;
       }
     }
+  }
+
+  /**
+   * How many code units the first characters of a text take: Python counts
+   * characters, and an emoji as one.
+   */
+  function unitsOf(text: string, characters: number): number {
+    let units = 0;
+    for (let seen = 0; seen < characters && units < text.length; seen++) {
+      units += (text.codePointAt(units) as number) > 0xffff ? 2 : 1;
+    }
+    return units;
   }
 
   /**

@@ -7,6 +7,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { IAgentChannel, IAgentNotebooks } from '../tokens';
 import { NotebookDesk } from './desk';
 import { OpenNotebooks } from './opennotebooks';
+import { whenOpened } from './whenopened';
 
 /**
  * Lets the agent read and change the notebooks this page has open.
@@ -26,6 +27,8 @@ export const notebooksPlugin: JupyterFrontEndPlugin<IAgentNotebooks> = {
     const { contents } = app.serviceManager;
     const notebooks = new OpenNotebooks({ tracker, contents });
     const desk = new NotebookDesk({ client: channel.client, notebooks });
+    // By the time the agent changes something, it is there.
+    whenOpened(notebooks, () => import('./operations'));
     window.addEventListener('pagehide', () => desk.leave());
     return { desk };
   }

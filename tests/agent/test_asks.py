@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent import AskNotOpen
+from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import call_tool
 
@@ -203,3 +203,11 @@ async def test_several_tasks_work_at_once(tmp_path: Path) -> None:
         await until(lambda: not agent.manager.open)
         for task_id in tasks:
             assert (await agent.ui(task_id))[-1].ask == "completion_result"
+
+
+async def test_a_picture_that_is_none_is_told_instead_of_nothing(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.manager.start(TaskRequest("", ["data:image/png;base64,"]))
+        await agent.completed(task_id)
+        [said, *_] = agent.model.requests[0].messages
+        assert "could not be read" in str(said.content)

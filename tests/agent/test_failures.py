@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from hdsp_agent.agent import _openings, _request
+from hdsp_agent.agent._resume import Recalled
 from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
+from hdsp_agent.agent._stream import AnswerStream
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, call_tool
 
-from .scripted_agent import running_agent
+from .scripted_agent import running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 BUSY = [ModelError("The provider is busy.", kind="rate_limit")]
@@ -134,3 +139,30 @@ async def test_requests_keep_the_distance_the_profile_wants(tmp_path: Path) -> N
         assert 29 <= sum(agent.slept) <= 31
         [waited] = await agent.says(task_id, "api_req_rate_limit_wait")
         assert waited.partial is False
+
+
+async def test_tasks_that_wait_for_one_model_do_not_ask_it_all_at_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE] * 3) as agent:
+        agent.models.spacing = 30
+        for task_id in [await agent.start(f"Task {number}") for number in range(3)]:
+            await agent.completed(task_id)
+        assert len(agent.slept) in range(28 + 58, 31 + 61)
+
+
+async def test_a_task_that_fails_before_it_can_even_ask_is_put_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreadable(*args: object, **more: object) -> Recalled:
+        raise RuntimeError("a slip of ours")
+
+    async with running_agent(tmp_path, [DONE]) as agent:
+        with monkeypatch.context() as patch:
+            patch.setattr(_openings, "recall", unreadable)
+            patch.setattr(AnswerStream, "take", unreadable)
+            patch.setattr(_request, "_classified", lambda error, client: None)
+            task_id = await agent.start()
+            await until(lambda: agent.manager.opened(task_id) is None)
+            assert len(await agent.says(task_id, "error")) == 2
+        await agent.manager.resume(task_id)
+        await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")
+        await agent.completed(task_id)

@@ -69,7 +69,9 @@ async def test_a_task_reads_runs_fails_mends_and_runs_again(tmp_path: Path) -> N
     turns = [
         call_tool("read_notebook", {"view": "cells"}, id="read"),
         call_tool("run_cells", {"cells": ["all"]}, id="fails"),
-        call_tool("edit_cells", {"operations": [{"op": "edit", "cell": "c2", "old": "totl", "new": "total"}]}, id="mend"),
+        call_tool(
+            "edit_cells", {"operations": [{"op": "edit", "cell": "c2", "old": "totl", "new": "total"}]}, id="mend"
+        ),
         call_tool("run_cells", {"cells": ["c2.."]}, id="runs"),
         DONE,
     ]

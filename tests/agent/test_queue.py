@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import SendMessageCommand, SendMessageData, TaskId
 from hdsp_agent.providers import call_tool
 
@@ -141,3 +142,14 @@ async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_tw
         assert [message.text for message in await agent.says(task_id, "user_feedback")] == ["and then that"]
         state = await (await agent.store.view(task_id)).read_state()
         assert (state.model_extra or {})["queued_messages"] == []
+
+
+async def test_a_message_that_waits_cannot_be_made_empty(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 1)
+        queued = await agent.manager.queue(task_id, "Look here", ["data:image/png;base64,AAAA"])
+        await agent.manager.edit_queued(task_id, queued.id, "")
+        with pytest.raises(InvalidInput):
+            await agent.manager.edit_queued(task_id, queued.id, " ", [])
+        assert [message.text for message in agent.task(task_id).queue.messages] == [""]

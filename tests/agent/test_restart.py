@@ -283,3 +283,28 @@ async def test_a_plan_the_person_changed_is_told_after_a_restart(tmp_path: Path)
         await agent.completed(task_id)
         told = [str(message.content).count("The user edited") for message in agent.model.requests[1].messages]
         assert "paint it blue" in str(agent.model.requests[0].messages) and sum(told) == 1
+
+
+async def test_a_question_put_again_after_each_restart_is_no_repetition(tmp_path: Path) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    for mode in ("ask", "code", "ask", "code"):
+        async with running_agent(tmp_path) as agent:
+            await agent.manager.resume(task_id)
+            assert (await agent.asked(task_id, "tool")).ts == ts
+            # Records what counts against the model, as much else does.
+            await agent.manager.switch_mode(task_id, mode)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.answer(task_id, ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["one"]
+
+
+async def test_an_answer_to_what_is_not_asked_any_more_is_refused_at_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[ModelError("No.", kind="authentication")]]) as agent:
+        task_id = await agent.start()
+        old = await agent.asked(task_id, "api_req_failed")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_task")
+        with pytest.raises(AskNotOpen):
+            await asyncio.wait_for(agent.manager.answer(task_id, old.ts, "yesButtonClicked"), 5)

@@ -10,6 +10,8 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import ModelRequest, call_tool
+from hdsp_agent.providers._scripted import Step
+from hdsp_agent.tools import ToolRegistry, built_in_tools
 
 from .scripted_agent import Agent, running_agent, until
 
@@ -179,3 +181,92 @@ async def test_a_subtask_of_a_subtask(tmp_path: Path) -> None:
         assert costs.children_cost > 0
         assert len(agent.history.items) == 3
         assert all(item.root_task_id in (None, top) for item in agent.history.items.values())
+
+
+def handing_over(number: int) -> list[Step]:
+    return call_tool("new_task", {"mode": "ask", "message": f"Part {number}"}, id=f"sub{number}")
+
+
+async def awaited_by(agent: Agent, task_id: TaskId) -> TaskId:
+    item = (await (await agent.store.view(task_id)).read_state()).history_item
+    assert item is not None and item.awaiting_child_id is not None
+    return TaskId(item.awaiting_child_id)
+
+
+async def test_nobody_works_beside_a_subtask_however_deep_and_whoever_waits_can_stop_it(tmp_path: Path) -> None:
+    turns: list[list[Step]] = [handing_over(1), handing_over(2), handing_over(3), [60.0], [60.0]]
+    async with running_agent(tmp_path, turns, settings=AUTO) as agent:
+        top = await agent.start()
+        await until(lambda: len(agent.model.requests) == 4)
+        [leaf] = agent.manager.open
+        first = await awaited_by(agent, top)
+        second = await awaited_by(agent, first)
+        for waiting in (top, first, second):
+            with pytest.raises(Conflict, match=leaf):
+                await agent.manager.resume(waiting)
+            with pytest.raises(Conflict, match=leaf):
+                await agent.manager.messages.edit(waiting, (await agent.ui(waiting))[0].ts, "Another way")
+        since = 0
+        for waiting in (first, top):
+            await agent.manager.cancel(waiting)
+            ask = await agent.asked(leaf, "resume_task", after=since)
+            since = ask.ts
+            await agent.manager.answer(leaf, ask.ts, "yesButtonClicked")
+            await until(lambda: agent.manager.get(leaf).status == "running")
+        assert agent.manager.open == [leaf]
+
+
+async def test_an_old_question_does_not_let_a_parent_go_on_beside_its_child(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DELEGATE, [60.0], CHILD_DONE, DONE], settings=AUTO) as agent:
+        parent = await agent.start()
+        child = await child_of(agent, parent)
+        await agent.manager.close(child)
+        await agent.manager.resume(parent)
+        asked = await agent.asked(parent, "resume_task")
+        await agent.manager.close(parent)
+        await agent.manager.resume(child)
+        with pytest.raises(Conflict):
+            await agent.manager.answer(parent, asked.ts, "yesButtonClicked")
+        with pytest.raises(Conflict):
+            await agent.manager.send(parent, "Go on")
+        assert agent.manager.open == [child]
+
+
+async def test_an_answer_to_an_old_question_fetches_the_result_of_a_child_that_is_done(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DELEGATE, [60.0]], settings=AUTO) as agent:
+        parent = await agent.start()
+        child = await child_of(agent, parent)
+        await until(lambda: len(agent.model.requests) == 2)
+        await agent.manager.close(child)
+        await agent.manager.resume(parent)
+        asked = await agent.asked(parent, "resume_task")
+        await agent.manager.close(parent)
+        # Finished elsewhere: the parent was never told.
+        log = await agent.store.resume(child)
+        assert log.state.history_item is not None
+        done = {"status": "completed", "completion_result_summary": "It is 42"}
+        log.update_state(history_item=log.state.history_item.model_copy(update=done))
+        await log.save_state()
+        await log.close()
+    async with running_agent(tmp_path, [DONE, DONE], settings=AUTO) as agent:
+        await agent.manager.answer(parent, asked.ts, "messageResponse", "And be quick")
+        await agent.completed(parent)
+        assert "It is 42" in (await agent.results(parent))["sub"]
+        assert "And be quick" in str([request.messages for request in agent.model.requests])
+        assert [message.is_answered for message in await agent.asks(parent, "resume_task")] == [False]
+
+
+async def test_the_plan_a_subtask_begins_with_is_told_and_outlives_a_cancel(tmp_path: Path) -> None:
+    plan = "[x] measure the board\n[ ] saw it"
+    begin = call_tool("new_task", {"mode": "code", "message": "Build it", "todos": plan}, id="sub")
+    tools = ToolRegistry(built_in_tools(notebooks=False))
+    async with running_agent(tmp_path, [begin, [60.0]], settings=AUTO, tools=tools) as agent:
+        parent = await agent.start()
+        child = await child_of(agent, parent)
+        await until(lambda: len(agent.model.requests) == 2)
+        assert "saw it" in str(agent.model.requests[1].messages)
+        before = [(todo.content, todo.status) for todo in agent.task(child).todos]
+        await agent.manager.cancel(child)
+        await agent.asked(child, "resume_task")
+        assert [(todo.content, todo.status) for todo in agent.task(child).todos] == before
+        assert before == [("measure the board", "completed"), ("saw it", "pending")]

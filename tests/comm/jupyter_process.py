@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,11 @@ _START_SECONDS = 60.0
 
 
 class JupyterProcess:
-    """``folder`` holds everything of it; it serves ``root``."""
+    """``folder`` holds everything of it; it serves ``root``. ``config`` and ``environment`` are beside its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *, config: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.root = folder / "root"
         self.home = folder / "home"
         self._folder = folder
@@ -42,12 +44,10 @@ class JupyterProcess:
             self._port = int(probe.getsockname()[1])
         for place in (self.root, folder / "config"):
             place.mkdir(parents=True)
-        config = {
-            "ServerApp": {
-                "jpserver_extensions": {"hdsp_agent": True, "jupyterlab": False, "jupyter_server_terminals": False}
-            }
-        }
-        (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
+        extensions = {"hdsp_agent": True, "jupyterlab": False, "jupyter_server_terminals": False}
+        written = {"ServerApp": {"jpserver_extensions": extensions}, **(config or {})}
+        (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(written))
+        self._environment = dict(environment or {})
 
     async def start(self) -> None:
         """Start it, and wait until the extension answers."""
@@ -62,6 +62,7 @@ class JupyterProcess:
             "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
             "JUPYTER_RUNTIME_DIR": str(self._folder / "runtime"),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            **self._environment,
         }
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, env=environ, cwd=self._folder, stdout=log, stderr=log)
@@ -83,12 +84,26 @@ class JupyterProcess:
             self._process.wait()
 
     @property
+    def address(self) -> str:
+        """Where its WebSockets are."""
+        return f"ws://127.0.0.1:{self._port}/"
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """What lets a request in."""
+        return {"Authorization": f"token {_TOKEN}"}
+
+    @property
     def log(self) -> str:
         """What it wrote."""
         return self._log.read_text("utf-8", "replace")
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
-        """A REST request."""
+        """A request of the extension's REST."""
+        return await self.jupyter(method, f"hdsp-agent/api/{path}", body)
+
+    async def jupyter(self, method: str, path: str, body: object = None) -> Any:
+        """A request of Jupyter's REST."""
         return await asyncio.to_thread(self._call, method, path, body)
 
     @asynccontextmanager
@@ -112,7 +127,7 @@ class JupyterProcess:
 
     def _call(self, method: str, path: str, body: object) -> Any:
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self._port}/hdsp-agent/api/{path}",
+            f"http://127.0.0.1:{self._port}/{path}",
             data=None if body is None else json.dumps(body).encode(),
             method=method,
             headers={"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"},

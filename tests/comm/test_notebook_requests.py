@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from jupyter_server.serverapp import ServerApp
@@ -15,9 +16,16 @@ from tests.comm.scenes import call, model_of
 from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.test_iopub_bridge import placed, until
 
-ASK: Turn = ({"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": []}, "id": "q"},)
+ASK: Turn = (
+    {"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": [{"text": "This"}]}, "id": "q"},
+)
 DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It works."}, "id": "d"},)
-FAILED = {"path": "work.ipynb", "cellId": "abc", "source": "prices['tea']", "traceback": "\x1b[31mKeyError\x1b[0m: 'tea'"}
+FAILED = {
+    "path": "work.ipynb",
+    "cellId": "abc",
+    "source": "prices['tea']",
+    "traceback": "\x1b[31mKeyError\x1b[0m: 'tea'",
+}
 ME = server_owner()
 
 
@@ -58,11 +66,7 @@ async def test_a_second_click_shows_the_task_that_is_at_it_and_after_its_end_beg
         assert (await panel.ask("fixCell", **FAILED))["result"] not in (first, elsewhere)
 
 
-async def test_two_tabs_that_click_at_once_begin_one_task(
-    services: Services, connect: Connect, tmp_path: Path
-) -> None:
-    import asyncio
-
+async def test_two_tabs_that_click_at_once_begin_one_task(services: Services, connect: Connect, tmp_path: Path) -> None:
     await speak(services, tmp_path, ASK)
     async with connect() as panel, connect() as other:
         answers = await asyncio.gather(panel.ask("fixCell", **FAILED), other.ask("fixCell", **FAILED))
@@ -107,15 +111,14 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
 ) -> None:
     scenes = {
         "review": [
-            call("ask_followup_question", {"question": "Good?", "follow_up": []}),
+            call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
             call("attempt_completion", {"result": "I see."}),
         ]
     }
     async with model_of(scenes) as model, connect() as panel:
         book = services.config.profiles
-        await book.update(
-            book.current.id, {"apiProvider": "openai", "openAiBaseUrl": model.url, "openAiModelId": "m", "openAiApiKey": "k"}
-        )
+        profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
+        await book.update(book.current.id, profile)
         task = (await panel.ask("newTask", text="scene review"))["result"]
         ts = await question(panel, "followup")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": task}

@@ -364,6 +364,25 @@ async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
         await sessions.delete_session(session["id"])
 
 
+async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
+    desk: NotebookDesk, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+) -> None:
+    (file.parent / "old").mkdir()
+    file.rename(file.parent / "old" / PATH)
+    document = desk.document(f"old/{PATH}")
+    sessions = jp_serverapp.session_manager
+    session = await sessions.create_session(path=f"old/{PATH}", name=PATH, type="notebook", kernel_name="python3")
+    try:
+        await jp_fetch("api", "contents", "old", method="PATCH", body=json.dumps({"path": "new"}))
+        await until(lambda: document.path == f"new/{PATH}")
+        assert (await document.apply([EditSource(ONE, "1", "2")])).saved
+        assert sources_in(file.parent / "new" / PATH)[0] == "a = 2"
+        kernel = await services.notebooks.notebooks.kernel(f"old/{PATH}")
+        assert kernel is not None and kernel.path == f"new/{PATH}"
+    finally:
+        await sessions.delete_session(session["id"])
+
+
 async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
     desk: NotebookDesk, file: Path, opened: Open, jp_fetch: Any
 ) -> None:

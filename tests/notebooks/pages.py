@@ -11,6 +11,7 @@ from typing import Any
 
 from hdsp_agent.messages import (
     ApplyNotebookOperationsMessage,
+    CellMismatch,
     ChangeOutputsMessage,
     ExtendStream,
     JsonObject,
@@ -19,9 +20,10 @@ from hdsp_agent.messages import (
     OpenNotebook,
     PutOutput,
     ReadNotebookMessage,
+    ReplaceSource,
     TruncateOutputs,
 )
-from hdsp_agent.notebooks import CellConflict, TabGone, TabView, apply_operations
+from hdsp_agent.notebooks import CellConflict, TabGone, TabView, apply_operations, source_hash
 
 __all__ = ["Page", "Tabs", "code", "file_hash", "notebook", "sources_in", "text"]
 
@@ -68,6 +70,8 @@ class Page:
         self.read_only = False
         self.visible = True
         self.saves = True
+        self.exact = False
+        """Whether a hash must be the one when it is the operation's turn, as in a browser."""
         self.cells_a_page = 1000
         self.asked: list[str] = []
         """The operations asked for, by their op ids, repeated ones as well."""
@@ -169,12 +173,24 @@ class Page:
         if message.state not in ("queued", "running"):
             cell["execution_count"] = message.execution_count
 
+    def _compare(self, message: ApplyNotebookOperationsMessage) -> None:
+        sources = dict(zip((cell["id"] for cell in self.cells), self.sources, strict=True))
+        for index, operation in enumerate(message.operations):
+            if isinstance(operation, ReplaceSource):
+                source = sources[operation.cell_id]
+                if operation.expect not in (None, source_hash(source)):
+                    miss = CellMismatch(index=index, cell_id=operation.cell_id, source=source)
+                    raise CellConflict("as the page says", path=self.path, mismatches=[miss])
+                sources[operation.cell_id] = operation.source
+
     def _do(self, message: ApplyNotebookOperationsMessage) -> dict[str, Any]:
         if message.path != self.path:
             return {"status": "notOpen"}
         if self.read_only:
             return {"status": "readOnly"}
         try:
+            if self.exact:
+                self._compare(message)
             self.content = apply_operations(self.content, message.operations, path=self.path).notebook
         except CellConflict as error:
             return {"status": "mismatch", "mismatches": list(error.mismatches)}

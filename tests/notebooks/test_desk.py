@@ -18,6 +18,7 @@ from hdsp_agent.messages import (
     MoveCell,
     OutputDetail,
     ReplaceSource,
+    SetCellMetadata,
     SetOutputs,
 )
 from hdsp_agent.notebooks import (
@@ -132,11 +133,38 @@ async def test_a_long_notebook_is_read_page_by_page(desk: NotebookDesk, tabs: Ta
     assert page.reads == 2
 
 
-async def test_outputs_are_put_without_reading_the_notebook_first(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_what_the_tab_can_judge_alone_needs_no_reading_first(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
-    await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3)])
-    assert page.reads == 0 and page.cells[0]["execution_count"] == 3
+    exact = ReplaceSource(cell_id=ONE, expect=source_hash("a = 1"), source="a = 2")
+    await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3), exact])
+    assert page.reads == 0 and page.cells[0]["execution_count"] == 3 and page.sources[0] == "a = 2"
+
+
+async def test_a_hash_of_what_a_cell_said_before_the_batch_is_as_good(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    page.exact = True
+    tabs.pages.append(page)
+    before = source_hash("a = 1")
+    await desk.document(PATH).apply(
+        [
+            ReplaceSource(cell_id=ONE, expect=before, source="a = 2"),
+            ReplaceSource(cell_id=ONE, expect=before, source="a = 3"),
+        ]
+    )
+    assert page.sources[0] == "a = 3" and len(page.done) == 2
+
+
+async def test_whether_outputs_are_trusted_is_not_the_agents_to_say(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    with pytest.raises(NotAllowed):
+        await desk.document(PATH).apply([SetCellMetadata(cell_id=ONE, key="trusted", value=True)])
+    new = InsertCell(cell_id=CellId("new"), cell_type="code", source="", metadata={"trusted": True, "tags": ["a"]})
+    await desk.document(PATH).apply([new])
+    assert page.cells[0]["metadata"] == {"tags": ["a"]}
 
 
 async def test_an_edit_asks_the_tab_for_its_cells_once(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:

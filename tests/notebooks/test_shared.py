@@ -45,13 +45,25 @@ def collaborates(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+def loads_progressively(request: pytest.FixtureRequest) -> bool:
+    """Whether notebooks are given away before all of their file is in them."""
+    return bool(getattr(request, "param", False))
+
+
+@pytest.fixture
 def jp_server_config(
-    jp_server_config: dict[str, Any], tmp_path: Path, collaborates: bool, monkeypatch: pytest.MonkeyPatch
+    jp_server_config: dict[str, Any],
+    tmp_path: Path,
+    collaborates: bool,
+    loads_progressively: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
     require_collaboration(monkeypatch)
     extensions = {"jupyter_server_ydoc": collaborates, "jupyter_server_fileid": True}
     jp_server_config["ServerApp"]["jpserver_extensions"].update(extensions)
-    return {**jp_server_config, **collaboration_config(tmp_path)}
+    config = collaboration_config(tmp_path)
+    config["YDocExtension"]["document_load_progressively"] = loads_progressively
+    return {**jp_server_config, **config}
 
 
 @pytest.fixture
@@ -116,10 +128,11 @@ async def test_what_people_type_in_the_room_is_what_the_agent_reads(
     desk: NotebookDesk, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
-        colleague.notebook.ycells[2]["source"] += "  # typed"
+        colleague.type_at_end(2, "  # typed")
         await asyncio.sleep(0.1)
         snapshot = await desk.document(PATH).snapshot(outputs="full")
         assert snapshot.source == "room"
+        assert snapshot.cells[2].source == "print('last')  # typed"
         assert [cell.source for cell in snapshot.cells] == [colleague.source(place) for place in range(3)]
         first = snapshot.cell(FIRST)
         assert first.execution_count == 3 and isinstance(first.execution_count, int)
@@ -342,7 +355,7 @@ async def test_an_edit_that_the_file_wins_over_is_made_again(desk: NotebookDesk,
         applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
         await colleague.until(lambda: "outside" in colleague.source(1) and "second" in colleague.source(2))
         assert applied.saved
-        assert "outside" in file.read_text() and "second" in file.read_text()
+        assert "outside" in file.read_text(encoding="utf-8") and "second" in file.read_text(encoding="utf-8")
 
 
 async def test_a_save_that_failed_is_not_called_saved(
@@ -358,7 +371,7 @@ async def test_a_save_that_failed_is_not_called_saved(
         applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
         assert not applied.saved and applied.content_hash is None
         await colleague.until(lambda: "second" in colleague.source(2))
-        assert "second" not in file.read_text()
+        assert "second" not in file.read_text(encoding="utf-8")
 
 
 async def test_a_notebook_nobody_has_open_gets_no_room(desk: NotebookDesk, file: Path, jp_serverapp: Any) -> None:
@@ -380,6 +393,42 @@ async def test_who_opens_a_notebook_the_agent_changed_sees_it_once(
         assert [cell["id"] for cell in colleague.cells] == ["first", "words", "last", "new"]
 
 
+@pytest.mark.parametrize("loads_progressively", [True], indirect=True)
+async def test_a_notebook_that_loads_bit_by_bit_is_read_when_all_of_it_is_there(
+    desk: NotebookDesk, jp_root_dir: Path, opened: Open
+) -> None:
+    content = _notebook()
+    content["cells"] += [_code(f"c{number}", f"print({number})", [], None) for number in range(300)]
+    (jp_root_dir / PATH).write_text(json.dumps(content), "utf-8")
+    async with opened():
+        assert len((await desk.document(PATH).snapshot()).cells) == 303
+        applied = await desk.document(PATH).apply([EditSource(CellId("c299"), "299", "300")])
+        assert applied.saved
+
+
+async def test_a_room_that_is_just_being_opened_is_waited_for(
+    desk: NotebookDesk, file: Path, opened: Open, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = jp_serverapp.contents_manager.get
+    begun = asyncio.Event()
+
+    async def slow(*arguments: Any, **options: Any) -> Any:
+        if options.get("format") == "json" and options.get("content"):
+            begun.set()
+            await asyncio.sleep(0.3)
+        return await get(*arguments, **options)
+
+    monkeypatch.setattr(jp_serverapp.contents_manager, "get", slow)
+
+    async def read() -> int:
+        await begun.wait()
+        return len((await desk.document(PATH).snapshot()).cells)
+
+    reading = asyncio.create_task(read())
+    async with opened():
+        assert await reading == 3
+
+
 @pytest.mark.parametrize("collaborates", [False], indirect=True)
 async def test_switched_off_there_are_no_rooms(desk: NotebookDesk, file: Path) -> None:
     applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
@@ -394,7 +443,7 @@ async def _hash(file: Path) -> str:
 
 async def _saved(file: Path, word: str) -> Path:
     for _ in range(100):
-        if word in file.read_text():
+        if word in file.read_text(encoding="utf-8"):
             return file
         await asyncio.sleep(0.02)
     raise AssertionError(f"{word} was never saved")

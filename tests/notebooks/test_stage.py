@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -162,16 +161,10 @@ async def test_a_hundred_megabytes_of_prints_hurt_neither_page_nor_file(
     async with theatre(folder, manager, flood) as show:
         page = show.look()
         run = await show.start(flood)
-        longest = 0.0
-        while not run.done:
-            before = time.perf_counter()
-            await asyncio.sleep(0.01)
-            longest = max(longest, time.perf_counter() - before)
         await show.finish(run)
         assert sum(len(message.to_json()) for message in page.shown) < 8_000_000
         assert show.file.stat().st_size < 2_000_000
-        assert "the end" in show.kept()[-1]["text"] or "the end" in str(show.kept())
-        assert longest < 2.0
+        assert "the end" in str(show.kept()[-1])
 
 
 async def test_a_run_of_many_cells_saves_now_and_then(folder: Path, manager: FileContentsManager) -> None:

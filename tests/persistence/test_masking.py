@@ -8,6 +8,7 @@ import random
 import re
 import string
 import sysconfig
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -284,6 +285,27 @@ def test_no_kinds_switch_masking_off() -> None:
 
 
 # ---- placeholders and the vault
+
+
+@pytest.mark.parametrize("before", [65_500, 65_530, 65_536, 131_000])
+def test_secrets_anywhere_in_a_long_text_are_masked_as_in_a_short_one(before: int) -> None:
+    filler = "x" * 99 + "\n"
+    secret = next(each for each in PLANTED if each.kind == "github-token")
+    head, tail = (filler * 2_000)[:before] + "\n", "\n" + filler * 3_000
+    assert masked(head + secret.text + tail) == head + masked(secret.text) + tail
+
+
+def test_masking_a_long_text_in_a_thread_leaves_time_to_others() -> None:
+    text = ("x" * 999 + "\n") * 8_000
+    thread = threading.Thread(target=masked, args=(text,))
+    pauses: list[float] = []
+    begun = last = time.perf_counter()
+    thread.start()
+    while thread.is_alive():
+        time.sleep(0.001)
+        pauses.append(time.perf_counter() - last)
+        last = time.perf_counter()
+    assert max(pauses) < (last - begun) / 2
 
 
 def test_masking_what_is_masked_changes_nothing() -> None:

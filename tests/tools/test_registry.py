@@ -9,7 +9,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.errors import InvalidInput, NotFound
-from hdsp_agent.tools import ToolRegistry
+from hdsp_agent.tools import ToolRegistry, built_in_tools
 
 from .recording_context import CODE_MODE
 
@@ -26,7 +26,8 @@ def offered(
 
 def test_a_mode_has_the_tools_of_its_groups_in_a_fixed_order() -> None:
     reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
-    assert offered(reading) == ["read_file", "list_files", "search_files", *ALWAYS]
+    looking = ["read_notebook", "inspect_variables", "list_kernels"]
+    assert offered(reading) == ["read_file", "list_files", "search_files", *looking, *ALWAYS]
     assert offered() == offered()
     assert set(offered()) > set(offered(reading))
 
@@ -39,6 +40,15 @@ def test_settings_and_the_operator_take_tools_away() -> None:
 def test_fetching_is_off_until_it_is_turned_on() -> None:
     assert "fetch_url" not in offered()
     assert "fetch_url" in offered(settings=GlobalSettings(fetch_url_enabled=True))
+
+
+def test_without_notebooks_there_are_no_tools_for_them() -> None:
+    names = ToolRegistry(built_in_tools(notebooks=False)).names
+    assert not [name for name in names if "notebook" in name or "cell" in name or "kernel" in name or "run" in name]
+    assert set(ToolRegistry().names) - set(names) == {
+        "read_notebook", "edit_cells", "run_cells", "wait_run", "run_code", "inspect_variables", "create_notebook",
+        "list_kernels", "manage_kernel", "install_packages",
+    }  # fmt: skip
 
 
 def test_every_schema_is_one_and_describes_every_argument() -> None:

@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 _TRIES_AFTER_ABORT: Final = 3
 _SHORTEST_WAIT: Final = 0.02
+_BARELY_BEGUN: Final = 0.5
+_NOT_BEFORE: Final = 0.1
 
 ADVICE: Final[dict[EndReason, str]] = {
     "not_run": "It was not run.",
@@ -104,8 +106,15 @@ class CellExecution:
         """Interrupt it if it runs; if the kernel has not begun with it, it ends here and now."""
         if not self._stop.done():
             self._stop.set_result(None)
+        early = self._started + _NOT_BEFORE - time.monotonic()
+        if self.running and early > 0:
+            # An ipykernel that is interrupted between saying that it is busy and running the code loses the request.
+            await asyncio.sleep(early)
         if self.running:
             await self._interrupt("interrupted")
+            if self.execution is not None:
+                # Something is due sooner now.
+                self.execution.wake()
         elif self.execution is not None:
             # Should the kernel begin with what was given up.
             self.execution.abandoned = lambda: self._later(self._interrupt_abandoned())
@@ -150,7 +159,8 @@ class CellExecution:
         now = time.monotonic()
         due = [self._watched + self._watch_seconds]
         if self._interrupted_at is not None:
-            due.append(self._interrupted_at + self._limits.interrupt_seconds / 2 * self._interrupts)
+            last = self._limits.interrupt_seconds
+            due.append(self._interrupted_at + (self._second_interrupt_after if self._interrupts == 1 else last))
         elif self.running:
             if self._limits.total_seconds is not None:
                 due.append(self._started + self._limits.total_seconds)
@@ -194,8 +204,15 @@ class CellExecution:
         waited = now - self._interrupted_at
         if waited >= self._limits.interrupt_seconds:
             self._cell.end("timed_out", "interrupt_ignored", ADVICE["interrupt_ignored"])
-        elif waited >= self._limits.interrupt_seconds / 2 and self._interrupts == 1:
+        elif waited >= self._second_interrupt_after and self._interrupts == 1:
             await self._interrupt(self._why or "interrupted")
+
+    @property
+    def _second_interrupt_after(self) -> float:
+        """A kernel that says it is busy and has not begun with the code yet swallows an interruption."""
+        half = self._limits.interrupt_seconds / 2
+        barely_begun = self._interrupted_at is not None and self._interrupted_at - self._started < _BARELY_BEGUN
+        return min(_BARELY_BEGUN, half) if barely_begun else half
 
     async def _interrupt(self, why: EndReason) -> None:
         self._why = self._why or why
@@ -214,6 +231,9 @@ class CellExecution:
     # ---- what comes
 
     def _heard(self, message: KernelMessage, content: JsonObject) -> None:
+        if self.execution is not None:
+            # Outputs can come with the message that says that it runs, before whoever waits for that wakes.
+            self._notice_start(self.execution)
         cell = self._cell
         cell.last_output = time.monotonic()
         outputs = cell.outputs

@@ -15,9 +15,10 @@ class RunLimits:
     """A running cell that says nothing for this long is interrupted."""
     total_seconds: float | None = None
     """A cell that runs this long is interrupted."""
-    display_characters: int = 1_000_000
-    """Of streams and tracebacks; beyond it the beginning and the end stay."""
-    tail_characters: int = 128_000
+    display_characters: int = 200_000
+    """Of streams and tracebacks; beyond it the beginning and the end stay. JupyterLab draws a text anew whenever it grows,
+    and a million characters stop a page for seconds each time."""
+    tail_characters: int = 50_000
     """How much of the end stays."""
     rich_bytes: int = 10_000_000
     """Of images, HTML and other displays; larger ones give way to a word about them."""

@@ -46,7 +46,8 @@ async def read_in_turns(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]]
     """
     plain: zmq.Socket[bytes] = zmq.Socket.shadow(socket.underlying)
     while True:
-        await socket.poll(flags=zmq.POLLIN)
+        # Without a time: it would wake us a thousand times a second.
+        await socket.poll()
         until = time.monotonic() + _SLICE_SECONDS
         while True:
             try:

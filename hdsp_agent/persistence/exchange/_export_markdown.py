@@ -9,9 +9,10 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Final
 
+from pydantic import ValidationError
 from typing_extensions import assert_never
 
-from ...messages import ClineMessage, HistoryItem
+from ...messages import CellExecuted, ClineMessage, HistoryItem
 from .._protocol import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
@@ -26,7 +27,7 @@ _SILENT: Final = frozenset(
 )  # fmt: skip
 _SILENT_ASKS: Final = frozenset({"resume_task", "resume_completed_task", "completion_result", "command_output"})
 _OUTPUTS: Final = frozenset(
-    {"command_output", "mcp_server_response", "cell_executed", "browser_action_result", "codebase_search_result"}
+    {"command_output", "mcp_server_response", "browser_action_result", "codebase_search_result"}
 )
 
 
@@ -86,6 +87,8 @@ def _body(message: ClineMessage, kind: str) -> str:
             return f"**{kind.replace('_', ' ').capitalize()}**\n\n{text}".rstrip()
         case "say" if kind in _OUTPUTS:
             return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
+        case "say" if kind == "cell_executed":
+            return _cell(text)
         case "say" if kind == "reasoning":
             thought = "\n".join(f"> {line}" for line in (text or message.reasoning or "").splitlines())
             return f"> *Thinking*\n>\n{thought}" if thought else ""
@@ -107,10 +110,33 @@ def _tool(text: str) -> str:
         if isinstance(value, dict):
             name = value.get("tool") or value.get("toolName") or value.get("type") or "tool"
             where = value.get("path") or value.get("serverName") or ""
-            body = value.get("diff") or value.get("content") or value.get("arguments") or ""
+            body = value.get("diff") or value.get("content") or value.get("arguments") or _of_cells(value)
             head = f"**{name}**" + (f" `{where}`" if where else "")
             return f"{head}\n\n{fenced(str(body))}" if body else head
     return f"**Tool**\n\n{fenced(text)}" if text else ""
+
+
+def _of_cells(tool: dict[str, object]) -> str:
+    """What changes in cells, or the code that is run."""
+    pieces: list[str] = []
+    for name, key in (("cellEdits", "diff"), ("cells", "code")):
+        listed = tool.get(name)
+        for cell in listed if isinstance(listed, list) else ():
+            if isinstance(cell, dict) and isinstance(piece := cell.get(key), str):
+                pieces.append(piece)
+    return "\n\n".join(pieces)
+
+
+def _cell(text: str) -> str:
+    """How a cell ran; what it printed is a message of its own."""
+    try:
+        ran = CellExecuted.model_validate_json(text)
+    except ValidationError:
+        return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
+    name = f"Cell {ran.number}" if ran.number is not None else "Code"
+    count = f", [{ran.execution_count}]" if ran.execution_count is not None and ran.cell_id is not None else ""
+    told = f"**{name}** `{ran.path}`: {ran.state}{count}"
+    return f"{told}\n\n{fenced(ran.result)}" if ran.result else told
 
 
 def _question(text: str) -> str:

@@ -20,6 +20,7 @@ __all__ = ["Masker", "StreamMasker"]
 _UNFINISHED: Final = re.compile(r"[A-Za-z0-9_.%+\-@:/\[\\\"']{0,80}")
 # No pattern needs more to see that a candidate is none; that is a private key's first line.
 _LONGEST_START: Final = 80
+_PIECE: Final = 64 * 1024
 
 
 class _Scan(NamedTuple):
@@ -104,6 +105,8 @@ class Masker:
         """The text with a placeholder for every secret. Masking it again changes nothing."""
         if self._rules is None:
             return text
+        if len(text) > _PIECE:
+            return self._mask_in_pieces(text)
         return self._apply(text, 0, len(text), _scan(self._rules, text, 0, final=True).findings)
 
     def stream(self) -> StreamMasker:
@@ -113,6 +116,12 @@ class Masker:
     def unmask(self, text: str) -> str:
         """The text with the secrets of this task put back, for a tool that a person approved to use them."""
         return self.vault.unmask(text)
+
+    def _mask_in_pieces(self, text: str) -> str:
+        """One search holds the interpreter to its end: over a long text, even in a thread, it would stop the server."""
+        stream = self.stream()
+        pieces = [stream.feed(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
+        return "".join([*pieces, stream.finish()])
 
     def _apply(self, text: str, start: int, end: int, findings: list[Finding | str]) -> str:
         pieces: list[str] = []

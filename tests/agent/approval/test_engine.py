@@ -90,3 +90,26 @@ def test_the_operator_the_settings_and_the_mode_can_forbid() -> None:
     assert decide(action("write", path="a.md"), mode=ARCHITECT).verdict == "approve"
     assert decide(action("write", paths=("a.md", "b.py")), mode=ARCHITECT).verdict == "deny"
     assert decide(action("read", path="a.py"), mode=ARCHITECT).verdict == "approve"
+
+
+def test_running_a_cell_with_commands_is_held_to_the_rules_on_commands() -> None:
+    settings = EVERYTHING.model_copy(update={"allowed_commands": ("git log",), "denied_commands": ("rm",)})
+
+    def cell(command: str, *risks: Risk) -> str:
+        return decide(action("run_code", "shell", *risks, command=command), settings).verdict
+
+    assert cell("git log") == "approve"
+    assert cell("git push") == "ask"
+    assert cell("ls\nrm -rf x") == "deny"
+    assert cell("$(python_expression) -m x") == "ask"
+    no_shell = settings.model_copy(update={"always_allow_execute": False})
+    assert decide(action("run_code", "shell", command="git log"), no_shell).verdict == "ask"
+    assert decide(action("run_code"), no_shell).verdict == "approve"
+
+
+def test_what_a_rule_denies_is_denied_in_the_other_way_of_doing_it() -> None:
+    settings = EVERYTHING.model_copy(update={"allowed_commands": (), "denied_commands": ("pip install evil",)})
+    assert decide(action("install", same_as="pip install good"), settings).verdict == "approve"
+    assert decide(action("install", same_as="pip install evil"), settings).verdict == "deny"
+    asked = settings.model_copy(update={"always_allow_install_packages": False})
+    assert decide(action("install", same_as="pip install good"), asked).verdict == "ask"

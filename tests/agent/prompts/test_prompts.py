@@ -87,3 +87,11 @@ def test_a_workspace_cannot_have_files_from_elsewhere_read_as_its_rules(tmp_path
     (work / "AGENTS.md").unlink()
     (work / "AGENTS.md").symlink_to("docs/agents.md")
     assert [rule.text for rule in agent_rules(work)] == ["of the workspace"]
+
+
+async def test_who_has_tools_for_notebooks_is_told_how_to_treat_them(tmp_path: Path) -> None:
+    without = Surroundings(workspace=tmp_path, person=tmp_path)
+    having = Surroundings(workspace=tmp_path, person=tmp_path, notebook="a.ipynb", has_notebooks=True)
+    assert "# Notebooks" not in await system_prompt(CODE, GlobalSettings(), without)
+    text = await system_prompt(CODE, GlobalSettings(), having)
+    assert "# Notebooks" in text and "never as text files" in text and "Notebook of this task: a.ipynb" in text

@@ -56,6 +56,17 @@ async def test_executors_leave_no_file_descriptors_behind(tmp_path: Path) -> Non
         assert descriptors() <= before + 1
 
 
+async def test_the_folder_the_program_was_started_in_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_in = tmp_path / "here"
+    started_in.mkdir()
+    monkeypatch.chdir(started_in)
+    async with bench(tmp_path) as work:
+        await work.run("1")
+        assert list(started_in.iterdir()) == []
+
+
 async def test_a_cancelled_wait_loses_no_message(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         run = await work.start("import time\nfor i in range(200): print(i, flush=True); time.sleep(0.005)")

@@ -1,0 +1,259 @@
+"""Changing cells: all of a call's operations or none, and exactly what was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field
+
+from ...config import ToolGroup
+from ...errors import HdspAgentError
+from ...messages import (
+    CellEdit,
+    CellId,
+    ClearOutputs,
+    ClineSayTool,
+    DiffStats,
+    InsertCell,
+    JsonObject,
+    MoveCell,
+    NotebookOperation,
+    ReplaceSource,
+    TaskId,
+)
+from ...notebooks import (
+    Applied,
+    Cell,
+    CellConflict,
+    Snapshot,
+    outline_of,
+    resolve_edits,
+    source_hash,
+)
+from .._action import ActionRequest
+from .._edit import known_only
+from .._output import middle_left_out
+from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._cell_edits import cell_edits, previewed_edit
+from ._operations import CellOperation, Planned, planned
+from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, place_of
+from ._selection import numbers_of
+from ._states import outline_text
+
+__all__ = ["EditCells", "EditCellsArguments"]
+
+_MOST_SOURCE: Final = 20_000
+_MOST_LINES: Final = 40
+_MOST_TOLD: Final = 8
+_ID_LENGTH: Final = 8
+
+
+class EditCellsArguments(ToolArguments):
+    """The arguments of ``edit_cells``."""
+
+    operations: Annotated[list[CellOperation], Field(min_length=1, max_length=200)]
+    """What to do, in order. Numbers of cells are those before the first operation."""
+    path: NotebookPath | None = None
+    """The notebook, relative to the workspace; absent for the one the task is about."""
+
+
+class EditCells(SimpleTool[EditCellsArguments]):
+    """Changes cells."""
+
+    name: ClassVar[str] = "edit_cells"
+    group: ClassVar[ToolGroup | None] = "edit"
+    description: ClassVar[str] = (
+        "Insert, change, delete and move cells of a notebook; either all operations are done or none. The person sees the "
+        "changes in the notebook they have open, and can undo them. Read the cells before you change them. Nothing is run: "
+        "use run_cells afterwards. Outputs of changed cells stay until they are run again."
+    )
+    Arguments: type[EditCellsArguments] = EditCellsArguments
+
+    async def _run(self, arguments: EditCellsArguments, context: ToolContext) -> ToolResult:
+        place = await place_of(arguments.path, context)
+        snapshot = await failing_in_words(place.document.snapshot())
+        plan = _plan(arguments.operations, snapshot, place, context)
+        if not plan.edits:
+            raise ToolFailed(f"{place.shown} already is like that: nothing would change.")
+        shown = ClineSayTool(
+            tool="editCells",
+            path=place.shown,
+            cell_edits=plan.edits,
+            diff_stats=plan.stats,
+            is_outside_workspace=place.policed.is_outside or None,
+            is_protected=place.policed.is_protected or None,
+        )
+        action = ActionRequest(
+            risks=place.policed.write_risks,
+            tool=self.name,
+            path=place.shown,
+            puts_back_masked=plan.puts_back_masked,
+        )
+        approval = await context.approve(action, "tool", shown.to_json())
+        if not approval.approved:
+            return denied(approval)
+        operations = plan.by_person if approval.by_person else plan.known
+        applied = await _apply(operations, place, context)
+        lines = [await _said(plan, applied, operations, place, context)]
+        if plan.puts_back_masked and not approval.by_person:
+            lines.append("Masked values were left as placeholders, because no person approved giving them back.")
+        return answered(approval, ToolResult("\n".join(lines)))
+
+    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
+        """The operations so far."""
+        path = partial.get("path")
+        if not isinstance(path, str) or not path:
+            path = context.notebook.path if context.notebook is not None else None
+        operations = partial.get("operations")
+        if path is None or not isinstance(operations, list):
+            return None
+        edits = [edit for one in operations if isinstance(one, dict) and (edit := previewed_edit(one)) is not None]
+        return ClineSayTool(tool="editCells", path=path, cell_edits=edits).to_json() if edits else None
+
+
+@dataclass(frozen=True)
+class _Plan:
+    known: Sequence[NotebookOperation]
+    """What is done when no person approves: masked values only where the notebook has them already."""
+    by_person: Sequence[NotebookOperation]
+    edits: list[CellEdit]
+    stats: DiffStats
+
+    @property
+    def puts_back_masked(self) -> bool:
+        return self.known != self.by_person
+
+
+def _plan(wanted: Sequence[CellOperation], snapshot: Snapshot, place: NotebookPlace, context: ToolContext) -> _Plan:
+    vault = context.vault
+    known = known_only(vault, "\n".join(cell.source for cell in snapshot.cells))
+    new_ids = _new_ids(wanted, snapshot, context.task_id)
+    in_mind = planned(wanted, snapshot, place.shown, known, vault.unmask, new_ids)
+    by_person = planned(wanted, snapshot, place.shown, vault.unmask, vault.unmask, new_ids)
+    _refuse_unseen(in_mind, snapshot, place, context)
+    exact = _resolved(snapshot, in_mind, context)
+    exact_by_person = _resolved(snapshot, by_person, context)
+    edits = cell_edits(by_person, exact_by_person, numbers_of(snapshot), context.mask)
+    stats = DiffStats(
+        added=sum(edit.added or 0 for edit in edits),
+        removed=sum(edit.removed or 0 for edit in edits),
+    )
+    return _Plan(exact, exact_by_person, edits, stats)
+
+
+def _new_ids(wanted: Sequence[CellOperation], snapshot: Snapshot, task_id: TaskId) -> list[CellId]:
+    """Ids for new cells. The same call on the same notebook gets the same: a question that is put again after the server
+    was restarted is then the same question, which may have an answer already.
+    """
+    taken = {cell.id for cell in snapshot.cells}
+    made: list[CellId] = []
+    for number, one in enumerate(wanted):
+        if one.op != "insert":
+            continue
+        text = f"{task_id}\0{snapshot.path}\0{number}\0{one.source}"
+        while (new := CellId(source_hash(text)[:_ID_LENGTH])) in taken:
+            text += "\0"
+        taken.add(new)
+        made.append(new)
+    return made
+
+
+def _refuse_unseen(in_mind: Sequence[Planned], snapshot: Snapshot, place: NotebookPlace, context: ToolContext) -> None:
+    """Somebody changed a cell since the model read it: what it wants may not be right any more."""
+    changed: dict[CellId, Cell] = {}
+    for one in in_mind:
+        cell = one.before
+        if cell is None or isinstance(one.operation, (MoveCell, ClearOutputs)):
+            continue
+        if context.state.cells.has_changed(snapshot.path, cell.id, cell.hash):
+            changed[cell.id] = cell
+    if changed:
+        context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in changed.values()])
+        which = "A cell was" if len(changed) == 1 else f"{len(changed)} cells were"
+        raise ToolFailed(
+            f"{which} changed by somebody else since you read {place.shown}. Nothing was changed. Repeat the call if it "
+            f"is still right, now that you know the present source.\n{_sources(changed.values(), snapshot, context)}"
+        )
+
+
+def _resolved(snapshot: Snapshot, plan: Sequence[Planned], context: ToolContext) -> list[NotebookOperation]:
+    try:
+        return resolve_edits(snapshot, [one.operation for one in plan])
+    except CellConflict as conflict:
+        raise ToolFailed(_conflict_words(conflict, snapshot, context)) from conflict
+    except HdspAgentError as error:
+        raise ToolFailed(error.message) from error
+
+
+async def _apply(operations: Sequence[NotebookOperation], place: NotebookPlace, context: ToolContext) -> Applied:
+    try:
+        return await failing_in_words(
+            once_saved(lambda: place.document.apply(operations, task_id=context.task_id, review=True), place, context)
+        )
+    except ToolFailed as failure:
+        if not isinstance(failure.__cause__, CellConflict):
+            raise
+        now = await failing_in_words(place.document.snapshot())
+        raise ToolFailed(_conflict_words(failure.__cause__, now, context)) from failure
+
+
+def _conflict_words(conflict: CellConflict, snapshot: Snapshot, context: ToolContext) -> str:
+    missed = {mismatch.cell_id for mismatch in conflict.mismatches}
+    cells = [cell for cell in snapshot.cells if cell.id in missed]
+    context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
+    told = f"\nThis is how they are now:\n{_sources(cells, snapshot, context)}" if cells else ""
+    return context.mask(conflict.message) + told
+
+
+def _sources(cells: Iterable[Cell], snapshot: Snapshot, context: ToolContext) -> str:
+    numbers = numbers_of(snapshot)
+    parts: list[str] = []
+    for cell in list(cells)[:_MOST_TOLD]:
+        source = context.mask(cell.source)
+        if len(source) > _MOST_SOURCE:
+            source = middle_left_out(source, _MOST_SOURCE, "[… the middle is left out: read_notebook shows it …]")
+        parts.append(f'<cell number={numbers[cell.id]} id="{cell.id}" type={cell.cell_type}>\n{source}\n</cell>')
+    return "\n".join(parts)
+
+
+async def _said(
+    plan: _Plan,
+    applied: Applied,
+    operations: Sequence[NotebookOperation],
+    place: NotebookPlace,
+    context: ToolContext,
+) -> str:
+    """What was done, and how the notebook is around it now."""
+    written = [
+        (applied.renamed.get(one.cell_id, one.cell_id), source_hash(one.source))
+        for one in operations
+        if isinstance(one, (InsertCell, ReplaceSource))
+    ]
+    path = place.document.path
+    context.state.cells.saw(path, written)
+    done = f"Changed {place.shown}: {len(plan.edits)} change{'s' if len(plan.edits) > 1 else ''} of cells."
+    if not applied.saved:
+        done += " The notebook is open in the browser and not saved yet."
+    if applied.renamed:
+        done += " This notebook's format gives cells no ids, so changed ones are called by others now."
+    try:
+        now = await place.document.snapshot()
+    except HdspAgentError as error:
+        return f"{done} {error.message}"
+    memory = context.notebooks.memory(path, await context.notebooks.kernel(path))
+    changed = set(applied.changed)
+    lines = outline_of(now, memory)
+    near = [
+        line
+        for at, line in enumerate(lines)
+        if any(lines[other].cell_id in changed for other in range(max(0, at - 1), min(len(lines), at + 2)))
+    ]
+    if not near:
+        return f"{done} It has {len(lines)} cells now."
+    left_out = f"\n[… {len(near) - _MOST_LINES} more lines …]" if len(near) > _MOST_LINES else ""
+    around = outline_text(near[:_MOST_LINES], numbers_of(now))
+    return (
+        f"{done} Of its {len(lines)} cells now, those changed and their neighbours:\n{context.mask(around)}{left_out}"
+    )

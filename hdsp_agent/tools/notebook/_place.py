@@ -1,0 +1,123 @@
+"""Which notebook a call means: where it lies, what may be done to it, and what Jupyter calls it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Final, TypeVar
+
+from pydantic import StringConstraints
+
+from ...errors import HdspAgentError, UnsavedElsewhere
+from ...messages import FollowUpData, NotebookRef, Suggestion
+from ...notebooks import NotebookDocument
+from .._paths import PolicedPath
+from .._threads import in_thread
+from .._tool import ToolContext, ToolFailed
+
+__all__ = ["NotebookPath", "NotebookPlace", "failing_in_words", "once_saved", "place_of"]
+
+R = TypeVar("R")
+
+NotebookPath = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+_TRY_AGAIN: Final = "I have saved it: go on"
+_LEAVE: Final = "Leave the notebook as it is"
+_MOST_ASKED: Final = 5
+
+
+@dataclass(frozen=True)
+class NotebookPlace:
+    """A notebook that may be worked with."""
+
+    policed: PolicedPath
+    path: str
+    """In the contents API, as the page knows it."""
+    document: NotebookDocument
+
+    @property
+    def shown(self) -> str:
+        """As people and the model see it."""
+        return self.policed.shown
+
+    @property
+    def folder(self) -> str:
+        """Where its kernel works."""
+        return str(self.policed.path.parent)
+
+    def ref(self) -> NotebookRef:
+        """For messages about it."""
+        return NotebookRef(path=self.document.path)
+
+
+async def place_of(given: str | None, context: ToolContext) -> NotebookPlace:
+    """The notebook of this path, or else the one the task is about. Raises ToolFailed for what may not be touched."""
+    desk = context.notebooks.desk
+    root = desk.root
+    if given is None:
+        if context.notebook is None:
+            raise ToolFailed("This task is about no notebook in particular: say which one by its path.")
+        path = desk.now_at(context.notebook.path)
+        given = path if root is None else str(root / path)
+        policed = await in_thread(lambda _stop: context.paths.resolve(given))
+    else:
+        policed = await in_thread(lambda _stop: context.paths.resolve(given))
+        if not policed.path.name.endswith(".ipynb") and not given.endswith(".ipynb"):
+            raise ToolFailed(f"{policed.shown} is not a notebook: those end in .ipynb. Use the file tools for it.")
+        path = await failing_in_words(in_thread(lambda _stop: _api_path(given, policed, root, context)))
+    try:
+        document = desk.document(path)
+    except HdspAgentError as error:
+        raise ToolFailed(error.message) from error
+    return NotebookPlace(_as_called(policed, path, root, context), path, document)
+
+
+def _api_path(given: str, policed: PolicedPath, root: Path | None, context: ToolContext) -> str:
+    """What Jupyter calls it. A tab may have it open by the name of a link, so the name given is kept where it can be."""
+    if root is None:
+        if policed.is_outside:
+            raise ToolFailed(f"{given} is outside the workspace, where Jupyter has no notebooks here.")
+        return policed.shown
+    asked = Path(os.path.normpath(context.workspace / os.path.expanduser(given)))
+    for base in (root, Path(os.path.realpath(root))):
+        if asked.is_relative_to(base) and os.path.realpath(asked) == str(policed.path):
+            return asked.relative_to(base).as_posix()
+    return context.notebooks.desk.api_path(policed.path)
+
+
+def _as_called(policed: PolicedPath, path: str, root: Path | None, context: ToolContext) -> PolicedPath:
+    """By the name it is called here, if a link has another."""
+    if root is None or policed.is_outside:
+        return policed
+    called = PurePosixPath(root.as_posix()) / path
+    workspace = PurePosixPath(context.workspace.as_posix())
+    return replace(policed, shown=str(called.relative_to(workspace))) if called.is_relative_to(workspace) else policed
+
+
+async def failing_in_words(work: Awaitable[R]) -> R:
+    """What comes of it; our own errors become the tool's answer to the model."""
+    try:
+        return await work
+    except HdspAgentError as error:
+        raise ToolFailed(error.message) from error
+
+
+async def once_saved(work: Callable[[], Awaitable[R]], place: NotebookPlace, context: ToolContext) -> R:
+    """What comes of it. Where a tab has changes that nobody saved, the person is asked what to do about that."""
+    for _ in range(_MOST_ASKED):
+        try:
+            return await work()
+        except UnsavedElsewhere as error:
+            question = FollowUpData(
+                question=f"{error.message} Shall I go on?",
+                suggest=[Suggestion(answer=_TRY_AGAIN), Suggestion(answer=_LEAVE)],
+            )
+            reply = await context.ask("followup", question.to_json())
+            if reply.text != _TRY_AGAIN:
+                said = reply.text or "nothing"
+                raise ToolFailed(
+                    f"{error.message} Nothing was changed. The person, asked about it, said: {said}"
+                ) from error
+    raise ToolFailed(f"{place.shown} has changes in a browser tab that are still not saved. Nothing was changed.")

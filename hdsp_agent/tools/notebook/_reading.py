@@ -1,0 +1,136 @@
+"""Reading a notebook: its outline, its cells, or what they printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import ClassVar, Final, Literal
+
+from ...config import ToolGroup
+from ...messages import ClineSayTool, JsonObject
+from ...notebooks import Cell, OutlineLine, RunMemory, Snapshot, freshness_of, outline_of
+from ...notebooks.kernels import KernelInfo
+from .._action import ActionRequest
+from .._output import middle_left_out
+from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from ._outputs import MOST_IMAGES, told_outputs, with_outputs
+from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of
+from ._selection import CellNames, chosen_cells, numbers_of
+from ._states import outline_text, state_words
+
+__all__ = ["ReadNotebook", "ReadNotebookArguments"]
+
+_MOST_SOURCE: Final = 100_000
+_LONGEST_SOURCE: Final = 40_000
+
+
+class ReadNotebookArguments(ToolArguments):
+    """The arguments of ``read_notebook``."""
+
+    path: NotebookPath | None = None
+    """The notebook, relative to the workspace; absent for the one the task is about."""
+    view: Literal["outline", "cells", "outputs"] = "outline"
+    """outline: one line a cell, with its id, state and first line. cells: sources too. outputs: sources, what the cells printed, and images."""
+    cells: CellNames | None = None
+    """Which cells: ids, numbers from 1, or ranges such as "3-7", "5.." or "..a1b2c3d4"; absent for all."""
+
+
+class ReadNotebook(SimpleTool[ReadNotebookArguments]):
+    """Reads a notebook."""
+
+    name: ClassVar[str] = "read_notebook"
+    group: ClassVar[ToolGroup | None] = "read"
+    description: ClassVar[str] = (
+        "Read a notebook as it is now, unsaved changes in the person's browser included. Begin with the outline; then read "
+        "the cells you need. Cells have ids that stay when others are inserted or moved: name cells by them. The state of "
+        "a code cell says whether its output is what it would show now: fresh, stale (and why), failed, never ran, or "
+        "unknown (it ran before the agent looked)."
+    )
+    parallel_safe: ClassVar[bool] = True
+    Arguments: type[ReadNotebookArguments] = ReadNotebookArguments
+
+    async def _run(self, arguments: ReadNotebookArguments, context: ToolContext) -> ToolResult:
+        place = await place_of(arguments.path, context)
+        asked = ", ".join(arguments.cells) if arguments.cells else None
+        shown = ClineSayTool(
+            tool="readNotebook",
+            path=place.shown,
+            content=str(place.policed.path),
+            reason=arguments.view if asked is None else f"{arguments.view}: {asked}",
+            is_outside_workspace=place.policed.is_outside or None,
+        )
+        action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
+        # What cannot be read is told before anybody is asked.
+        await failing_in_words(place.document.snapshot())
+        approval = await context.approve(action, "tool", shown.to_json())
+        if not approval.approved:
+            return denied(approval)
+        return answered(approval, ToolResult(await failing_in_words(_read(arguments, place, context))))
+
+    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
+        """The path, once it is there."""
+        path = partial.get("path")
+        return ClineSayTool(tool="readNotebook", path=path).to_json() if isinstance(path, str) and path else None
+
+
+async def _read(arguments: ReadNotebookArguments, place: NotebookPlace, context: ToolContext) -> str | list[JsonObject]:
+    snapshot = await place.document.snapshot(outputs="full" if arguments.view == "outputs" else "none")
+    kernel = await context.notebooks.kernel(place.path)
+    memory = context.notebooks.memory(place.path, kernel)
+    chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
+    before = _about(snapshot, place, kernel)
+    if arguments.view == "outline":
+        lines = _chosen_lines(snapshot, memory, chosen)
+        return context.mask(f"{before}\n{outline_text(lines, numbers_of(snapshot))}")
+    context.state.cells.saw(place.document.path, [(cell.id, cell.hash) for cell in chosen])
+    cells, left_out = _fitting(chosen)
+    seen = [cell.id for cell in cells if cell.output_summary.images][-MOST_IMAGES:]
+    told = [
+        await told_outputs(header, cell.outputs, context, images=cell.id in seen)
+        for cell, header in zip(cells, _headers(cells, snapshot, memory, context), strict=True)
+    ]
+    after = f"[… {left_out} more cells: read them with `cells` …]" if left_out else ""
+    return await with_outputs(told, context, before=context.mask(before), after=after)
+
+
+def _about(snapshot: Snapshot, place: NotebookPlace, kernel: KernelInfo | None) -> str:
+    code = sum(cell.cell_type == "code" for cell in snapshot.cells)
+    runs = f"kernel {kernel.display_name} ({kernel.state})" if kernel is not None else "no kernel runs"
+    wanted = f", made for {snapshot.kernel_name}" if kernel is None and snapshot.kernel_name else ""
+    where = {"tab": ", open in the browser", "room": ", shared by several people", "disk": ""}[snapshot.source]
+    dirty = ", with unsaved changes" if snapshot.dirty else ""
+    return f"{place.shown}: {len(snapshot.cells)} cells, {code} of them code; {runs}{wanted}{where}{dirty}."
+
+
+def _chosen_lines(snapshot: Snapshot, memory: RunMemory, chosen: Sequence[Cell]) -> list[OutlineLine]:
+    wanted = {cell.id for cell in chosen}
+    return [line for line in outline_of(snapshot, memory) if line.cell_id in wanted]
+
+
+def _fitting(chosen: Sequence[Cell]) -> tuple[list[Cell], int]:
+    """As many cells from the first on as have room, at least one."""
+    taken: list[Cell] = []
+    size = 0
+    for cell in chosen:
+        size += min(len(cell.source), _LONGEST_SOURCE)
+        if taken and size > _MOST_SOURCE:
+            break
+        taken.append(cell)
+    return taken, len(chosen) - len(taken)
+
+
+def _headers(cells: Sequence[Cell], snapshot: Snapshot, memory: RunMemory, context: ToolContext) -> list[str]:
+    numbers, states = numbers_of(snapshot), freshness_of(snapshot.cells, memory)
+    headers: list[str] = []
+    for cell in cells:
+        facts = [f"id={json.dumps(cell.id)}", f"type={cell.cell_type}"]
+        if cell.execution_count is not None:
+            facts.append(f"execution_count={cell.execution_count}")
+        if cell.id in states:
+            facts.append(f'state="{state_words(states[cell.id], numbers)}"')
+        source = context.mask(cell.source)
+        if len(source) > _LONGEST_SOURCE:
+            source = middle_left_out(source, _LONGEST_SOURCE, f"[… the middle of {len(source):,} characters …]")
+        outputs = "\nOutput:" if cell.outputs else ""
+        headers.append(f"<cell number={numbers[cell.id]} {' '.join(facts)}>\n{source}\n</cell>{outputs}")
+    return headers

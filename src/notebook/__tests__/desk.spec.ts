@@ -1,0 +1,182 @@
+import type { ApplyNotebookOperationsMessage } from '../../generated/wire';
+import type { IAgentChange } from '../desk';
+import { OpenedNotebook } from './openednotebook';
+
+describe('the desk', () => {
+  let opened: OpenedNotebook;
+
+  beforeEach(async () => {
+    opened = await OpenedNotebook.open();
+  });
+
+  afterEach(() => opened.close());
+
+  const ask = (
+    opId: string,
+    others: Partial<ApplyNotebookOperationsMessage> = {}
+  ) =>
+    opened.client.receive({
+      type: 'applyNotebookOperations',
+      opId,
+      path: opened.path,
+      operations: [
+        {
+          op: 'insertCell',
+          cellId: `new-${opId}`,
+          cellType: 'code',
+          source: 'x'
+        }
+      ],
+      save: false,
+      review: false,
+      ...others
+    });
+
+  const answers = () => opened.client.of('notebookOperationsResult');
+  const told = () => opened.client.of('openNotebooks');
+
+  it('does what it is asked, saves, and tells what became of it', async () => {
+    ask('1', { save: true });
+    await opened.settle();
+    expect(opened.sources[0]).toBe('x');
+    expect(opened.model.dirty).toBe(false);
+    expect(answers()).toMatchObject([
+      { opId: '1', status: 'applied', saved: true }
+    ]);
+  });
+
+  it('does an operation once, however often it is asked', async () => {
+    ask('1');
+    ask('1');
+    await opened.settle();
+    ask('1');
+    await opened.settle();
+    expect(opened.ids.filter(id => id === 'new-1')).toHaveLength(1);
+    expect(answers()).toHaveLength(3);
+    expect(new Set(answers().map(answer => JSON.stringify(answer))).size).toBe(
+      1
+    );
+  });
+
+  it('answers for a notebook that is not open', async () => {
+    ask('1', { path: 'elsewhere.ipynb' });
+    await opened.settle();
+    expect(answers()).toMatchObject([{ status: 'notOpen', saved: false }]);
+  });
+
+  it('changes nothing that may not be changed', async () => {
+    opened.model.readOnly = true;
+    ask('1');
+    await opened.settle();
+    expect(answers()).toMatchObject([{ status: 'readOnly' }]);
+    expect(opened.ids).not.toContain('new-1');
+  });
+
+  it('does nothing when it wakes up too late', async () => {
+    ask('1', { deadline: Date.now() - 1 });
+    ask('2', { deadline: Date.now() + 60_000 });
+    await opened.settle();
+    expect(answers().map(({ status }) => status)).toEqual([
+      'failed',
+      'applied'
+    ]);
+    expect(opened.ids).not.toContain('new-1');
+  });
+
+  it('tells which operations do not fit', async () => {
+    ask('1', { operations: [{ op: 'deleteCell', cellId: 'nowhere' }] });
+    await opened.settle();
+    expect(answers()).toMatchObject([
+      { status: 'mismatch', mismatches: [{ index: 0, cellId: 'nowhere' }] }
+    ]);
+  });
+
+  it('says what the agent changed', async () => {
+    const changes: IAgentChange[] = [];
+    opened.desk.changedByAgent.connect((_, change) => changes.push(change));
+    ask('1', { review: true, taskId: 'task' });
+    await opened.settle();
+    expect(changes).toMatchObject([
+      {
+        path: opened.path,
+        taskId: 'task',
+        review: true,
+        changes: [{ cellId: 'new-1', before: null, after: 'x' }]
+      }
+    ]);
+    ask('2', { operations: [{ op: 'clearOutputs', cellId: 'cell-0' }] });
+    await opened.settle();
+    expect(changes).toHaveLength(1);
+  });
+
+  it('tells pages of a notebook', () => {
+    const read = { type: 'readNotebook', outputs: 'none' } as const;
+    opened.client.receive({
+      ...read,
+      opId: '1',
+      path: opened.path,
+      first: 1,
+      budget: 1_000_000
+    });
+    opened.client.receive({
+      ...read,
+      opId: '2',
+      path: 'elsewhere.ipynb',
+      first: 0,
+      budget: 1
+    });
+    expect(opened.client.of('notebookPage')).toMatchObject([
+      { opId: '1', status: 'read', first: 1, total: 3, cells: [{}, {}] },
+      { opId: '2', status: 'notOpen' }
+    ]);
+  });
+
+  it('tells which notebooks are open, and again after a reconnect', async () => {
+    expect(told().at(-1)?.notebooks).toMatchObject([{ path: opened.path }]);
+    const before = told().length;
+    opened.client.setPhase('reconnecting');
+    opened.model.sharedModel.getCell(0).setSource('typed meanwhile');
+    await opened.settle();
+    expect(told()).toHaveLength(before);
+    opened.client.setPhase('open');
+    expect(told()).toHaveLength(before + 1);
+    expect(told().at(-1)?.notebooks).toMatchObject([{ dirty: true }]);
+  });
+
+  it('tells the same only once', async () => {
+    const before = told().length;
+    opened.model.readOnly = true;
+    opened.model.readOnly = false;
+    await opened.settle();
+    expect(told()).toHaveLength(before);
+  });
+
+  it('knows what the agent runs until the server is another one', () => {
+    const seen: number[] = [];
+    opened.client.setPhase('reconnecting');
+    opened.client.setPhase('open');
+    opened.desk.workChanged.connect((_, { cells }) => seen.push(cells.length));
+    opened.client.receive({
+      type: 'notebookWork',
+      path: opened.path,
+      cells: [{ cellId: 'cell-0', state: 'running' }]
+    });
+    opened.client.setPhase('reconnecting');
+    opened.client.setPhase('open');
+    expect(opened.desk.work(opened.path)).toHaveLength(1);
+    opened.client.setPhase('reconnecting');
+    opened.client.place.epoch = 'second';
+    opened.client.setPhase('open');
+    expect(opened.desk.work(opened.path)).toEqual([]);
+    expect(seen).toEqual([1, 0]);
+  });
+
+  it('does nothing any more when it is disposed', async () => {
+    opened.desk.dispose();
+    const before = opened.client.sent.length;
+    ask('1');
+    await opened.settle();
+    expect(opened.ids).not.toContain('new-1');
+    expect(opened.client.sent).toHaveLength(before);
+  });
+});

@@ -1,0 +1,69 @@
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
+
+import { CommandIDs } from '../commands/ids';
+import type { NotebookDesk } from './desk';
+import { Follower } from './follow';
+
+/**
+ * What following works with.
+ */
+export interface IFollowSurroundings {
+  readonly commands: CommandRegistry;
+  readonly desk: NotebookDesk;
+  readonly tracker: INotebookTracker;
+  readonly trans: TranslationBundle;
+
+  /**
+   * Whether the person wants it.
+   */
+  readonly isOn: () => boolean;
+
+  /**
+   * Set whether the person wants it.
+   */
+  readonly setOn: (isOn: boolean) => Promise<void>;
+}
+
+/**
+ * Bring what the agent does into sight in all notebooks.
+ *
+ * @returns A disposable that ends it.
+ */
+export function createFollow({
+  commands,
+  desk,
+  tracker,
+  trans,
+  isOn,
+  setOn
+}: IFollowSurroundings): IDisposable {
+  const followers = new Map<NotebookPanel, Follower>();
+  const everywhere = desk.notebooks.each(panel => {
+    const now = () => performance.now();
+    const follower = new Follower({ desk, panel, trans, isOn, now });
+    followers.set(panel, follower);
+    return new DisposableDelegate(() => {
+      followers.delete(panel);
+      follower.dispose();
+    });
+  });
+  const added = commands.addCommand(CommandIDs.follow, {
+    label: trans.__('Follow the Agent in Notebooks'),
+    caption: trans.__('Scroll to the cells the agent runs and changes'),
+    describedBy: { args: { type: 'object', properties: {} } },
+    isToggleable: true,
+    isToggled: isOn,
+    execute: async () => {
+      await setOn(!isOn());
+      commands.notifyCommandChanged(CommandIDs.follow);
+      if (isOn() && tracker.currentWidget) {
+        followers.get(tracker.currentWidget)?.resume();
+      }
+    }
+  });
+  return DisposableSet.from([everywhere, added]);
+}

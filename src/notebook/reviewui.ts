@@ -1,0 +1,106 @@
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
+
+import type { ChannelClient } from '../comm/client';
+import { CellFinder } from './cellplace';
+import { CellMarks } from './marks';
+import type { IAgentChange, NotebookDesk } from './desk';
+import { addReviewCommands, REVIEW_COMMANDS } from './reviewcommands';
+import { Reviews } from './reviews';
+import { ReviewView } from './reviewview';
+
+export { REVIEW_COMMANDS };
+
+/**
+ * What a review works with.
+ */
+export interface IReviewSurroundings {
+  readonly client: Pick<ChannelClient, 'request'>;
+  readonly commands: CommandRegistry;
+  readonly desk: NotebookDesk;
+  readonly tracker: INotebookTracker;
+  readonly trans: TranslationBundle;
+
+  /**
+   * What the agent changed before anybody listened.
+   */
+  readonly early: readonly IAgentChange[];
+
+  /**
+   * The node of the cell the context menu was opened at.
+   */
+  readonly pointed: () => HTMLElement | undefined;
+}
+
+/**
+ * Show in all notebooks what the agent runs and changed, to keep or take back.
+ *
+ * @returns A disposable that takes it all away.
+ */
+export function createReview({
+  client,
+  commands,
+  desk,
+  tracker,
+  trans,
+  early,
+  pointed
+}: IReviewSurroundings): IDisposable {
+  const { notebooks } = desk;
+  const reviews = new Reviews(desk);
+  const views = new Map<NotebookPanel, ReviewView>();
+  reviews.reviewed.connect((_, verdict) => {
+    const { context, taskId, cellId, accepted, part } = verdict;
+    const path = notebooks.pathOf({ context });
+    if (path !== null) {
+      client
+        .request({
+          type: 'cellReview',
+          path,
+          cellId,
+          accepted,
+          part,
+          ...(taskId !== null && { taskId })
+        })
+        .catch(() => {
+          // It is for the record: what was decided is done in any case.
+        });
+    }
+  });
+  const notify = () =>
+    REVIEW_COMMANDS.forEach(id => commands.notifyCommandChanged(id));
+  const open = (panel: NotebookPanel): IDisposable => {
+    const review = reviews.of(panel);
+    const view = new ReviewView({
+      panel,
+      review,
+      trans,
+      loadDiffs: () => import('./mergeview')
+    });
+    const marks = new CellMarks({ desk, panel, review, trans });
+    views.set(panel, view);
+    return new DisposableDelegate(() => {
+      views.delete(panel);
+      view.dispose();
+      marks.dispose();
+    });
+  };
+  const added = addReviewCommands(commands, {
+    cells: new CellFinder({ notebooks, tracker, pointed }),
+    reviews,
+    views,
+    trans
+  });
+  reviews.changed.connect(notify);
+  tracker.activeCellChanged.connect(notify);
+  early.forEach(change => reviews.take(change));
+  return DisposableSet.from([
+    notebooks.each(open),
+    new DisposableDelegate(() => tracker.activeCellChanged.disconnect(notify)),
+    reviews,
+    added
+  ]);
+}

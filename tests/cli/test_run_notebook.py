@@ -1,0 +1,64 @@
+"""``hdsp-agent run --notebook``, as a program: a real kernel that ends with it, and cells on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from .test_run import DONE, Place, Turn, place
+
+__all__ = ["place"]
+
+
+def call(tool: str, id: str, **arguments: object) -> Turn:
+    """A turn that is one call."""
+    return ({"tool": tool, "arguments": arguments, "id": id},)
+
+
+def notebook(place: Place, *sources: str) -> Path:
+    """A notebook of these cells."""
+    file = place.workspace / "a.ipynb"
+    cells = [nbformat.v4.new_code_cell(source, id=f"c{at}") for at, source in enumerate(sources, 1)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), file)
+    return file
+
+
+def test_a_notebook_is_mended_and_run_without_a_server(place: Place) -> None:
+    file = notebook(place, "import os\nprint('process', os.getpid())", "print(totl)")
+    place.speak(
+        call("read_notebook", "r"),
+        call("run_cells", "f", cells=["all"]),
+        call(
+            "edit_cells", "e", operations=[{"op": "replace", "cell": "c2", "source": "total = 42\nprint(total)\ntotal"}]
+        ),
+        call("run_cells", "g", cells=["c2"]),
+        DONE,
+    )
+    ran = place.run("Mend it", "--notebook", "a.ipynb", "--auto-read", "--auto-write", "--auto-run-cells")
+    assert ran.code == 0, ran.err
+    assert "> runCells a.ipynb" in ran.out and "> editCells a.ipynb" in ran.out
+    assert re.search(r"cell 2: error, \[2\], \d+\.\d s", ran.out)
+    assert "NameError: name 'totl' is not defined" in ran.out
+    assert re.search(r"42\ncell 2: ok, \[3\], \d+\.\d s\n  42", ran.out)
+    cells = json.loads(file.read_text())["cells"]
+    assert cells[1]["source"] == ["total = 42\n", "print(total)\n", "total"]
+    assert cells[1]["outputs"][0]["text"] == ["42\n"] and cells[1]["execution_count"] == 3
+    found = re.search(r"process (\d+)", ran.out)
+    assert found is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(found[1]), 0)
+
+
+def test_without_leave_nothing_is_run_and_nothing_changed(place: Place) -> None:
+    file = notebook(place, "open('made', 'w')")
+    before = file.read_bytes()
+    place.speak(call("run_cells", "f", cells=["all"]), DONE)
+    ran = place.run("Run it", "--notebook", "a.ipynb", "--auto-read")
+    assert ran.code == 3
+    assert "refused, because nobody is there to approve it: runCells a.ipynb" in ran.err
+    assert file.read_bytes() == before and not (place.workspace / "made").exists()

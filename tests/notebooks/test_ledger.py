@@ -1,0 +1,54 @@
+"""What is remembered of runs, and for how long it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hdsp_agent.messages import CellId, TaskId
+from hdsp_agent.notebooks import NOTHING_SEEN, Ledger, source_hash
+from hdsp_agent.notebooks.kernels import CellRunSpec
+
+from .headless import headless_notebooks
+
+A = CellId("a")
+
+
+def test_a_restart_and_another_kernel_begin_anew() -> None:
+    life = ["first"]
+    ledger = Ledger(lambda kernel: life[0])
+    ledger.began("n.ipynb", "k", A, source_hash("x"))
+    assert ledger.memory("n.ipynb", "k").ran[A].order == 1
+    assert ledger.memory("n.ipynb", "another") is NOTHING_SEEN
+    life[0] = "second"
+    assert ledger.memory("n.ipynb", "k") is NOTHING_SEEN
+    ledger.began("n.ipynb", "k", CellId("b"), source_hash("x"))
+    assert set(ledger.memory("n.ipynb", "k").ran) == {"b"}
+
+
+def test_without_a_kernel_it_is_known_that_nothing_is_there() -> None:
+    memory = Ledger(lambda kernel: "").memory("n.ipynb", None)
+    assert memory.complete and not memory.ran
+
+
+def test_only_the_last_run_of_a_cell_can_fail() -> None:
+    ledger = Ledger(lambda kernel: "life")
+    first = ledger.began("n.ipynb", "k", A, source_hash("x"))
+    second = ledger.began("n.ipynb", "k", A, source_hash("x"))
+    ledger.failed("n.ipynb", A, first)
+    assert not ledger.memory("n.ipynb", "k").ran[A].failed
+    ledger.failed("n.ipynb", A, second)
+    assert ledger.memory("n.ipynb", "k").ran[A].failed
+
+
+async def test_a_run_goes_on_under_the_notebooks_new_name(tmp_path: Path) -> None:
+    async with headless_notebooks(tmp_path) as notebooks:
+        (tmp_path / "old.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+        specs = [CellRunSpec(A, "import time; time.sleep(0.5)"), CellRunSpec(CellId("b"), "1 / 0")]
+        run = await notebooks.run("old.ipynb", specs, task_id=TaskId("t"))
+        while run.cells[0].state != "running":
+            await run.wait(0.01)
+        (tmp_path / "old.ipynb").rename(tmp_path / "new.ipynb")
+        notebooks.desk.moved("old.ipynb", "new.ipynb")
+        assert await run.wait(30)
+        ran = notebooks.ledger.memory("new.ipynb", run.kernel_id).ran
+        assert (ran[A].failed, ran[CellId("b")].failed) == (False, True)

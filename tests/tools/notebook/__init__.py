@@ -1,0 +1,1 @@
+"""The tools for notebooks, on real files with real kernels."""

@@ -1,0 +1,144 @@
+"""Reading notebooks: outlines, sources, outputs, and what must not be read."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from hdsp_agent.messages import NotebookRef
+from hdsp_agent.tools import PathPolice, notebook_digest
+
+from ...notebooks.headless import headless_notebooks
+from .working import notebook_task, texts
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+async def test_an_outline_tells_ids_types_and_what_never_ran(workspace: Path) -> None:
+    async with notebook_task(workspace, ("markdown", "## Data\n\ntext"), "x = 1", "print(x)\nx") as task:
+        text = await task.text("read_notebook")
+        assert "work.ipynb: 3 cells, 2 of them code; no kernel runs, made for python3." in text
+        assert "1 c1 markdown ## Data … 3 lines" in text
+        assert "2 c2 code [ ] (never ran) x = 1" in text
+        assert task.approvals[0].action.risks == {"read"}
+        assert task.approvals[0].shown["tool"] == "readNotebook"
+
+
+async def test_states_follow_what_ran_and_what_was_changed(workspace: Path) -> None:
+    async with notebook_task(workspace, "x = 1", "y = x", "y") as task:
+        await task.text("run_cells", cells=["all"])
+        assert "2 c2 code [2] (fresh)" in await task.text("read_notebook")
+        await task.text("edit_cells", operations=[{"op": "replace", "cell": "c1", "source": "x = 2"}])
+        await task.text("run_cells", cells=["c1"])
+        await asyncio.to_thread(task.change, "c3", "y + 1")
+        text = await task.text("read_notebook")
+        assert "1 c1 code [4] (fresh) x = 2" in text
+        assert "2 c2 code [2] (stale: cell 1 above ran later) y = x" in text
+        assert "3 c3 code [3] (stale: changed since it ran) y + 1" in text
+        await task.text("manage_kernel", action="restart")
+        assert "(unknown) x = 2" in await task.text("read_notebook", cells=["c1"])
+
+
+async def test_without_a_kernel_nothing_that_ran_is_there(workspace: Path) -> None:
+    async with notebook_task(workspace, "x = 1") as task:
+        await task.text("run_cells", cells=["all"])
+        await task.notebooks.executor.shutdown("work.ipynb")
+        assert "(stale: not run in this kernel)" in await task.text("read_notebook")
+
+
+async def test_cells_are_named_by_id_number_and_range(workspace: Path) -> None:
+    async with notebook_task(workspace, *(f"v{number}" for number in range(1, 7))) as task:
+        for cells, expected in (
+            (["c2", 4], [2, 4]),
+            (["2-3"], [2, 3]),
+            (["5.."], [5, 6]),
+            (["..c2"], [1, 2]),
+            (["c3..4", "3"], [3, 4]),
+            ("6", [6]),
+        ):
+            text = await task.text("read_notebook", view="cells", cells=cells)
+            assert [number for number in range(1, 7) if f"\nv{number}\n" in text] == expected, cells
+        assert "has no cell nope. Its cells, by number and id: 1 c1, 2 c2" in await task.failure(
+            "read_notebook", cells=["nope"]
+        )
+        assert "leads backwards" in await task.failure("read_notebook", cells=["4..2"])
+
+
+async def test_outputs_are_bounded_kept_and_masked(workspace: Path) -> None:
+    code = f"for number in range(3000): print(number, 'a line of text')\nprint('{SECRET}')"
+    async with notebook_task(workspace, code) as task:
+        result = await task.call("run_cells", cells=["c1"])
+        text = texts(result.content)
+        assert len(text) < 12_000
+        assert "is left out: read or search it with read_command_output and artifact_id" in text
+        assert SECRET not in text
+        [(name, data)] = task.artifacts.items()
+        assert name in text and b"1500 a line of text" in data and SECRET.encode() not in data
+        found = await task.text("read_command_output", artifact_id=name, search="^1500 ")
+        assert "1500 a line" in found
+        text = texts((await task.call("read_notebook", view="outputs")).content)
+        assert SECRET not in text and "2999 a line of text" in text
+        assert all(SECRET not in shown for shown in task.shown_texts)
+
+
+async def test_images_are_shown_to_the_model_scaled(workspace: Path) -> None:
+    code = "from PIL import Image\nfrom IPython.display import display\ndisplay(Image.new('RGB', (3000, 1000), 'red'))"
+    async with notebook_task(workspace, code) as task:
+        ran = await task.call("run_cells", cells=["c1"])
+        assert not ran.is_error and isinstance(ran.content, list)
+        assert [block["type"] for block in ran.content] == ["text", "image"]
+        [row] = task.rows("cell_executed")
+        assert row.images[0].startswith("data:image/")
+        read = await task.call("read_notebook", view="outputs")
+        assert isinstance(read.content, list) and read.content[-1]["type"] == "image"
+
+
+async def test_what_is_no_notebook_or_is_hidden_is_refused(workspace: Path) -> None:
+    (workspace / "bad.ipynb").write_text("{not json")
+    (workspace / "old.ipynb").write_text('{"nbformat": 3, "nbformat_minor": 0, "worksheets": [], "metadata": {}}')
+    (workspace / ".hdspignore").write_text("private/\n")
+    async with notebook_task(workspace) as task:
+        assert "its JSON is not valid" in await task.failure("read_notebook", path="bad.ipynb")
+        assert "notebook of format 3" in await task.failure("read_notebook", path="old.ipynb")
+        assert "There is no notebook gone.ipynb" in await task.failure("read_notebook", path="gone.ipynb")
+        assert "hidden from you" in await task.failure("read_notebook", path="private/x.ipynb")
+        assert "is not a notebook" in await task.failure("read_notebook", path="a.py")
+        assert "outside the folder Jupyter serves" in await task.failure("read_notebook", path="../out.ipynb")
+        task.notebook = None
+        assert "say which one by its path" in await task.failure("read_notebook")
+        assert task.approvals == []
+
+
+async def test_a_notebook_behind_a_link_keeps_the_name_it_was_called_by(workspace: Path) -> None:
+    (workspace / "real").mkdir()
+    (workspace / "link").symlink_to("real")
+    async with notebook_task(workspace) as task:
+        await asyncio.to_thread(task.write, "x = 1", name="real/a.ipynb")
+        assert "link/a.ipynb: 1 cells" in await task.text("read_notebook", path="link/a.ipynb")
+        task.notebook = NotebookRef(path="link/a.ipynb")
+        await task.text("edit_cells", operations=[{"op": "insert", "source": "y"}])
+        assert task.approvals[-1].action.path == "link/a.ipynb"
+        assert await asyncio.to_thread(task.sources, "real/a.ipynb") == ["x = 1", "y"]
+
+
+async def test_a_workspace_inside_the_servers_folder_names_notebooks_its_own_way(workspace: Path) -> None:
+    async with notebook_task(workspace, "x = 1") as task, headless_notebooks(workspace.parent) as notebooks:
+        task.working_notebooks = notebooks
+        assert "work.ipynb: 1 cells" in await task.text("read_notebook", path="work.ipynb")
+        task.notebook = NotebookRef(path="work/work.ipynb")
+        await task.text("run_cells", cells=["1"])
+        [row] = task.rows("cell_executed")
+        assert row.notebook is not None and row.notebook.path == "work/work.ipynb"
+        assert task.approvals[-1].action.path == "work.ipynb"
+
+
+async def test_a_digest_is_short_and_keeps_hidden_notebooks_hidden(workspace: Path) -> None:
+    async with notebook_task(workspace, *(f"v{number}" for number in range(100))) as task:
+        told = await notebook_digest(task.notebooks, "work.ipynb", task.paths)
+        assert told is not None and "[… 60 more cells: read_notebook lists them …]" in told
+        assert "1 c1 code" in told and "100 c100 code" in told and len(told.splitlines()) == 42
+        gone = await notebook_digest(task.notebooks, "gone.ipynb", task.paths)
+        assert gone is not None and "There is no notebook gone.ipynb" in gone
+        (workspace / ".hdspignore").write_text("*.ipynb\n")
+        hidden = await asyncio.to_thread(PathPolice, workspace)
+        assert await notebook_digest(task.notebooks, "work.ipynb", hidden) is None

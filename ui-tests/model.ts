@@ -1,0 +1,168 @@
+import type { ChatCompletionRequest, ChatMessage } from '@copilotkit/aimock';
+import { LLMock } from '@copilotkit/aimock';
+
+/**
+ * How long the agent may take from an answer to its next question: a tool of it
+ * may run a whole notebook.
+ */
+const PATIENCE = 40_000;
+
+type Answer = { content: string } | { toolCalls: IToolCall[] };
+
+/**
+ * A model whose every answer the test gives, at the time it gives it.
+ *
+ * #### Notes
+ * It speaks Chat Completions over a real socket. One task is expected at a time.
+ */
+export class PlayedModel {
+  private constructor(private readonly _server: LLMock) {
+    _server.addFixture({
+      match: { endpoint: 'chat', predicate: () => true },
+      response: request => this._asked(request)
+    });
+  }
+
+  /**
+   * Listen on a free port.
+   */
+  static async start(): Promise<PlayedModel> {
+    const server = new LLMock({ port: 0, host: '127.0.0.1' });
+    const model = new PlayedModel(server);
+    await server.start();
+    return model;
+  }
+
+  /**
+   * The settings of a profile that speaks to this model.
+   */
+  get profile(): Record<string, unknown> {
+    return {
+      apiProvider: 'lmstudio',
+      lmStudioModelId: 'played',
+      lmStudioBaseUrl: this._server.url,
+      modelSupportsImages: true
+    };
+  }
+
+  /**
+   * Wait until the model is asked.
+   */
+  async asked(): Promise<void> {
+    const deadline = Date.now() + PATIENCE;
+    while (this._waiting === null) {
+      const left = deadline - Date.now();
+      if (left <= 0) {
+        throw new Error('The agent did not ask the model anything.');
+      }
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, left);
+        this._wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /**
+   * Have the agent call a tool, and wait for what the tool says.
+   */
+  async call(name: string, args: object): Promise<string> {
+    await this.asked();
+    const id = `call_${++this._calls}`;
+    this._answer({
+      toolCalls: [{ id, name, arguments: JSON.stringify(args) }]
+    });
+    await this.asked();
+    const result = this.messages.find(
+      message => message.role === 'tool' && message.tool_call_id === id
+    );
+    if (result === undefined) {
+      throw new Error(`The agent asked again without a result of ${name}.`);
+    }
+    return textOf(result);
+  }
+
+  /**
+   * Have the agent say that it is done.
+   */
+  async finish(): Promise<void> {
+    await this.asked();
+    const name = 'attempt_completion';
+    const args = JSON.stringify({ result: 'Done.' });
+    this._answer({
+      toolCalls: [{ id: `call_${++this._calls}`, name, arguments: args }]
+    });
+  }
+
+  /**
+   * What the model was told last.
+   */
+  get messages(): ChatMessage[] {
+    return this._last?.messages ?? [];
+  }
+
+  /**
+   * The images in what it was told last, as data URLs.
+   */
+  get images(): string[] {
+    return this.messages.flatMap(({ content }) =>
+      Array.isArray(content)
+        ? content.flatMap(part =>
+            part.type === 'image_url'
+              ? [(part.image_url as { url: string }).url]
+              : []
+          )
+        : []
+    );
+  }
+
+  /**
+   * Forget whoever waits for an answer: its task is over.
+   */
+  forget(): void {
+    this._answer({ content: 'That was all.' });
+  }
+
+  /**
+   * Stop listening.
+   */
+  async dispose(): Promise<void> {
+    this.forget();
+    await this._server.stop();
+  }
+
+  private _asked(request: ChatCompletionRequest): Promise<Answer> {
+    return new Promise(resolve => {
+      // A question that was asked again leaves nobody behind who waits.
+      this._last = request;
+      this._waiting = resolve;
+      this._wake?.();
+      this._wake = null;
+    });
+  }
+
+  private _answer(answer: Answer): void {
+    const waiting = this._waiting;
+    this._waiting = null;
+    waiting?.(answer);
+  }
+
+  private _waiting: ((answer: Answer) => void) | null = null;
+  private _wake: (() => void) | null = null;
+  private _last: ChatCompletionRequest | null = null;
+  private _calls = 0;
+}
+
+interface IToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+function textOf({ content }: ChatMessage): string {
+  return Array.isArray(content)
+    ? content.map(part => part.text ?? '').join('')
+    : (content ?? '');
+}

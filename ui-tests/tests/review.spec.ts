@@ -1,0 +1,124 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+
+import type { Lab } from '../lab';
+import { THEMES } from '../lab';
+import { expect, OpenNotebook, test } from '../notebooks';
+
+test('a person keeps one change, takes another back, and brings back a cell', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  test.slow();
+  const path = 'review.ipynb';
+  await notebooks.write(path, [
+    { id: 'kept', source: 'a = 1' },
+    { id: 'undone', source: 'b = 2' },
+    { id: 'deleted', source: 'c = 3' },
+    { id: 'last', source: 'd = 4' }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await agent.start('Tidy up.');
+  await agent.read(path);
+  await agent.edit(
+    path,
+    { op: 'edit', cell: 'kept', old: '1', new: '10' },
+    { op: 'edit', cell: 'undone', old: '2', new: '20' },
+    { op: 'delete', cell: 'deleted' },
+    { op: 'insert', after: 'last', source: 'e = 5' }
+  );
+  const kept = notebook.cell(0);
+  const undone = notebook.cell(1);
+  await expect(notebook.lines(0)).toHaveText(['a = 10']);
+  await expect(kept).toContainText('a = 1');
+  await expect(
+    notebook.panel.getByRole('group', { name: /^Cell deleted by the agent/ })
+  ).toBeVisible();
+  await lab.picture('notebook-review');
+  await expectAccessible(lab);
+
+  await kept.getByRole('button', { name: /^Keep what the agent/ }).click();
+  await undone.getByRole('button', { name: /^Take back what/ }).click();
+  await notebook.panel.getByRole('button', { name: /^Bring back/ }).click();
+  await notebook.panel
+    .getByRole('button', { name: /^Remove the cell the agent put in/ })
+    .click();
+
+  await expect(notebook.panel.locator('.jp-hdspAgent-CellRow')).toHaveCount(0);
+  for (const [index, line] of ['a = 10', 'b = 2', 'c = 3', 'd = 4'].entries()) {
+    await expect(notebook.lines(index)).toHaveText([line]);
+  }
+  await expect(notebook.cell(4)).toHaveCount(0);
+  await notebook.save();
+  expect(
+    (await notebooks.cells(path)).map(({ id, source }) => `${id}: ${source}`)
+  ).toEqual(['kept: a = 10', 'undone: b = 2', 'deleted: c = 3', 'last: d = 4']);
+});
+
+test('a failed cell offers to be fixed, by a task that is about this cell', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const path = 'failed.ipynb';
+  await notebooks.write(path, [{ id: 'failed', source: 'share = 1 / 0' }]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await notebook.edit(0);
+  await lab.page.keyboard.press('Control+Enter');
+  await expect(notebook.outputs(0)).toContainText('ZeroDivisionError');
+  await expectAccessible(lab);
+
+  await notebook
+    .cell(0)
+    .getByRole('group', { name: 'This cell failed' })
+    .getByRole('button')
+    .click();
+
+  await agent.model.asked();
+  const { taskHistory } = await lab.api.get<IHistory>('history?limit=1');
+  agent.task = taskHistory[0].id;
+  const asked = JSON.stringify(agent.model.messages);
+  expect(asked).toContain('ZeroDivisionError');
+  expect(asked).toContain('share = 1 / 0');
+  await agent.edit(path, {
+    op: 'replace',
+    cell: 'failed',
+    source: 'share = 1 / 2\nprint(share)'
+  });
+  expect(await agent.run(path, 'failed')).toContain('0.5');
+  await expect(notebook.outputs(0)).toHaveText('0.5');
+  await expect(
+    notebook.cell(0).getByRole('group', { name: 'This cell failed' })
+  ).toHaveCount(0);
+});
+
+/**
+ * Let axe look at what we put into notebooks; the colours in every theme.
+ */
+async function expectAccessible(lab: Lab): Promise<void> {
+  for (const theme of Object.keys(THEMES) as (keyof typeof THEMES)[]) {
+    await lab.wear(theme);
+    let builder = new AxeBuilder({ page: lab.page as unknown as Page })
+      .setLegacyMode()
+      .include('.jp-hdspAgent-CellRow');
+    if (await lab.page.locator('.cm-deletedChunk').first().isVisible()) {
+      builder = builder.include('.cm-deletedChunk');
+    }
+    const { violations } = await builder.analyze();
+    expect(
+      violations.map(({ id, nodes }) => ({
+        id,
+        nodes: nodes.map(node => `${node.html}: ${node.failureSummary}`)
+      })),
+      theme
+    ).toEqual([]);
+  }
+  await lab.wear('light');
+}
+
+interface IHistory {
+  taskHistory: { id: string }[];
+}
