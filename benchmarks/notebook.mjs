@@ -41,7 +41,8 @@ await cell.locator('.cm-content').evaluate(content => {
 });
 console.log('ready');
 
-for await (const _ of createInterface({ input: process.stdin })) {
+const asked = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+while (!(await asked.next()).done) {
   console.log(JSON.stringify(await page.evaluate(() => window.hdspSeen)));
 }
 await browser.close();

@@ -245,7 +245,7 @@ export class NotebookDesk implements IDisposable {
     } catch (error) {
       return Private.failed(opId, String(error));
     }
-    const saved = message.save && (await Private.save(panel));
+    const saved = message.save && (await this._save(panel));
     const contentHash = context.contentsModel?.hash;
     return {
       opId,
@@ -254,6 +254,18 @@ export class NotebookDesk implements IDisposable {
       revision: this._notebooks.revision(panel),
       ...(saved && contentHash ? { contentHash } : {})
     };
+  }
+
+  /**
+   * Save when what is being saved is: of two saves at once Lab may take the
+   * older one's stamp for the file's, and then ask what to keep.
+   */
+  private _save(panel: NotebookPanel): Promise<boolean> {
+    const { context } = panel;
+    const before = this._saves.get(context) ?? Promise.resolve(true);
+    const save = before.then(() => Private.save(panel));
+    this._saves.set(context, save);
+    return save;
   }
 
   private _read(message: ReadNotebookMessage): void {
@@ -339,6 +351,10 @@ export class NotebookDesk implements IDisposable {
   private readonly _client: ChannelClient;
   private readonly _notebooks: OpenNotebooks;
   private readonly _outputs = new RunningOutputs();
+  private readonly _saves = new WeakMap<
+    NotebookPanel['context'],
+    Promise<boolean>
+  >();
   private readonly _results = new Map<string, Promise<Result>>();
   private readonly _work = new Map<string, NotebookWorkMessage['cells']>();
   private readonly _changedByAgent = new Signal<this, IAgentChange>(this);

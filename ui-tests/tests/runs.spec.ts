@@ -272,9 +272,6 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
     { id: 'mine', source: 'note = 1' }
   ]);
   await lab.page.clock.install();
-  lab.page.on('websocket', ws => { if (ws.url().includes('hdsp')) { ws.on('framesent', f => /otebook/.test(String(f.payload)) && console.warn(Date.now()%1e6, 'sent', String(f.payload).slice(60, 400))); ws.on('framereceived', f => /"(applyN|reloadN|notebookL)/.test(String(f.payload)) && console.warn(Date.now()%1e6, 'got', String(f.payload).slice(-500))); ws.on('close', () => console.warn(Date.now()%1e6, 'closed')); } });
-  lab.page.on('response', r => r.request().method() === 'PUT' && console.warn(Date.now()%1e6, 'PUT', r.url(), r.status()));
-  lab.page.on('requestfailed', r => r.method() === 'PUT' && console.warn(Date.now()%1e6, 'PUT failed', r.url()));
   await lab.visit(server.url);
   await lab.openPanel();
   const notebook = await OpenNotebook.open(lab, path);
@@ -290,9 +287,6 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
     () => notebook.dialog.getByRole('button').click()
   );
   await server.stop();
-  const { readFileSync } = await import('fs');
-  const show = (n: string) => console.warn(n, JSON.stringify(JSON.parse(readFileSync(`${server.root}/${path}`, 'utf8')).cells.map((c: any) => [c.id, c.source, c.execution_count, c.outputs])));
-  show('stopped');
   await server.start();
   // The pause before the page's next try has grown meanwhile.
   await lab.page.clock.fastForward('00:30');
@@ -303,12 +297,10 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
   expect(await notebooks.printed(path, 'long')).toContain('first\n');
   await expect(notebook.outputs(0)).toContainText('first');
   await expect(notebook.lines(1)).toHaveText(['note = 1 # mine']);
-  show('resumed'); console.warn(await running);
   await notebooks.signal('restarted');
   expect(await agent.run(path, 'long')).toContain('second');
   await expect(notebook.outputs(0)).toHaveText(/first\s+second/);
   await notebook.expectSaved();
-  show('before save'); console.warn(readFileSync(server.log, 'utf8').split('\n').filter(l => !/linked|loaded|IPKernel/.test(l)).slice(-40).join('\n'));
   await notebook.save();
   expect(await notebooks.cells(path)).toMatchObject([
     { outputs: [{ text: 'first\nsecond\n' }] },

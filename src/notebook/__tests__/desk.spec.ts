@@ -45,6 +45,21 @@ describe('the desk', () => {
     ]);
   });
 
+  it('saves once at a time', async () => {
+    const under: string[] = [];
+    const save = opened.context.save.bind(opened.context);
+    jest.spyOn(opened.context, 'save').mockImplementation(async () => {
+      under.push('begin');
+      await save();
+      under.push('end');
+    });
+    ask('1', { save: true });
+    ask('2', { save: true });
+    await opened.settle(300);
+    expect(under).toEqual(['begin', 'end', 'begin', 'end']);
+    expect(answers()).toMatchObject([{ saved: true }, { saved: true }]);
+  });
+
   it('does an operation once, however often it is asked', async () => {
     ask('1');
     ask('1');
