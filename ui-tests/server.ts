@@ -143,6 +143,8 @@ export class JupyterServer {
     const [program, ...args] = command(this.port, this._options.args);
     const log = openSync(this.log, 'a');
     const child = spawn(program, args, {
+      // jupyter-collaboration writes where it is started.
+      cwd: this.folder,
       env: {
         ...process.env,
         ...environment(this.folder),

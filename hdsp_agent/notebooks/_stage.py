@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from ..errors import HdspAgentError
 from ..messages import CellId, ChangeOutputsMessage, NotebookWorkMessage, SetOutputs, WorkingCell
@@ -54,6 +55,8 @@ class Stage:
         self._on_work = on_work or (lambda message: None)
         self._plays: dict[str, _Play] = {}
         self._marked: dict[str, list[WorkingCell]] = {}
+        self._run_again: WeakKeyDictionary[Run, set[CellId]] = WeakKeyDictionary()
+        """Of each run, the cells that a later one has begun: what it still shows of them belongs nowhere."""
         self._closed = False
 
     def changed(self, run: Run, cell: CellRun) -> None:
@@ -62,7 +65,10 @@ class Stage:
             return
         play = self._plays.get(run.id)
         if play is None:
-            play = self._plays[run.id] = _Play(run, self._desk, self._mark, self._over)
+            run_again = self._run_again.setdefault(run, set())
+            play = self._plays[run.id] = _Play(run, self._desk, run_again, self._mark, self._over)
+        if play.begins(cell):
+            self._take_from_earlier(run, cell.cell_id)
         play.touch(cell)
 
     def look(self, path: str) -> None:
@@ -94,6 +100,14 @@ class Stage:
         await asyncio.gather(*(play.close() for play in list(self._plays.values())))
         self._plays.clear()
 
+    def _take_from_earlier(self, run: Run, cell_id: CellId) -> None:
+        path = self._desk.now_at(run.path)
+        for other, run_again in self._run_again.items():
+            if other is run:
+                run_again.discard(cell_id)
+            elif self._desk.now_at(other.path) == path:
+                run_again.add(cell_id)
+
     def _over(self, play: _Play) -> None:
         # The last ones stay, so that whoever waited can ask what became of them.
         done = [one for one, other in self._plays.items() if other.over and other is not play]
@@ -121,15 +135,23 @@ class _Play:
     """One run on the stage."""
 
     def __init__(
-        self, run: Run, desk: NotebookDesk, mark: Callable[[str], None], on_over: Callable[[_Play], None]
+        self,
+        run: Run,
+        desk: NotebookDesk,
+        run_again: set[CellId],
+        mark: Callable[[str], None],
+        on_over: Callable[[_Play], None],
     ) -> None:
         self.run: Final = run
         self.problem: str | None = None
         self.over = False
         self._desk = desk
+        self._run_again = run_again
         self._mark = mark
         self._on_over = on_over
-        self._scenes = {cell.cell_id: _Scene(cell) for cell in run.cells if cell.cell_id is not None}
+        # Only of cells that are heard of: a run of long ago that comes back has kept what else it printed.
+        self._scenes: dict[CellId, _Scene] = {}
+        self._begun: set[CellId] = set()
         self._touched: set[CellId] = set()
         self._wake = asyncio.Event()
         self._rest = asyncio.Event()
@@ -138,8 +160,16 @@ class _Play:
         self._saved_at = monotonic()
         self._worker: asyncio.Task[None] | None = None
 
+    def begins(self, cell: CellRun) -> bool:
+        """Whether the kernel has just begun with a cell."""
+        if cell.cell_id is None or cell.started_at is None or cell.ended or cell.cell_id in self._begun:
+            return False
+        self._begun.add(cell.cell_id)
+        return True
+
     def touch(self, cell: CellRun) -> None:
-        if cell.cell_id is not None:
+        if cell.cell_id is not None and not self._is_run_again(cell):
+            self._scenes.setdefault(cell.cell_id, _Scene(cell))
             self._touched.add(cell.cell_id)
             self._stir()
 
@@ -222,7 +252,10 @@ class _Play:
 
     async def _show(self, scene: _Scene) -> None:
         cell = scene.cell
-        if cell.cell_id is None or cell.state == "queued":
+        # One that was not run keeps the outputs it had: to be shown begins with their being cleared.
+        if cell.cell_id is None or cell.state == "queued" or cell.started_at is None:
+            return
+        if self._is_run_again(cell):
             return
         if not self._seen and not await self._desk.is_watched(self.run.path):
             return
@@ -260,8 +293,14 @@ class _Play:
         return [
             scene
             for scene in self._scenes.values()
-            if scene.cell.started_at is not None and (scene.cell.ended or not ended_only) and not scene.is_kept
+            if scene.cell.started_at is not None
+            and (scene.cell.ended or not ended_only)
+            and not scene.is_kept
+            and not self._is_run_again(scene.cell)
         ]
+
+    def _is_run_again(self, cell: CellRun) -> bool:
+        return cell.started_at is not None and cell.cell_id in self._run_again
 
     async def _keep(self, scenes: Iterable[_Scene]) -> None:
         """Put outputs into the notebook. If this is cancelled nothing counts as kept, and it is done once more."""

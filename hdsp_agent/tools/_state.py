@@ -43,6 +43,10 @@ class SeenCells:
         """The agent knows these cells as they are now."""
         self._hashes.setdefault(path, {}).update(cells)
 
+    def knows(self, path: str, cell: CellId) -> bool:
+        """Whether the agent has ever read or written this cell."""
+        return cell in self._hashes.get(path, {})
+
     def has_changed(self, path: str, cell: CellId, now: SourceHash) -> bool:
         """Whether somebody changed a cell the agent knows."""
         known = self._hashes.get(path, {}).get(cell)

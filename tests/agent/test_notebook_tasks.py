@@ -175,7 +175,7 @@ async def test_the_modes_have_the_tools_they_should(tmp_path: Path) -> None:
 
 
 async def test_a_mode_for_documents_may_not_change_notebooks(tmp_path: Path) -> None:
-    turns = [call_tool("edit_cells", {"operations": [{"op": "delete", "cell": 1}]}, id="edit"), DONE]
+    turns = [call_tool("edit_cells", {"operations": [{"op": "insert", "source": "2"}]}, id="edit"), DONE]
     async with notebook_agent(tmp_path, turns, "1") as agent:
         request = TaskRequest("Look", notebook=NotebookRef(path="a.ipynb"), mode="architect")
         task_id = await agent.manager.start(request)

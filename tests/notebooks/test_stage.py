@@ -13,10 +13,10 @@ import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from hdsp_agent.errors import Unavailable
-from hdsp_agent.messages import ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
+from hdsp_agent.messages import CellId, ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
 from hdsp_agent.notebooks import NotebookDesk, Stage
 from hdsp_agent.notebooks.contents import ContentsNotebooks
-from hdsp_agent.notebooks.kernels import Run
+from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
 from .kernels.working import Bench, bench, until
 from .pages import Page, Tabs, code, notebook
@@ -243,3 +243,50 @@ async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever
         run = await show.start("print(1)")
         await show.finish(run)
         assert "log" in str(show.stage.problem(run))
+
+
+SHOWS = "print('first'); d = display('one', display_id='d')"
+UPDATES = "from IPython.display import update_display\nupdate_display('two', display_id='d')"
+
+
+async def test_what_an_earlier_run_of_a_cell_still_shows_leaves_the_newer_outputs_alone(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, SHOWS, UPDATES) as show:
+        page = show.look()
+        await show.finish(await show.start(SHOWS))
+        assert "one" in str(page.cells[0]["outputs"])
+        newer = await show.start("print('newer')", UPDATES)
+        await show.finish(newer)
+        await asyncio.sleep(0.3)
+        assert show.kept(0) == [{"output_type": "stream", "name": "stdout", "text": "newer\n"}]
+        assert page.cells[0]["outputs"] == newer.cells[0].outputs.outputs
+
+
+async def test_a_run_of_long_ago_that_shows_something_brings_none_of_its_outputs_back(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    codes = [SHOWS, "print('second')", "pass"]
+    async with theatre(folder, manager, *codes) as show:
+        await show.finish(await show.start(*codes))
+        await show.desk.document(PATH).apply([ClearOutputs(cell_id=CellId("c1"))])
+        executor = show.kernels.executor
+        for _ in range(12):
+            specs = [CellRunSpec(CellId("c2"), "pass")]
+            await show.finish(await executor.run(PATH, specs, listener=show.stage))
+        await show.finish(await executor.run(PATH, [CellRunSpec(CellId("c2"), UPDATES)], listener=show.stage))
+        await asyncio.sleep(0.5)
+        assert show.kept(1) == []
+
+
+async def test_a_cell_that_was_not_run_because_one_before_it_failed_keeps_its_outputs(
+    folder: Path, manager: FileContentsManager
+) -> None:
+    async with theatre(folder, manager, "1/0", "print('old')") as show:
+        page = show.look()
+        await show.finish(await show.start("pass", "print('old')"))
+        assert "old" in str(page.cells[1]["outputs"])
+        run = await show.start("1/0", "print('old')")
+        await show.finish(run)
+        assert run.cells[1].started_at is None
+        assert "old" in str(page.cells[1]["outputs"]) and show.kept(1)[0]["text"] == "old\n"

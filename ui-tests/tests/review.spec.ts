@@ -83,6 +83,7 @@ test('a failed cell offers to be fixed, by a task that is about this cell', asyn
   const asked = JSON.stringify(agent.model.messages);
   expect(asked).toContain('ZeroDivisionError');
   expect(asked).toContain('share = 1 / 0');
+  await agent.read(path);
   await agent.edit(path, {
     op: 'replace',
     cell: 'failed',

@@ -15,6 +15,7 @@ from ...messages import (
     CellId,
     ClearOutputs,
     ClineSayTool,
+    DeleteCell,
     DiffStats,
     InsertCell,
     JsonObject,
@@ -161,21 +162,37 @@ def _new_ids(wanted: Sequence[CellOperation], snapshot: Snapshot, task_id: TaskI
 
 
 def _refuse_unseen(in_mind: Sequence[Planned], snapshot: Snapshot, place: NotebookPlace, context: ToolContext) -> None:
-    """Somebody changed a cell since the model read it: what it wants may not be right any more."""
+    """What the model wants may not be right: somebody changed a cell since it read it, or it never read what it takes away."""
+    cells = context.state.cells
     changed: dict[CellId, Cell] = {}
+    unread: dict[CellId, Cell] = {}
     for one in in_mind:
         cell = one.before
         if cell is None or isinstance(one.operation, (MoveCell, ClearOutputs)):
             continue
-        if context.state.cells.has_changed(snapshot.path, cell.id, cell.hash):
+        if cells.has_changed(snapshot.path, cell.id, cell.hash):
             changed[cell.id] = cell
+        elif (
+            isinstance(one.operation, (ReplaceSource, DeleteCell))
+            and cell.source.strip()
+            and not cells.knows(snapshot.path, cell.id)
+        ):
+            unread[cell.id] = cell
+    if not changed and not unread:
+        return
+    shown = [*changed.values(), *unread.values()]
+    cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in shown])
+    why = []
     if changed:
-        context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in changed.values()])
         which = "A cell was" if len(changed) == 1 else f"{len(changed)} cells were"
-        raise ToolFailed(
-            f"{which} changed by somebody else since you read {place.shown}. Nothing was changed. Repeat the call if it "
-            f"is still right, now that you know the present source.\n{_sources(changed.values(), snapshot, context)}"
-        )
+        why.append(f"{which} changed by somebody else since you read {place.shown}.")
+    if unread:
+        which = "a cell" if len(unread) == 1 else f"{len(unread)} cells"
+        why.append(f"The call takes away the source of {which} of {place.shown} that you have not read.")
+    raise ToolFailed(
+        f"{' '.join(why)} Nothing was changed. Repeat the call if it is still right, now that you know the present "
+        f"source.\n{_sources(shown, snapshot, context)}"
+    )
 
 
 def _resolved(snapshot: Snapshot, plan: Sequence[Planned], context: ToolContext) -> list[NotebookOperation]:

@@ -18,6 +18,7 @@ from .working import NotebookTask, notebook_task
 
 async def test_all_kinds_of_changes_are_done_in_one_go(workspace: Path) -> None:
     async with notebook_task(workspace, "a = 1", "b = 2", "c = 3", "d = 4") as task:
+        await task.text("read_notebook", view="cells")
         text = await task.text(
             "edit_cells",
             operations=[
@@ -38,6 +39,7 @@ async def test_all_kinds_of_changes_are_done_in_one_go(workspace: Path) -> None:
 
 async def test_the_question_has_a_diff_for_each_cell(workspace: Path) -> None:
     async with notebook_task(workspace, "a = 1\nb = 2", "x") as task:
+        await task.text("read_notebook", view="cells")
         await task.text(
             "edit_cells",
             operations=[
@@ -47,7 +49,7 @@ async def test_the_question_has_a_diff_for_each_cell(workspace: Path) -> None:
                 {"op": "delete", "cell": "c2"},
             ],
         )
-        [approved] = task.approvals
+        approved = task.approvals[-1]
         shown = approved.shown
         assert shown["tool"] == "editCells" and shown["diffStats"] == {"added": 3, "removed": 3}
         edit, insert, delete = shown["cellEdits"]
@@ -71,10 +73,22 @@ async def test_the_question_has_a_diff_for_each_cell(workspace: Path) -> None:
 )
 async def test_one_that_cannot_be_done_leaves_everything(workspace: Path, operations: list[object], why: str) -> None:
     async with notebook_task(workspace, "a = a", ("markdown", "text")) as task:
-        before = (workspace / "work.ipynb").read_bytes()
+        await task.text("read_notebook", view="cells")
+        before, asked = (workspace / "work.ipynb").read_bytes(), len(task.approvals)
         told = await task.failure("edit_cells", operations=[*operations])
         assert why in told
-        assert (workspace / "work.ipynb").read_bytes() == before and task.approvals == []
+        assert (workspace / "work.ipynb").read_bytes() == before and len(task.approvals) == asked
+
+
+async def test_a_source_the_model_never_read_is_not_taken_away(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1", "b = 2", "") as task:
+        change = {"operations": [{"op": "replace", "cell": "c1", "source": "a = 3"}, {"op": "delete", "cell": "c2"}]}
+        told = await task.failure("edit_cells", **change)
+        assert "that you have not read" in told and "a = 1" in told and "b = 2" in told
+        assert task.sources() == ["a = 1", "b = 2", ""]
+        await task.text("edit_cells", **change)
+        await task.text("edit_cells", operations=[{"op": "delete", "cell": 2}])
+        assert task.sources() == ["a = 3"]
 
 
 async def test_wrong_operations_are_told_precisely(workspace: Path) -> None:
@@ -102,6 +116,7 @@ async def test_a_cell_the_person_changed_since_it_was_read_is_not_overwritten(wo
 
 async def test_a_cell_changed_while_the_question_waits_is_not_overwritten(workspace: Path) -> None:
     async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        await task.text("read_notebook", view="cells")
 
         async def decide(_: object) -> Approval:
             await asyncio.to_thread(task.change, "c1", "a = 'meanwhile'")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from hdsp_agent.messages import NotebookRef
 from hdsp_agent.tools import PathPolice, notebook_digest
 
@@ -142,3 +144,43 @@ async def test_a_digest_is_short_and_keeps_hidden_notebooks_hidden(workspace: Pa
         (workspace / ".hdspignore").write_text("*.ipynb\n")
         hidden = await asyncio.to_thread(PathPolice, workspace)
         assert await notebook_digest(task.notebooks, "work.ipynb", hidden) is None
+
+
+@pytest.mark.parametrize("folder", [False, True])
+async def test_a_file_put_under_an_old_name_past_jupyter_is_the_one_that_is_meant(
+    workspace: Path, folder: bool
+) -> None:
+    old, new = ("there/work.ipynb", "elsewhere/work.ipynb") if folder else ("work.ipynb", "renamed.ipynb")
+
+    def renamed_and_copied() -> None:
+        (workspace / "there").mkdir()
+        task.write("mine = 1", name=old)
+        (workspace / (old if not folder else "there")).rename(workspace / (new if not folder else "elsewhere"))
+        (workspace / "there").mkdir(exist_ok=True)
+        task.write("other = 2", name=old)
+
+    async with notebook_task(workspace) as task:
+        await asyncio.to_thread(renamed_and_copied)
+        desk = task.notebooks.desk
+        desk.moved(*(("there", "elsewhere") if folder else (old, new)))
+        assert "other = 2" in await task.text("read_notebook", path=old)
+        await task.text("edit_cells", path=old, operations=[{"op": "replace", "cell": 1, "source": "other = 3"}])
+        assert await asyncio.to_thread(task.sources, new) == ["mine = 1"]
+        assert await asyncio.to_thread(task.sources, old) == ["other = 3"]
+        # And what was deleted in Jupyter and brought back past it.
+        desk.deleted(old)
+        assert "other = 3" in await task.text("read_notebook", path=old)
+
+
+async def test_a_notebook_renamed_to_where_it_is_hidden_is_not_reached_by_its_old_name(workspace: Path) -> None:
+    def renamed() -> None:
+        (workspace / ".hdspignore").write_text("secret/\n", "utf-8")
+        (workspace / "secret").mkdir()
+        (workspace / "work.ipynb").rename(workspace / "secret" / "work.ipynb")
+
+    async with notebook_task(workspace, "token = 'x'") as task:
+        await asyncio.to_thread(renamed)
+        task.notebooks.desk.moved("work.ipynb", "secret/work.ipynb")
+        for path in ({}, {"path": "work.ipynb"}):
+            result = await task.call("read_notebook", **path)
+            assert result.is_error and "hidden" in texts(result.content) and "token" not in texts(result.content)
