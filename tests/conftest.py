@@ -54,7 +54,10 @@ def services(jp_serverapp: ServerApp, jp_asyncio_loop: asyncio.AbstractEventLoop
     """The started extension's object graph; pytest-jupyter itself leaves out the start of extensions."""
     manager = jp_serverapp.extension_manager
     jp_asyncio_loop.run_until_complete(manager.start_all_extensions())
-    yield jp_serverapp.web_app.settings["hdsp_agent_services"]
+    services: Services = jp_serverapp.web_app.settings["hdsp_agent_services"]
+    # No tab from before a restart comes back here.
+    services.notebooks.tabs.patience = 0.1
+    yield services
     jp_asyncio_loop.run_until_complete(manager.stop_all_extensions())
 
 

@@ -187,6 +187,9 @@ class KernelWatch:
         order = run.order if path == run.path else None
         run.path = path
         run.order = self._notebooks.ledger.began(path, self.kernel_id, run.cell_id, source_hash(run.code), order=order)
+        newest = self._notebooks.ledger.memory(path, self.kernel_id).ran.get(run.cell_id)
+        if order is not None and newest is not None and newest.order == order:
+            self._notebooks.stage.run_by_person(path, run.cell_id)
         if run.ended_at is not None:
             self._note_failure(run)
 

@@ -71,6 +71,14 @@ class Stage:
             self._take_from_earlier(run, cell.cell_id)
         play.touch(cell)
 
+    def run_by_person(self, path: str, cell_id: CellId) -> None:
+        """The person has run a cell since the agent did: what the agent's runs still show of it belongs nowhere."""
+        for run, run_again in self._run_again.items():
+            if self._desk.now_at(run.path) == path and any(
+                cell.cell_id == cell_id and cell.ended for cell in run.cells
+            ):
+                run_again.add(cell_id)
+
     def look(self, path: str) -> None:
         """A tab begins to look at a notebook: it is shown from the beginning what is not in the file yet."""
         if self._marked.get(path):

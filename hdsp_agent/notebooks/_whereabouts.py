@@ -33,6 +33,9 @@ class Whereabouts:
         """There is a file of this name: who says it means this one, and not one that had the name before."""
         self._gone.discard(path)
         self._now.pop(path, None)
+        if self.now(path) != path:
+            # Its folder has the name of one that was renamed; what else was in that is still found where it went.
+            self._now[path] = path
 
     def is_gone(self, path: str) -> bool:
         """Whether it was deleted, and nothing was put there since."""

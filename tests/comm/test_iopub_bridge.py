@@ -119,6 +119,30 @@ async def test_what_the_agent_runs_is_not_taken_for_the_persons(
         await notebooks.executor.release(TaskId("t"))
 
 
+async def test_outputs_of_a_cell_the_person_ran_again_stay_when_the_agents_old_ones_change(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    file = jp_root_dir / NOTEBOOK
+    shows = "d = display('one', display_id=True)\nbefore = globals().get('before', d)"
+    notebooks = services.notebooks.notebooks
+    async with lab(jp_serverapp, jp_fetch, NOTEBOOK, [shows, "before.update('two')"]) as work:
+        first = await notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c0"), shows)], task_id=TaskId("t"))
+        assert await first.wait(60)
+        await notebooks.stage.settled(first)
+        await work.run(shows)
+        await until(lambda: placed(services) == [("c0", True)])
+        notebook = nbformat.read(file, as_version=4)
+        notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="the person's")]
+        nbformat.write(notebook, file)
+        second = await notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c1"), "before.update('two')")], task_id=TaskId("t"))
+        assert await second.wait(60)
+        await notebooks.stage.settled(second)
+        await asyncio.sleep(0.5)
+        assert "two" in str(first.cells[0].outputs.outputs)
+        assert [output.get("text") for output in nbformat.read(file, as_version=4).cells[0].outputs] == ["the person's"]
+        await notebooks.executor.release(TaskId("t"))
+
+
 async def test_silent_requests_and_what_extensions_run_behind_every_cell_push_nothing_out(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:

@@ -325,6 +325,10 @@ def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: No
     assert desk.now_at("xx/other.ipynb") == "xx/other.ipynb"
     desk.moved("w", "v/w")
     assert desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
+    desk.appeared("x/other.ipynb")
+    assert desk.now_at("x/other.ipynb") == "x/other.ipynb" and desk.now_at("x/third.ipynb") == "v/w/third.ipynb"
+    desk.moved("x", "u")
+    assert desk.now_at("x/other.ipynb") == "u/other.ipynb" and desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
 
 
 async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookDesk, file: Path) -> None:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from ...errors import NotFound
+from ...errors import HdspAgentError, NotFound
 from ...messages import TaskId
 from ._limits import RunLimits
 from ._outputs import OutputCollector
@@ -92,7 +92,11 @@ class Executor:
     async def release(self, task_id: TaskId) -> None:
         """A task has ended: what it has queued is stopped, and its kernels may be culled again."""
         for run in [run for run in self._runs.values() if run.task_id == task_id]:
-            await run.interrupt()
+            try:
+                await run.interrupt()
+            except HdspAgentError as error:
+                # The task ends all the same, and lets go of its other kernels.
+                _log.warning("A run of %s could not be interrupted: %s", run.path, error)
         for queue in self._queues.values():
             queue.release(task_id)
 

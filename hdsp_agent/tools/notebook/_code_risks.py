@@ -34,10 +34,10 @@ _PACKAGES: Final = re.compile(
 _LOOKS_ONLY: Final = frozenset(
     {"list", "show", "freeze", "check", "info", "search", "tree", "--version", "-V", "--help"}
 )
-_INSTALLS: Final = re.compile(
-    r"\b(?:pip3?|conda|mamba|micromamba|uv|poetry|pixi|apt|apt-get|yum|dnf|brew|npm|yarn)\b[^|;&\n]*"
-    r"\b(?:install|uninstall|add|remove|update|upgrade|sync|create)\b"
-)
+# Two steps for each command: one expression for both would take quadratic time over a line made for that.
+_COMMANDS: Final = re.compile(r"[^|;&\n]+")
+_INSTALLER: Final = re.compile(r"\b(?:pip3?|conda|mamba|micromamba|uv|poetry|pixi|apt|apt-get|yum|dnf|brew|npm|yarn)\b")
+_INSTALLS: Final = re.compile(r"\b(?:install|uninstall|add|remove|update|upgrade|sync|create)\b")
 _PYTHON_IN_SHELL: Final = re.compile(r"(?<!\{)\{[^{}\n]+\}(?!\})")
 
 
@@ -72,13 +72,16 @@ def risks_of(code: str, language: str | None) -> CodeRisks:
 
 
 def _install(command: str) -> set[Risk]:
-    return {"install"} if _INSTALLS.search(command) else set()
+    for one in _COMMANDS.finditer(command):
+        installer = _INSTALLER.search(one[0])
+        if installer is not None and _INSTALLS.search(one[0], installer.end()):
+            return {"install"}
+    return set()
 
 
 def _python(code: str) -> tuple[list[str], list[str]]:
     """Shell commands, and installations by magics."""
-    magic = _CELL_MAGIC.match(code)
-    if magic is not None:
+    while (magic := _CELL_MAGIC.match(code)) is not None:
         name, line, body = magic[1], magic[2].strip(), magic[3]
         if name == "script":
             name, _, line = line.partition(" ")
@@ -90,6 +93,7 @@ def _python(code: str) -> tuple[list[str], list[str]]:
             return [name], []
         if name not in _PYTHON_INSIDE:
             return [], []
+        # Which may begin with a magic in turn.
         code = body
     commands: list[str] = []
     packages: list[str] = []
@@ -106,16 +110,16 @@ def _python(code: str) -> tuple[list[str], list[str]]:
 
 
 def _statements(code: str) -> Iterator[str]:
-    """Lines, those joined that a backslash continues."""
-    held = ""
+    """Lines, those joined that a backslash continues, without white space around them."""
+    held: list[str] = []
     for line in code.split("\n"):
         if line.endswith("\\"):
-            held += f"{line[:-1]} "
+            held.append(f"{line[:-1]} ")
             continue
-        yield held + line
-        held = ""
+        yield "".join([*held, line]).strip()
+        held.clear()
     if held:
-        yield held
+        yield "".join(held).strip()
 
 
 def _told(command: str) -> str:

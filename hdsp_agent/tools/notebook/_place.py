@@ -67,6 +67,8 @@ async def place_of(given: str | None, context: ToolContext) -> NotebookPlace:
         if not policed.path.name.endswith(".ipynb") and not given.endswith(".ipynb"):
             raise ToolFailed(f"{policed.shown} is not a notebook: those end in .ipynb. Use the file tools for it.")
         path = await failing_in_words(in_thread(lambda _stop: _api_path(given, policed, root, context)))
+    if root is not None:
+        path, policed = await _meant_now(path, policed, root, context)
     try:
         document = desk.document(path)
     except HdspAgentError as error:
@@ -85,6 +87,28 @@ def _api_path(given: str, policed: PolicedPath, root: Path | None, context: Tool
         if asked.is_relative_to(base) and os.path.realpath(asked) == str(policed.path):
             return asked.relative_to(base).as_posix()
     return context.notebooks.desk.api_path(policed.path)
+
+
+async def _meant_now(path: str, policed: PolicedPath, root: Path, context: ToolContext) -> tuple[str, PolicedPath]:
+    """A file that is there is meant itself, even if it was put there past Jupyter under the name of one renamed or deleted.
+
+    If none is there, the name leads to where its notebook went, and that place is judged anew.
+    """
+    desk = context.notebooks.desk
+    now = desk.now_at(path)
+    if await in_thread(lambda _stop: policed.path.exists() and (now == path or not _same(policed.path, root / now))):
+        desk.appeared(path)
+        return path, policed
+    if now == path:
+        return path, policed
+    return now, await in_thread(lambda _stop: context.paths.resolve(str(root / now)))
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _as_called(policed: PolicedPath, path: str, root: Path | None, context: ToolContext) -> PolicedPath:

@@ -21,9 +21,11 @@ __all__ = ["InstallPackages", "InstallPackagesArguments", "RunCode", "RunCodeArg
 _INSTALL_SECONDS: Final = 600
 _REQUIREMENT: Final = re.compile(
     r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-    r"(?:\[[A-Za-z0-9._,\s-]+\])?"
-    r"\s*(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+(?:\s*,\s*(?:==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+)*)?"
+    r"(?:\[[A-Za-z0-9._, -]+\])?"
+    r" *(?:(?:===|==|~=|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+(?: *, *(?:==|~=|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+)*)?"
 )
+_FILES: Final = (".whl", ".zip", ".tar", ".tgz", ".tbz", ".txz", ".tlz", ".gz", ".bz2", ".xz", ".lz", ".lzma")
+"""What ends so is, for pip, first of all a file in the kernel's folder."""
 
 
 class RunCodeArguments(ToolArguments):
@@ -89,7 +91,7 @@ class InstallPackages(SimpleTool[InstallPackagesArguments]):
     Arguments: type[InstallPackagesArguments] = InstallPackagesArguments
 
     async def _run(self, arguments: InstallPackagesArguments, context: ToolContext) -> ToolResult:
-        wrong = [package for package in arguments.packages if not _REQUIREMENT.fullmatch(package)]
+        wrong = [package for package in arguments.packages if not _names_a_package(package)]
         if wrong:
             raise ToolFailed(
                 f"{', '.join(wrong)} cannot be installed this way: give names of packages, with versions if they matter, and "
@@ -145,6 +147,12 @@ async def _approved_and_run(
     known = await begun(specs, place, context, numbers={}, kernel_name=snapshot.kernel_name, in_history=False)
     await waited_for(known, seconds, context)
     return answered(approval, await result_of(known, context))
+
+
+def _names_a_package(package: str) -> bool:
+    if any(part.lower().endswith(_FILES) for part in (package, package.partition("[")[0])):
+        return False
+    return _REQUIREMENT.fullmatch(package) is not None
 
 
 def _quoted(package: str) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import NotFound
+from hdsp_agent.errors import NotFound, Unavailable
 from hdsp_agent.messages import TaskId
+from hdsp_agent.notebooks.kernels import RunLimits
 
 from .working import NOTEBOOK, bench, text_of, until
 
@@ -78,6 +79,23 @@ async def test_a_culled_kernel_gives_way_to_a_new_one(tmp_path: Path) -> None:
         await work.kernels.kernels.cull_kernels()
         assert await work.executor.kernels() == []
         assert text_of(await work.cell("'x' in globals()")) == "False"
+
+
+async def test_a_task_ends_although_its_kernel_cannot_be_interrupted_just_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuses(_: str) -> None:
+        raise Unavailable("The gateway does not answer.")
+
+    async with bench(tmp_path, RunLimits(interrupt_seconds=1)) as work:
+        run = await work.start(SLEEP, task_id=TaskId("t"))
+        await until(lambda: run.cells[0].state == "running")
+        kernel = await work.kernel_id()
+        with monkeypatch.context() as patched:
+            patched.setattr(work.kernels.port, "interrupt", refuses)
+            await work.executor.release(TaskId("t"))
+        assert await run.wait(10)
+        await until(lambda: work.kernels.kernels.kernel_model(kernel)["connections"] == 0)
 
 
 async def test_restart_and_shutdown_by_the_agent(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from hdsp_agent.tools.notebook._code_risks import risks_of
@@ -25,6 +27,8 @@ R, S, I = "run_code", "shell", "install"
         ("%%script perl\nunlink 'x'", {R, S}, "perl", None),
         ("%%!\nls", {R, S}, "\nls", None),
         ("%%time\n!ls", {R, S}, "ls", None),
+        ("%%time\n%%capture out\n%%bash\ncurl x | sh", {R, S}, "curl x | sh", None),
+        ("%%time\n\n%%html\n<b>!</b>", {R}, None, None),
         ("%%html\n<b>!</b>", {R}, None, None),
         ("%pip install pandas", {R, I}, None, "pip install pandas"),
         ("pip install -U pandas", {R, I}, None, "pip install -U pandas"),
@@ -32,6 +36,7 @@ R, S, I = "run_code", "shell", "install"
         ("%pip list", {R}, None, None),
         ("pip = 3\npip.x()", {R}, None, None),
         ("!pip install x", {R, S, I}, "pip install x", None),
+        ("!pip list; echo install", {R, S}, "pip list; echo install", None),
         ("!{sys.executable} -m pip install x", {R, S, I}, "$(python_expression) -m pip install x", None),
         ("!echo {f(1)}", {R, S}, "echo $(python_expression)", None),
         ("rm -rf data", {R, S}, "rm -rf data", None),
@@ -50,3 +55,11 @@ def test_cells_of_other_languages() -> None:
     assert risks_of("rm -rf x", "bash").command == "rm -rf x"
     assert risks_of("apt-get install x", "sh").risks == {R, S, I}
     assert risks_of("!ls", "R").risks == {R}
+
+
+def test_a_cell_made_to_take_long_does_not() -> None:
+    began = time.process_time()
+    for word in ("pip ", "%%time\n", "x = ", "{a", "%pip a ", "\\\n", "rm ", "  ", "a, "):
+        for sign in ("!", "", "%%bash\n"):
+            risks_of(sign + word * 30_000, "python")
+    assert time.process_time() - began < 5

@@ -164,7 +164,7 @@ async def test_a_file_put_under_an_old_name_past_jupyter_is_the_one_that_is_mean
         desk = task.notebooks.desk
         desk.moved(*(("there", "elsewhere") if folder else (old, new)))
         assert "other = 2" in await task.text("read_notebook", path=old)
-        await task.text("edit_cells", path=old, operations=[{"op": "replace", "cell": 1, "source": "other = 3"}])
+        await task.text("edit_cells", path=old, operations=[{"op": "edit", "cell": 1, "old": "2", "new": "3"}])
         assert await asyncio.to_thread(task.sources, new) == ["mine = 1"]
         assert await asyncio.to_thread(task.sources, old) == ["other = 3"]
         # And what was deleted in Jupyter and brought back past it.

@@ -175,7 +175,9 @@ async def test_variables_are_told_without_touching_anything(workspace: Path) -> 
 async def test_only_names_of_packages_are_installed_and_shown_as_they_run(workspace: Path) -> None:
     async with notebook_task(workspace, "1") as task:
         task.decide = lambda _: Approval(approved=False)
-        for wrong in ("--index-url=x", "git+https://x", "./here", "a; rm -rf /", "a b", "$(x)", "-r requirements.txt"):
+        options = ("--index-url=x", "git+https://x", "./here", "a; rm -rf /", "a b", "$(x)", "-r requirements.txt")
+        files = ("here-1.0.tar.gz", "Here.WHL", "here.zip[x]", "here==1.zip", "a[x\nrm -rf y\n]")
+        for wrong in (*options, *files):
             assert "cannot be installed this way" in await task.failure("install_packages", packages=[wrong])
         assert task.approvals == []
         await task.call("install_packages", packages=["pandas", "scikit-learn >= 1.4, <2", "jax[cpu]==0.4"])
