@@ -41,6 +41,8 @@ class _Scene:
         self.cell: Final = cell
         self.shown = 0
         self.kept: tuple[int, bool] | None = None
+        self.refused = False
+        """Whether it counts as kept only because nobody took it."""
 
     @property
     def is_kept(self) -> bool:
@@ -84,7 +86,7 @@ class Stage:
         if self._marked.get(path):
             self._on_work(self.working(path))
         for play in self._plays.values():
-            if not play.over and self._desk.now_at(play.run.path) == path:
+            if (not play.over or play.is_refused) and self._desk.now_at(play.run.path) == path:
                 play.begin_again()
 
     async def settled(self, run: Run) -> None:
@@ -181,9 +183,16 @@ class _Play:
             self._touched.add(cell.cell_id)
             self._stir()
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether there are outputs that a tab kept out of the notebook, which may be another by now."""
+        return any(scene.refused for scene in self._scenes.values())
+
     def begin_again(self) -> None:
         for scene in self._scenes.values():
             scene.shown = 0
+            if scene.refused:
+                self.problem, scene.refused, scene.kept = None, False, None
             # One that is in the file may have been run again by the person since.
             if scene.cell.state != "queued" and not scene.is_kept:
                 self.touch(scene.cell)
@@ -318,6 +327,7 @@ class _Play:
         self._saved_at = monotonic()
         document = self._desk.document(self.run.path)
         left = list(versions)
+        refused: list[_Scene] = []
         while left:
             try:
                 await document.apply([_outputs_of(scene.cell) for scene in left], task_id=self.run.task_id)
@@ -327,9 +337,12 @@ class _Play:
                 self._tell(error, gone=next(iter(gone), None))
                 # Somebody deleted a cell that ran; the others' outputs are kept all the same.
                 others = [scene for scene in left if scene.cell.cell_id not in gone]
-                left = others if len(others) < len(left) else []
+                if len(others) == len(left):
+                    refused = left
+                    break
+                left = others
         for scene, version in versions.items():
-            scene.kept = version
+            scene.kept, scene.refused = version, scene in refused
 
     def _tell(self, error: HdspAgentError, *, gone: str | None) -> None:
         self.problem = (

@@ -290,3 +290,24 @@ async def test_a_cell_that_was_not_run_because_one_before_it_failed_keeps_its_ou
         await show.finish(run)
         assert run.cells[1].started_at is None
         assert "old" in str(page.cells[1]["outputs"]) and show.kept(1)[0]["text"] == "old\n"
+
+
+async def test_outputs_that_a_tab_kept_out_are_put_in_when_it_is_there_again(
+    folder: Path, manager: FileContentsManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with theatre(folder, manager, "print(1)") as show:
+        page = show.look()
+
+        async def refuses(*_: Any) -> Any:
+            raise Unavailable("The page is on a laptop that sleeps.")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(show.tabs, "apply", refuses)
+            run = await show.start("print(1)")
+            await show.finish(run)
+        assert show.stage.problem(run) is not None and show.kept() == []
+        page.cells[0]["outputs"] = []
+        show.stage.look(PATH)
+        await show.stage.settled(run)
+        assert show.kept()[0]["text"] == "1\n" and page.cells[0]["outputs"] == run.cells[0].outputs.outputs
+        assert show.stage.problem(run) is None
