@@ -53,6 +53,7 @@ $(LINKED): $(BUILT)
 
 $(SYSTEM_READY): scripts/system_packages.sh | $(PY_INSTALLED)
 	bash scripts/system_packages.sh
+	python -m bash_kernel.install --sys-prefix > /dev/null
 	@touch $@
 
 $(COLLABORATION): scripts/collaboration.txt | $(VENV)/.stamp-created

