@@ -65,6 +65,14 @@ export class AgentApi {
   }
 
   /**
+   * Delete a stored conversation.
+   */
+  async deleteTask(id: string): Promise<void> {
+    const response = await this._request.delete(this._of(`history/${id}`));
+    expect(response.ok()).toBe(true);
+  }
+
+  /**
    * The names of the profiles.
    */
   async profiles(): Promise<IProfilesAnswer> {

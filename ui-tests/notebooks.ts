@@ -370,6 +370,8 @@ export class AgentAtWork {
   async close(): Promise<void> {
     if (this.task !== null) {
       await this.api.command('CloseTask', { taskId: this.task });
+      // A conversation on screen would be on that of the next story, too.
+      await this.api.deleteTask(this.task);
       this.task = null;
     }
   }

@@ -73,6 +73,8 @@ class NotebookTabs:
         self._leases: dict[str, NotebookTab] = {}
         self._hashes: dict[str, str] = {}
         """Of files as the agent left them, until somebody else writes them."""
+        self._renamed: dict[str, tuple[str, float]] = {}
+        """New to old path and when, of files that were renamed and whose tabs have not told so yet."""
         self._changed = asyncio.Event()
         self._telling: set[asyncio.Task[None]] = set()
         self._started = monotonic()
@@ -139,6 +141,11 @@ class NotebookTabs:
         future = tab.waiting.get(message.op_id) if tab is not None else None
         if future is not None and not future.done():
             future.set_result(message)
+
+    def file_renamed(self, old: str, new: str) -> None:
+        """A tab that has the notebook open learns of it in a moment, and tells its new name then."""
+        if any(tab.has(old) for tab in self._tabs.values()):
+            self._renamed[new] = old, monotonic()
 
     # ---- what the notebooks ask
 
@@ -245,6 +252,10 @@ class NotebookTabs:
         if monotonic() - self._started < self.patience:
             # Tabs from before a restart find the server again one after the other.
             return True
+        old, since = self._renamed.get(path, (path, 0.0))
+        if old != path and monotonic() - since < self.patience and any(tab.has(old) for tab in self._tabs.values()):
+            return True
+        self._renamed.pop(path, None)
         return any(path in tab.notebooks and self._is_missed(tab) for tab in self._tabs.values())
 
     def _is_missed(self, tab: NotebookTab) -> bool:

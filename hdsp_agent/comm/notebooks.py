@@ -106,6 +106,7 @@ class ServerNotebooks:
         match data["action"]:
             case "rename":
                 old = data["source_path"].strip("/")
+                self.tabs.file_renamed(old, path)
                 desk.moved(old, path)
                 await self._take_kernels_along()
             case "delete":

@@ -139,7 +139,7 @@ test('a notebook that is renamed in a run goes on under its new name', async ({
   await notebook.expectSaved();
   expect(await notebooks.printed(renamed, 'long')).toBe('first\nsecond\n');
   expect(await notebooks.exists(path)).toBe(false);
-  await agent.edit(path, {
+  await agent.edit(renamed, {
     op: 'edit',
     cell: 'long',
     old: 'first',
