@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Sequence
 from typing import Final
@@ -30,7 +29,6 @@ __all__ = ["AttachedDocument"]
 
 _LEAST_MINOR: Final = 5
 """A tab gives every cell an id, whatever the file has."""
-_DEADLINE_SECONDS: Final = 60
 _MOST_READS: Final = 5
 
 
@@ -99,7 +97,6 @@ class AttachedDocument:
             save=save,
             task_id=task_id,
             review=review,
-            deadline=int((time.time() + _DEADLINE_SECONDS) * 1000),
         )
         try:
             return await self._tabs.apply(self._tab, message)
