@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
 from ..messages import ClineApiReqCancelReason, ClineMessage, TaskTokenUsageUpdated
-from ..providers import ModelClient, ModelError, UsageReport, classify
+from ..providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
 from ._conversation import text_block
 from ._limits import reached_limit
 from ._outcomes import Stopped
 from ._resume import SERVER_STOPPED
 from ._retry import backoff_seconds, count_down, may_retry
+from ._silent_cuts import SilentCuts
 from ._stream import AnswerStream
 from ._usage import request_info
 from ._words import CUT_OFF
@@ -29,6 +30,11 @@ _ROOM_NEEDED: Final = frozenset({"overflow", "overflow_output_budget", "payload_
 NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
 _NO_ANSWER_TEXT: Final = (
     "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
+)
+_LEFT_OUT: Final = (
+    "The server of {model} seems to leave out part of the conversation: at least {sent} tokens were sent, and it counts "
+    "{counted}. The model does not know what is left out. Give it a larger context window (with Ollama: the context size "
+    "in the profile), or begin a new conversation."
 )
 _LONGEST_RAW: Final = 500
 
@@ -47,6 +53,7 @@ class Requests:
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        self._cuts = SilentCuts()
 
     async def answer(self) -> AnswerStream:
         """A whole answer with something in it. Raises Stopped if the person does not want to try again."""
@@ -72,6 +79,7 @@ class Requests:
             started = await self._tell_started(client)
             await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
             await self._tell_ended(started, client, stream)
+            await self._tell_left_out(request, client, stream.answer.usage)
             for ts in stream.shown_in_vain:
                 await task.withdraw_question(ts)
             if stream.answer.stop == "refusal":
@@ -137,6 +145,16 @@ class Requests:
 
     async def _tell_ended(self, started: ClineMessage, client: ModelClient, stream: AnswerStream) -> None:
         await self._account(started, client, stream.answer.usage)
+
+    async def _tell_left_out(self, request: ModelRequest, client: ModelClient, usage: UsageReport | None) -> None:
+        """Some servers cut what is too long for them and say nothing; the model then forgets what it was told."""
+        if usage is None or not client.info.counts_tokens:
+            return
+        sent = self._cuts.first_seen(request, usage, client.info.context_window)
+        if sent is not None:
+            await self._task.conversation.say(
+                "error", _LEFT_OUT.format(model=client.info.id, sent=sent, counted=usage.context)
+            )
 
     async def _tell_failed(
         self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream, error: ModelError

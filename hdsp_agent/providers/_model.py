@@ -165,6 +165,8 @@ class ModelInfo:
     cache_reads_price: float | None = None
     cache_writes_price: float | None = None
     deprecated: bool = False
+    counts_tokens: bool = True
+    """Whether the usage it reports is counted from what it was sent."""
 
 
 class ModelClient(Protocol):

@@ -51,6 +51,7 @@ SCRIPTED_INFO: Final = ModelInfo(
     output_price=15.0,
     cache_reads_price=0.3,
     cache_writes_price=3.75,
+    counts_tokens=False,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
 from hdsp_agent.agent._stream import AnswerStream
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, call_tool
+from hdsp_agent.providers import ModelError, Stop, TextDelta, ThinkingDelta, UsageReport, call_tool
+from hdsp_agent.providers._scripted import SCRIPTED_INFO, Step
 
 from .scripted_agent import running_agent, until
 
@@ -166,3 +168,26 @@ async def test_a_task_that_fails_before_it_can_even_ask_is_put_aside(
         await agent.manager.resume(task_id)
         await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")
         await agent.completed(task_id)
+
+
+COUNTING = replace(SCRIPTED_INFO, counts_tokens=True, context_window=None)
+
+
+def counted(tokens: int) -> list[Step]:
+    return [*call_tool("look", {"text": "x" * tokens})[:-2], UsageReport(input=tokens, output=5), Stop("tool_use")]
+
+
+async def test_a_server_that_leaves_out_part_of_the_conversation_is_told_of_once(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [counted(4_096), counted(4_095), DONE]) as agent:
+        agent.model.info = COUNTING
+        task_id = await agent.finished("word " * 12_000)
+        [told] = await agent.says(task_id, "error")
+        assert "leave out part" in (told.text or "") and "4096" in (told.text or "")
+
+
+async def test_a_server_that_counts_all_it_was_sent_is_not_suspected(tmp_path: Path) -> None:
+    end = [*DONE[:-2], UsageReport(input=15_200, output=5), Stop("tool_use")]
+    async with running_agent(tmp_path, [counted(15_000), counted(15_100), end]) as agent:
+        agent.model.info = COUNTING
+        task_id = await agent.finished("word " * 12_000)
+        assert await agent.says(task_id, "error") == []
