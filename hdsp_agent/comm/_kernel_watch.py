@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError
@@ -54,6 +55,12 @@ class KernelWatch:
         self._opening: asyncio.Task[None] | None = None
         self._placing: asyncio.Task[None] | None = None
         self._no_more_fate: Callable[[], None] = _nothing
+        self._since = monotonic()
+
+    @property
+    def age(self) -> float:
+        """For how many seconds it is watched."""
+        return monotonic() - self._since
 
     def look(self) -> None:
         """See whether the kernel is still the same process, publishing where it did. Called often."""

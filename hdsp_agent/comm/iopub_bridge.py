@@ -28,6 +28,9 @@ _LOOK_SECONDS: Final = 0.25
 """How often it is looked for new kernels: less than one needs to start, so that its first run is not missed."""
 _SLOWEST_SECONDS: Final = 10.0
 """How often the sessions are read while nothing changes, as JupyterLab does."""
+_SESSION_SECONDS: Final = 60.0
+"""How long a kernel may take to get its session, which is listed when the kernel has answered, and be waited for."""
+_WAITING_SECONDS: Final = 1.0
 
 
 class IopubBridge:
@@ -118,7 +121,8 @@ class IopubBridge:
 
     async def _refresh(self) -> None:
         self._refresh_at = monotonic() + self._pace
-        self._pace = min(self._pace * 2, _SLOWEST_SECONDS)
+        waited_for = any(not watch.paths and watch.age < _SESSION_SECONDS for watch in self._watches.values())
+        self._pace = min(self._pace * 2, _WAITING_SECONDS if waited_for else _SLOWEST_SECONDS)
         paths: dict[str, list[str]] = {}
         sessions = await self._sessions.sessions()
         for session in sessions:

@@ -20,6 +20,15 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+async def settled(most: int) -> bool:
+    """Whether no more than these are open soon; some are closed by threads, which take their time."""
+    for _ in range(100):
+        if descriptors() <= most:
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="counts files as Linux shows them")
 async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
@@ -36,7 +45,7 @@ async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Pat
         for _ in range(30):
             await once()
         # One each time would be thirty; some of the loop's own come and go.
-        assert descriptors() <= before + 5
+        assert await settled(before + 5)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts files as Linux shows them")
@@ -54,7 +63,7 @@ async def test_executors_leave_no_file_descriptors_behind(tmp_path: Path) -> Non
         before = descriptors()
         for _ in range(5):
             await once()
-        assert descriptors() <= before + 1
+        assert await settled(before + 1)
 
 
 async def test_the_folder_the_program_was_started_in_stays_as_it_is(
