@@ -16,6 +16,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "agent": ("agent",),
     "notebook": ("notebooks", "notebook_edits"),
     "kernel": ("kernels",),
+    "checkpoint": ("checkpoints",),
 }
 """What the ids of results begin with, and the modules that measure them."""
 

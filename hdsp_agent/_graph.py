@@ -12,6 +12,7 @@ from ._operator import home_of, person_of_server, policy_of, user_config_of, wor
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
+from .comm.composer_requests import ComposerRequests
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
 from .comm.notebook_memory import NotebookMemory
@@ -55,6 +56,7 @@ def build_services(app: HdspAgentApp) -> Services:
     notebooks = _notebooks(app, configuration, room)
     agent, screens, requests = _agent(app, configuration, room, notebooks)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
+    ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
     NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
     SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
@@ -115,6 +117,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
             can_start_tasks=dispatcher.handles("newTask"),
             shown=shown,
             doing=history.details(shown.item.id) if shown else None,
+            open_tasks=history.open_tasks.of(owner),
         )
 
     channels = ChannelHub(
@@ -162,7 +165,7 @@ def _agent(
     agent = RunningAgent(configuration.config, room.storage, feed, workspace=workspace, notebooks=notebooks.notebooks)
     screens = Screens(agent, room.history, ScreenMemory(configuration.home, workspace))
     room.channels.on_arrival(screens.arrived)
-    return agent, screens, AgentRequests(agent, room.history, room.channels, screens)
+    return agent, screens, AgentRequests(agent, room.history, room.channels, screens, configuration.config)
 
 
 async def start_services(app: HdspAgentApp, services: Services) -> None:

@@ -73,6 +73,18 @@ export class AgentApi {
   }
 
   /**
+   * Delete every stored conversation; none may be open.
+   */
+  async forgetTasks(): Promise<void> {
+    const { taskHistory } = await this.get<{ taskHistory: { id: string }[] }>(
+      'history?limit=100'
+    );
+    for (const { id } of taskHistory) {
+      await this.deleteTask(id);
+    }
+  }
+
+  /**
    * The names of the profiles.
    */
   async profiles(): Promise<IProfilesAnswer> {

@@ -9,7 +9,6 @@ import { JupyterServer } from './server';
 export { expect } from '@jupyterlab/galata';
 
 const PANEL_ID = 'hdsp-agent-panel';
-const PICTURES = path.join(__dirname, 'test-results', 'screenshots');
 
 /**
  * JupyterLab's themes.
@@ -28,7 +27,26 @@ export class Lab {
     readonly page: IJupyterLabPageFixture,
     readonly api: AgentApi,
     private readonly _path = '/lab'
-  ) {}
+  ) {
+    page.on('pageerror', error => this.errors.push(String(error.stack)));
+    page.on('console', message => {
+      if (message.type() === 'error') {
+        this.errors.push(message.text());
+      }
+    });
+    page.on('request', request => {
+      const { protocol, hostname } = new URL(request.url());
+      if (/^(http|ws)s?:$/.test(protocol) && hostname !== '127.0.0.1') {
+        this.errors.push(`The page asked ${hostname} for something.`);
+      }
+    });
+  }
+
+  /**
+   * What went wrong in the page by its own account, and whom but the server it
+   * asked for anything.
+   */
+  readonly errors: string[] = [];
 
   /**
    * The agent's panel.
@@ -38,10 +56,68 @@ export class Lab {
   }
 
   /**
+   * The open conversations of the panel.
+   */
+  get conversations(): Locator {
+    return this.panel.getByRole('tablist', { name: 'Open conversations' });
+  }
+
+  /**
+   * What is on screen of a conversation.
+   */
+  get chat(): Locator {
+    return this.panel.getByRole('feed', { name: 'Conversation' });
+  }
+
+  /**
+   * What the agent waits for.
+   */
+  get question(): Locator {
+    return this.panel.getByRole('group', { name: 'The agent waits for you' });
+  }
+
+  /**
+   * Where one writes to the agent.
+   */
+  get field(): Locator {
+    return this.panel.getByRole('textbox', { name: 'Message to the agent' });
+  }
+
+  /**
+   * How a model is set up in an empty panel.
+   */
+  get setup(): Locator {
+    return this.panel.getByRole('region', { name: 'Setting up a model' });
+  }
+
+  /**
+   * The list of past conversations.
+   */
+  get history(): Locator {
+    return this.panel.getByRole('region', { name: 'Past conversations' });
+  }
+
+  /**
    * What the panel says of the connection.
    */
   get banner(): Locator {
     return this.panel.getByRole('region', { name: 'Connection' });
+  }
+
+  /**
+   * What is read aloud of the connection.
+   */
+  get announced(): Locator {
+    return this.panel.getByRole('status').filter({ hasText: /^HDSP Agent: / });
+  }
+
+  /**
+   * How a conversation is begun, once there is a model.
+   */
+  get greeting(): Locator {
+    return this.panel.getByRole('region', {
+      name: 'Beginning a conversation'
+    });
   }
 
   /**
@@ -134,10 +210,54 @@ export class Lab {
   }
 
   /**
-   * The messages on screen, oldest first.
+   * Press Tab until an element has the focus.
    */
-  async messages(): Promise<string[]> {
-    return this.panel.locator('.jp-hdspAgent-message-text').allTextContents();
+  async tabTo(
+    element: Locator,
+    key: 'Tab' | 'Shift+Tab' = 'Tab'
+  ): Promise<void> {
+    await expect(element).toBeVisible();
+    for (let pressed = 0; pressed < 60; pressed++) {
+      if (await element.evaluate(node => node === document.activeElement)) {
+        return;
+      }
+      await this.page.keyboard.press(key);
+    }
+    await expect(element).toBeFocused();
+  }
+
+  /**
+   * The texts of a conversation from its beginning to its end, as one reads
+   * them who scrolls through it: only what is in sight is on the page.
+   */
+  async texts(): Promise<string[]> {
+    return this.chat.evaluate(async box => {
+      const shown = () =>
+        new Promise(resolve =>
+          requestAnimationFrame(() => requestAnimationFrame(resolve))
+        );
+      const texts = new Map<number, string>();
+      for (let top = 0; ; top += box.clientHeight / 2) {
+        box.scrollTop = top;
+        await shown();
+        for (const row of box.querySelectorAll('[aria-posinset]')) {
+          const text = row.querySelector(
+            '.jp-hdspAgent-user-text, .jp-hdspAgent-markdown'
+          );
+          texts.set(
+            Number(row.getAttribute('aria-posinset')),
+            text?.textContent ?? ''
+          );
+        }
+        // How high all of it is, is known of what was in sight only.
+        if (top >= box.scrollHeight - box.clientHeight) {
+          break;
+        }
+      }
+      return [...texts]
+        .sort(([one], [other]) => one - other)
+        .map(([, text]) => text);
+    });
   }
 
   /**
@@ -159,7 +279,11 @@ export class Lab {
    */
   async snap(name: string): Promise<void> {
     await this.page.screenshot({
-      path: path.join(PICTURES, `${name}.png`),
+      path: path.join(
+        test.info().project.outputDir,
+        'screenshots',
+        `${name}.png`
+      ),
       animations: 'disabled'
     });
   }

@@ -1,4 +1,8 @@
-import type { ChatCompletionRequest, ChatMessage } from '@copilotkit/aimock';
+import type {
+  ChatCompletionRequest,
+  ChatMessage,
+  Fixture
+} from '@copilotkit/aimock';
 import { LLMock } from '@copilotkit/aimock';
 
 /**
@@ -7,7 +11,19 @@ import { LLMock } from '@copilotkit/aimock';
  */
 const PATIENCE = 40_000;
 
-type Answer = { content: string } | { toolCalls: IToolCall[] };
+type Answer =
+  | { content: string }
+  | { toolCalls: IToolCall[] }
+  | { error: { message: string; type?: string }; status: number };
+
+/**
+ * How fast a text comes, if one can watch it come: this many characters at a
+ * time, and so many milliseconds between them.
+ */
+export interface IPace {
+  readonly characters: number;
+  readonly delay: number;
+}
 
 /**
  * A model whose every answer the test gives, at the time it gives it.
@@ -17,20 +33,24 @@ type Answer = { content: string } | { toolCalls: IToolCall[] };
  */
 export class PlayedModel {
   private constructor(private readonly _server: LLMock) {
-    _server.addFixture({
-      match: { endpoint: 'chat', predicate: () => true },
-      response: request => this._asked(request)
-    });
+    _server.addFixture(this._fixture);
   }
 
   /**
-   * Listen on a free port.
+   * Listen on a port of this machine, or on a free one.
    */
-  static async start(): Promise<PlayedModel> {
-    const server = new LLMock({ port: 0, host: '127.0.0.1' });
+  static async start(port = 0): Promise<PlayedModel> {
+    const server = new LLMock({ port, host: '127.0.0.1' });
     const model = new PlayedModel(server);
     await server.start();
     return model;
+  }
+
+  /**
+   * Where it is, without a slash at the end.
+   */
+  get url(): string {
+    return this._server.url;
   }
 
   /**
@@ -69,11 +89,7 @@ export class PlayedModel {
    * Have the agent call a tool, and wait for what the tool says.
    */
   async call(name: string, args: object): Promise<string> {
-    await this.asked();
-    const id = `call_${++this._calls}`;
-    this._answer({
-      toolCalls: [{ id, name, arguments: JSON.stringify(args) }]
-    });
+    const id = await this.order(name, args);
     await this.asked();
     const result = this.messages.find(
       message => message.role === 'tool' && message.tool_call_id === id
@@ -85,15 +101,22 @@ export class PlayedModel {
   }
 
   /**
+   * Have the agent call a tool, whatever comes of it; the call's id.
+   */
+  async order(name: string, args: object): Promise<string> {
+    await this.asked();
+    const id = `call_${++this._calls}`;
+    this._answer({
+      toolCalls: [{ id, name, arguments: JSON.stringify(args) }]
+    });
+    return id;
+  }
+
+  /**
    * Have the agent say that it is done.
    */
   async finish(): Promise<void> {
-    await this.asked();
-    const name = 'attempt_completion';
-    const args = JSON.stringify({ result: 'Done.' });
-    this._answer({
-      toolCalls: [{ id: `call_${++this._calls}`, name, arguments: args }]
-    });
+    await this.order('attempt_completion', { result: 'Done.' });
   }
 
   /**
@@ -101,6 +124,13 @@ export class PlayedModel {
    */
   get messages(): ChatMessage[] {
     return this._last?.messages ?? [];
+  }
+
+  /**
+   * All the words of what it was told last.
+   */
+  get told(): string {
+    return this.messages.map(textOf).join('\n');
   }
 
   /**
@@ -143,11 +173,19 @@ export class PlayedModel {
     });
   }
 
-  private _answer(answer: Answer): void {
+  private _answer(answer: Answer, pace: IPace | null = null): void {
     const waiting = this._waiting;
     this._waiting = null;
+    // It is looked up when the answer is there.
+    this._fixture.chunkSize = pace?.characters;
+    this._fixture.latency = pace?.delay;
     waiting?.(answer);
   }
+
+  private readonly _fixture: Fixture = {
+    match: { endpoint: 'chat', predicate: () => true },
+    response: request => this._asked(request)
+  };
 
   private _waiting: ((answer: Answer) => void) | null = null;
   private _wake: (() => void) | null = null;

@@ -365,6 +365,13 @@ export class AgentAtWork {
   }
 
   /**
+   * Tell it something about its task, as a program outside does.
+   */
+  async command(commandName: string): Promise<void> {
+    await this.api.command(commandName, { taskId: this.task });
+  }
+
+  /**
    * Put its task aside.
    */
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ from ._asks import AskAnswer, AskNotOpen, Given
 from ._build import Headless, build_agent, headless_agent
 from ._commands import CommandSession
 from ._context import PlainContext
+from ._enhancing import enhanced_prompt
 from ._manager import TaskManager, TaskRequest
 from ._models import ProfileModels
 from ._ports import (
@@ -45,5 +46,6 @@ __all__ = [
     "TaskRequest",
     "Unheard",
     "build_agent",
+    "enhanced_prompt",
     "headless_agent",
 ]

@@ -26,9 +26,11 @@ from ._manager import TaskManager
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
 from ._services import AgentServices
+from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
 from .modes import ModeBook
 from .prompts import Surroundings, system_prompt
+from .speech import CommandBook
 
 if TYPE_CHECKING:
     from ..notebooks.contents import ContentsNotebooks
@@ -88,6 +90,8 @@ def build_agent(
             sink=sink or Unheard(),
             history=history,
             notebooks=notebooks,
+            files=WorkspaceHistory(config.home, current, notebooks),
+            commands=CommandBook(config.home / "commands"),
         )
     )
 

@@ -20,6 +20,7 @@ from ..providers import parsed_arguments
 from ..tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ._outcomes import Delegated, Outcome
 from ._tool_context import CallContext
+from ._workspace_history import SavedStep
 
 if TYPE_CHECKING:
     from ._task import Task
@@ -124,7 +125,9 @@ class Calls:
 
     async def _run_tool(self, call: Call, tool: Tool, arguments: ToolArguments) -> None:
         task = self._task
-        context = CallContext(task, self, shown_at=call.shown_at)
+        files = task.services.files
+        saved = None if files is None else SavedStep(files, task.folder, task.task_id, call.name)
+        context = CallContext(task, self, shown_at=call.shown_at, saved=saved)
         begun = monotonic()
         try:
             result = await task.leash.run(tool.run(arguments, context), f"Tool {call.name} of task {task.task_id}")
@@ -138,6 +141,9 @@ class Calls:
         except Exception as error:
             task.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
+        finally:
+            if saved is not None:
+                saved.ended()
         if result.is_error and not context.denied:
             await self._failed(call, result, monotonic() - begun)
             return

@@ -84,8 +84,8 @@ class CommandSession:
             case DeleteQueuedMessageCommand(data=message_id, task_id=named):
                 await manager.remove_queued(await self._meant(manager, named), message_id)
             case GetCommandsCommand():
-                # Nothing reads slash commands yet: to list files of them would promise what does not happen.
-                return CommandsResponse(payload=([],))
+                commands = await manager.services.commands.listed(str(manager.services.workspace))
+                return CommandsResponse(payload=(commands,))
             case GetModesCommand():
                 names = await manager.services.modes.names(str(manager.services.workspace))
                 return ModesResponse(payload=(list(names),))

@@ -20,6 +20,7 @@ from ..messages import (
     TaskUserMessage,
     status_during,
 )
+from ..tools import ActionRequest
 from ._asks import AskAnswer, Asks, Given
 from ._conversation import Conversation
 
@@ -37,7 +38,13 @@ class Dialogue:
         self._events = events
         self._one_at_a_time = asyncio.Lock()
         self._expected: ClineMessage | None = None
+        self._about: tuple[int, ActionRequest | None] = (0, None)
         self.status: TaskStatus = "none"
+
+    def action_of(self, ts: int) -> ActionRequest | None:
+        """What the open question ``ts`` is to approve, if it is open and about that."""
+        asked, action = self._about
+        return action if asked == ts and self.asks.is_open(ts) else None
 
     @property
     def task_id(self) -> TaskId:
@@ -50,7 +57,13 @@ class Dialogue:
 
     @overload
     async def ask(
-        self, kind: ClineAsk, text: str | None = None, *, ts: int | None = None, is_protected: bool | None = None
+        self,
+        kind: ClineAsk,
+        text: str | None = None,
+        *,
+        ts: int | None = None,
+        is_protected: bool | None = None,
+        about: ActionRequest | None = None,
     ) -> AskAnswer: ...
 
     @overload
@@ -61,6 +74,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        about: ActionRequest | None = None,
         unless: Callable[[], bool],
     ) -> AskAnswer | None: ...
 
@@ -71,10 +85,12 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        about: ActionRequest | None = None,
         unless: Callable[[], bool] | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
+        ``about`` is what is to be approved.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
@@ -85,6 +101,7 @@ class Dialogue:
                 return None
             message = await self._put(kind, text, ts, is_protected)
             self._turn_to(status_during(kind))
+            self._about = (message.ts, about)
             answer = await self._wait(message)
             self._turn_to("running")
         return answer

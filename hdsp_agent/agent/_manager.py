@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakValueDictionary
@@ -41,6 +41,7 @@ from ._outcomes import Again, Begin, ChildDone, Completed, Delegated, Opening, O
 from ._services import AgentServices
 from ._task import Task
 from ._todos import todos_text
+from .approval import Suggestions, suggest_rules
 
 __all__ = ["TaskManager", "TaskRequest"]
 
@@ -76,6 +77,8 @@ class TaskManager:
         self._settling: set[Task] = set()
         self._delegation = Delegation(self)
         self.messages: Final = MessageOperations(self)
+        self.on_left: Callable[[TaskId], None] = lambda task_id: None
+        """Told of a task that is not worked on any more."""
 
     @property
     def events(self) -> Emitter:
@@ -180,6 +183,7 @@ class TaskManager:
         async with self._door(task_id):
             if self._open.pop(task_id, None) is None:
                 return
+            self.on_left(task_id)
             if self._current == task_id:
                 self._current = None
                 self.events.emit(TaskUnfocused(payload=(task_id,)))
@@ -193,6 +197,8 @@ class TaskManager:
         await asyncio.gather(*(task.close() for task in tasks), *(task.ended() for task in settling))
         await self._held.drain()
         await self.services.models.close()
+        if self.services.files is not None:
+            await self.services.files.close()
 
     # ---- say something
 
@@ -235,6 +241,14 @@ class TaskManager:
     def cancel_auto_answer(self, task_id: TaskId) -> None:
         """The person answers a question themselves, so nothing answers it for them."""
         self.get(task_id).answers_itself.cancel()
+
+    def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
+        """The rules that would approve what the open question ``ask_ts`` is about. Raises AskNotOpen."""
+        task = self.get(task_id)
+        action = task.dialogue.action_of(ask_ts)
+        if action is None:
+            raise AskNotOpen("This question is not open, or not about something to approve.", ask=ask_ts)
+        return suggest_rules(action, settings=task.settings, policy=self.services.policy(), mode=task.mode, fixed=fixed)
 
     async def switch_mode(self, task_id: TaskId, slug: str) -> None:
         """Let a task go on in another mode."""
@@ -390,6 +404,7 @@ class TaskManager:
         try:
             async with self._door(task.task_id):
                 self._open.pop(task.task_id, None)
+                self.on_left(task.task_id)
                 await (task.finish() if isinstance(outcome, Completed) else task.let_go())
             if not self._stopping:
                 await self._hand_over(task, outcome)
@@ -408,6 +423,7 @@ class TaskManager:
     async def _failed(self, task: Task) -> None:
         async with self._door(task.task_id):
             self._open.pop(task.task_id, None)
+            self.on_left(task.task_id)
             await task.let_go()
 
     async def _waits_for(self, task_id: TaskId) -> int | None:

@@ -24,6 +24,7 @@ from ..messages import (
 )
 from ..persistence import Foreseen, MessageManager, Spans, TaskReader, history_to_read
 from ._effects import EffectTally
+from ._files_along import FilesAlong
 from ._forking import fork_task
 from ._items import ItemChange
 from ._outcomes import Again, Edited, Opening
@@ -49,21 +50,28 @@ class MessageOperations:
 
     def __init__(self, manager: TaskManager) -> None:
         self._manager = manager
+        self._files = FilesAlong(manager.services)
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
-    async def delete(self, task_id: TaskId, ts: int) -> None:
-        """Take back the message ``ts`` and all that followed. ``undo`` brings it back."""
-        await self._make(task_id, TakeBack(operation="delete", message_ts=ts))
+    async def delete(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
+        """Take back the message ``ts`` and all that followed. ``undo`` brings it back.
 
-    async def rewind(self, task_id: TaskId, ts: int, *, keep: bool = True) -> None:
-        """Go back to the message ``ts``, which stays if ``keep``. Files stay as they are."""
-        await self._make(task_id, GoBack(operation="rewind", message_ts=ts, keep=keep))
+        With ``files`` the workspace goes back too, to before what the agent did in that part; so it is with the others.
+        """
+        await self._make(task_id, TakeBack(operation="delete", message_ts=ts), files=files)
 
-    async def edit(self, task_id: TaskId, ts: int, text: str, images: Sequence[str] = ()) -> None:
+    async def rewind(self, task_id: TaskId, ts: int, *, keep: bool = True, files: bool = False) -> None:
+        """Go back to the message ``ts``, which stays if ``keep``."""
+        await self._make(task_id, GoBack(operation="rewind", message_ts=ts, keep=keep), files=files)
+
+    async def edit(
+        self, task_id: TaskId, ts: int, text: str, images: Sequence[str] = (), *, files: bool = False
+    ) -> None:
         """Say something else instead of the message ``ts``, and go on from there."""
         if not text.strip() and not images:
             raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
-        await self._make(task_id, TakeBack(operation="edit", message_ts=ts), opening=Edited(text, tuple(images)))
+        change = TakeBack(operation="edit", message_ts=ts)
+        await self._make(task_id, change, opening=Edited(text, tuple(images)), files=files)
 
     async def undo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
         """Take back the newest change, or the one named."""
@@ -73,8 +81,8 @@ class MessageOperations:
         """Take back the newest undo, or the one named."""
         await self._make(task_id, UndoOrRedo(operation="redo", mark_id=mark_id), newer=newer)
 
-    async def preview(self, task_id: TaskId, change: ConversationChange) -> ConversationPreview:
-        """What a change would take back. Nothing is stopped or changed by looking."""
+    async def preview(self, task_id: TaskId, change: ConversationChange, *, files: bool = False) -> ConversationPreview:
+        """What a change would take back, with ``files`` also of the workspace. Nothing is stopped or changed by looking."""
         history = await self._to_look_at(task_id)
         foreseen = await _foresee(history, change)
         removed, restored = EffectTally(), EffectTally()
@@ -94,6 +102,7 @@ class MessageOperations:
             can_be_undone=bool(removed.messages or restored.messages),
             gone_on=foreseen.gone_on,
             stops_task=self._manager.status(task_id) == "running",
+            files=await self._files.preview(await self._reader(task_id), history, change) if files else None,
         )
 
     async def fork(self, task_id: TaskId, ts: int) -> TaskId:
@@ -105,14 +114,21 @@ class MessageOperations:
     # ---- inside
 
     async def _make(
-        self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse", opening: Opening | None = None
+        self,
+        task_id: TaskId,
+        change: ConversationChange,
+        *,
+        newer: Newer = "refuse",
+        opening: Opening | None = None,
+        files: bool = False,
     ) -> None:
         async with self._door(task_id):
             await self._refuse_early(task_id, change, newer)
             async with self._at_rest(task_id, opening) as task:
                 history = task.conversation.history
                 before = history.view.visible_ui
-                await _do(history, change, newer)
+                async with self._files.moved(task.conversation.log, history, change, wanted=files) as operation:
+                    await _do(history, change, newer, operation)
                 async for message in history.messages_in(before.minus(history.view.visible_ui)):
                     if message.say == "user_feedback":
                         # Words that waited for the end of the turn are not told to the model any more.
@@ -215,18 +231,18 @@ async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Fo
     return await history.foresee_rewind(ts, include_target_message=keep)
 
 
-async def _do(history: MessageManager, change: ConversationChange, newer: Newer) -> None:
+async def _do(history: MessageManager, change: ConversationChange, newer: Newer, files: str | None) -> None:
     match change:
         case TakeBack(operation="edit", message_ts=ts):
-            await history.rewind_to_timestamp(await history.edit_cutoff(ts))
+            await history.rewind_to_timestamp(await history.edit_cutoff(ts), files=files)
         case TakeBack(message_ts=ts):
-            await history.rewind_to_timestamp(ts)
+            await history.rewind_to_timestamp(ts, files=files)
         case GoBack(message_ts=ts, keep=keep):
-            await history.rewind_to_timestamp(ts, include_target_message=keep)
+            await history.rewind_to_timestamp(ts, include_target_message=keep, files=files)
         case UndoOrRedo(operation="undo", mark_id=mark_id):
-            await history.undo(mark_id, newer=newer)
+            await history.undo(mark_id, newer=newer, files=files)
         case UndoOrRedo(mark_id=mark_id):
-            await history.redo(mark_id, newer=newer)
+            await history.redo(mark_id, newer=newer, files=files)
         case _:
             assert_never(change)
 

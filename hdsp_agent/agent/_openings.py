@@ -68,7 +68,13 @@ class Openings:
         task = self._task
         task.todos = list(opening.todos)
         ts = await task.conversation.say("text", opening.text, images=opening.images, durable=True)
-        blocks = said(opening.text, opening.images)
+        # A subtask's first words are the model's, whatever they look like.
+        by_person = task.parent is None
+        blocks = (
+            (await task.speech.heard(opening.text, opening.images)).blocks
+            if by_person
+            else said(opening.text, opening.images)
+        )
         if opening.todos:
             # Shown too: a restart knows the list by its messages alone.
             await task.dialogue.tell_approved("tool", todos_text(opening.todos))
@@ -83,7 +89,8 @@ class Openings:
             await self._begin(Begin(text, images))
             return
         ts = await task.dialogue.user_said(text, images)
-        await task.conversation.add_api("user", said(text, images), ts=ts, durable=True)
+        heard = await task.speech.heard(text, images)
+        await task.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
 
     async def _again(self, answering: int | None) -> Outcome | None:
         """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
@@ -139,7 +146,7 @@ class Openings:
     async def _tell_unheard(self, recalled: Recalled) -> None:
         """Tell the model what the person said right before the server stopped."""
         for message in recalled.unheard:
-            blocks = said(message.text, message.images or ())
+            blocks = (await self._task.speech.heard(message.text, message.images or ())).blocks
             if blocks:
                 await self._task.conversation.add_api("user", blocks, ts=message.ts, durable=True)
                 self._task.has_told(message.ts)

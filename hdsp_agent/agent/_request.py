@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
-from ..messages import ClineApiReqCancelReason, ClineMessage, TaskTokenUsageUpdated
+from ..messages import ClineApiReqCancelReason, ClineMessage, ModelRoom, TaskTokenUsageUpdated
 from ..providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
 from ._conversation import text_block
 from ._limits import reached_limit
@@ -17,7 +17,7 @@ from ._resume import SERVER_STOPPED
 from ._retry import backoff_seconds, count_down, may_retry
 from ._silent_cuts import SilentCuts
 from ._stream import AnswerStream
-from ._usage import request_info
+from ._usage import request_info, with_request
 from ._words import CUT_OFF
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Requests:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._cuts = SilentCuts()
+        self.room: ModelRoom | None = None
+        """What the model takes in, once it was asked."""
 
     async def answer(self) -> AnswerStream:
         """A whole answer with something in it. Raises Stopped if the person does not want to try again."""
@@ -74,6 +76,7 @@ class Requests:
         client: ModelClient | None = None
         try:
             client = await task.client()
+            self.room = ModelRoom(context_window=client.info.context_window, max_output=client.info.max_output)
             request = await task.context.build(task.situation, answer_tokens=None)
             await self._space()
             started = await self._tell_started(client)
@@ -192,6 +195,8 @@ class Requests:
             info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
         await task.conversation.update(started.model_copy(update={"text": info.to_json()}))
         task.usage.add(info)
+        log = task.conversation.log
+        log.update_state(model_use=with_request(log.state.model_use or (), client.info.id, info))
         task.spending.cost += info.cost or 0.0
         await task.note_progress()
         task.services.events.emit(

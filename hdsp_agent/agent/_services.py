@@ -14,10 +14,12 @@ from ..messages import TaskId
 from ..persistence import TaskStore
 from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, Unheard
 from ._retry import Sleep
+from .speech._commands import CommandBook
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
     from ..tools import PathPolice, ToolState
+    from ._workspace_history import WorkspaceHistory
     from .approval import ApprovalEngine
 
 __all__ = ["AgentServices", "Spacing"]
@@ -57,5 +59,8 @@ class AgentServices:
     history: HistoryPort | None = None
     notebooks: Notebooks | None = None
     """None where no notebooks can be worked with."""
+    files: WorkspaceHistory | None = None
+    """None where nothing is kept of files."""
+    commands: CommandBook = field(default_factory=CommandBook)
     spacing: Spacing = field(default_factory=Spacing)
     sleep: Sleep = asyncio.sleep

@@ -51,7 +51,7 @@ from ._request import Requests
 from ._services import AgentServices
 from ._tool_context import CallContext
 from ._usage import UsageMeter
-from ._words import said
+from .speech import Speech
 
 if TYPE_CHECKING:
     from ..tools import PathPolice, ToolState
@@ -119,7 +119,11 @@ class Task:
         self.todos: list[TodoItem] = []
         self.edited_todos: list[TodoItem] | None = None
         self.asks_everything = False
+        self.told_unsaved = False
+        """Whether the person was told that files could not be saved."""
         self.stopping = False
+        self.completed = False
+        """It has done what it was to do; what is recorded of that may be under way."""
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
         self.tool_state.outputs.attach(self._kept.outputs, save=self._kept.save_outputs, shown=self._kept.shown_text)
         self.flow: Final = Flow(self)
@@ -129,6 +133,7 @@ class Task:
         self._openings: Final = Openings(self)
         self._untold = self._kept.untold
         self.answers_itself: Final = AutoAnswer(self)
+        self.speech: Final = Speech(self)
         self._on_settled = on_settled
         self._on_failure = on_failure
         self._worker: asyncio.Task[None] | None = None
@@ -333,6 +338,7 @@ class Task:
         self._settled = True
         match outcome:
             case Completed(again=again, result=result):
+                self.completed = True
                 if not again:
                     await self._tell_completed(result)
             case Delegated():
@@ -354,7 +360,7 @@ class Task:
 
     async def add_words(self, answer: AskAnswer) -> bool:
         """Tell the model what was said with an answer; whether anything was."""
-        blocks = said(answer.text, answer.images)
+        blocks = (await self.speech.heard(answer.text, answer.images)).blocks
         if not blocks:
             return False
         await self.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
@@ -379,11 +385,13 @@ class Task:
 
     async def add_late_words(self) -> bool:
         """Tell the model what was kept for now; whether anything was."""
-        untold, self._untold = self._untold, []
+        untold = list(self._untold)
         if not untold:
             return False
-        for words in untold:
-            if blocks := said(words.text, words.images):
+        heard = [await self.speech.heard(words.text, words.images) for words in untold]
+        self._untold = self._untold[len(untold) :]
+        for words, told in zip(untold, heard, strict=True):
+            if blocks := told.blocks:
                 await self.conversation.add_api("user", blocks, ts=words.said_at, durable=True)
         if notes := [text_block(entry.note) for entry in untold if entry.note is not None]:
             await self.conversation.add_api("user", notes, durable=True)
@@ -408,7 +416,7 @@ class Task:
         elif any([record.ts == ts async for record in log.api.iterate()]):
             await self.queue.taken(message.id)
             return
-        blocks = said(message.text, message.images or ())
+        blocks = (await self.speech.heard(message.text, message.images or ())).blocks
         await self.conversation.add_api("user", blocks, ts=ts, durable=True)
         await self.queue.taken(message.id)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
+from ..errors import HdspAgentError
 from ..messages import ClineAsk, ClineSay, NotebookRef, TaskId
 from ..persistence import Vault
 from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
 from ._asks import AskAnswer
 from ._flow import Flow
+from ._workspace_history import SavedStep
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
@@ -21,14 +24,22 @@ if TYPE_CHECKING:
 
 __all__ = ["CallContext"]
 
+_UNSAVED: Final = (
+    "The files could not be saved before the agent changes them, so these changes cannot be taken back with the "
+    "conversation: {reason}"
+)
+
 
 class CallContext:
     """The context of one call; ``denied`` says that the person refused what it wanted to do."""
 
-    def __init__(self, task: Task, calls: Calls, *, shown_at: int | None = None) -> None:
+    def __init__(
+        self, task: Task, calls: Calls, *, shown_at: int | None = None, saved: SavedStep | None = None
+    ) -> None:
         self._task = task
         self._calls = calls
         self._shown_at = shown_at
+        self._saved = saved
         self.denied = False
 
     @property
@@ -102,12 +113,31 @@ class CallContext:
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
             await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            await self._save_first(action)
             return Approval(approved=True)
-        answer = await task.dialogue.ask(ask, text, ts=at, is_protected=protected, unless=lambda: self._calls.rejected)
+        answer = await task.dialogue.ask(
+            ask, text, ts=at, is_protected=protected, about=action, unless=lambda: self._calls.rejected
+        )
         if answer is None:
             return self._refused(Approval(approved=False))
-        approval = Approval(answer.approved, answer.text, answer.images, by_person=True)
-        return approval if approval.approved else self._refused(approval)
+        heard = await task.speech.heard(answer.text, answer.images)
+        approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
+        if not approval.approved:
+            return self._refused(approval)
+        await self._save_first(action)
+        return approval
+
+    async def _save_first(self, action: ActionRequest) -> None:
+        """Keep the files as they are now, so that what is about to be done can be taken back."""
+        if self._saved is None:
+            return
+        task = self._task
+        try:
+            await self._saved.approved(action, task.conversation.log.last_ui_ts)
+        except HdspAgentError as error:
+            if not task.told_unsaved:
+                task.told_unsaved = True
+                await task.conversation.say("error", _UNSAVED.format(reason=error.message))
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True
@@ -117,7 +147,9 @@ class CallContext:
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
         """Ask the person something else; wait as long as it takes."""
         async with self._task.answers_itself.watching(ask, text):
-            return await self._task.dialogue.ask(ask, text)
+            answer = await self._task.dialogue.ask(ask, text)
+        heard = await self._task.speech.heard(answer.text, answer.images)
+        return replace(answer, text=heard.text, images=heard.images)
 
     async def say(
         self,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pydantic import ValidationError
 
 from ..events import ROO_TOOLS, roo_usage
 from ..messages import ApiProtocol, ClineApiReqInfo, ClineMessage, TokenUsage, ToolCounts, ToolUsage
+from ..persistence import ModelUse
 from ..providers import ModelInfo, UsageReport, cost_of
 
-__all__ = ["UsageMeter", "request_info", "request_of"]
+__all__ = ["UsageMeter", "request_info", "request_of", "with_request"]
 
 
 def request_info(
@@ -39,6 +42,22 @@ def request_of(message: ClineMessage) -> ClineApiReqInfo | None:
         return ClineApiReqInfo.model_validate_json(message.text or "{}")
     except ValidationError:
         return None
+
+
+def with_request(use: Sequence[ModelUse], model: str, request: ClineApiReqInfo) -> list[ModelUse]:
+    """What was used by day and model, with one more request, of today."""
+    today = datetime.now().astimezone().date().isoformat()
+    cached = 0 if request.api_protocol == "openai" else (request.cache_writes or 0) + (request.cache_reads or 0)
+    known = next((one for one in use if (one.day, one.model) == (today, model)), ModelUse(day=today, model=model))
+    more = known.model_copy(
+        update={
+            "requests": known.requests + 1,
+            "tokens_in": known.tokens_in + (request.tokens_in or 0) + cached,
+            "tokens_out": known.tokens_out + (request.tokens_out or 0),
+            "cost": known.cost + (request.cost or 0.0),
+        }
+    )
+    return [*(one for one in use if one is not known), more]
 
 
 @dataclass

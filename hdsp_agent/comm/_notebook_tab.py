@@ -27,6 +27,8 @@ class NotebookTab:
         self.is_remembered = False
         """Whether it is known only from before the server started again."""
         self.waiting: dict[str, asyncio.Future[Answer]] = {}
+        self.silent: set[str] = set()
+        """Notebooks it was asked about and did not answer for, since it was last heard of."""
         self._opened_at: dict[str, float] = {}
         self._reloads: dict[str, tuple[str, str]] = {}
 

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from pydantic import JsonValue
 
+from ..config import ContextProxy
 from ..messages import (
     AskResponseRequest,
     CancelAutoApprovalRequest,
@@ -22,7 +23,9 @@ from ..messages import (
     QueueMessageRequest,
     RemoveQueuedMessageRequest,
     Request,
+    RuleSuggestionsMessage,
     ShowTaskWithIdRequest,
+    SuggestRulesRequest,
     TaskId,
     TerminalOperationRequest,
     UpdateTodoListRequest,
@@ -31,6 +34,7 @@ from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .conversation_requests import ConversationRequests
 from .history import History
+from .open_task_requests import OpenTaskRequests
 from .running_agent import RunningAgent
 from .screens import Screens
 
@@ -43,17 +47,23 @@ __all__ = ["AgentRequests"]
 class AgentRequests:
     """Handles what concerns tasks that are worked on, or shall be."""
 
-    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens) -> None:
+    def __init__(
+        self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens, config: ContextProxy
+    ) -> None:
         self._agent = agent
+        self._config = config
         self._history = history
+        self._channels = channels
         self._screens = screens
         self._conversations = ConversationRequests(agent, history, channels, screens)
+        self._open_tasks = OpenTaskRequests(agent, history, screens)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
         handlers: dict[str, Handler[NoReturn]] = {
             "newTask": self.new_task,
             "askResponse": self.answer,
+            "suggestRules": self.suggest_rules,
             "cancelTask": self.cancel,
             "clearTask": self.clear,
             "showTaskWithId": self.show,
@@ -67,6 +77,7 @@ class AgentRequests:
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
         self._conversations.register(dispatcher)
+        self._open_tasks.register(dispatcher)
 
     # ---- a task's life
 
@@ -91,18 +102,35 @@ class AgentRequests:
             self._meant(context, message), message.message_ts, message.ask_response, message.text, message.images or ()
         )
 
+    async def suggest_rules(self, context: RequestContext, message: SuggestRulesRequest) -> None:
+        """The rules that would have approved what is asked go to the tab that asked, before the answer."""
+        task_id = self._meant(context, message)
+        manager = await self._agent.manager()
+        suggested = manager.suggest_rules(task_id, message.message_ts, fixed=sorted(self._config.fixed))
+        await self._channels.channel(context.owner).send_to(
+            context.client_id,
+            RuleSuggestionsMessage(
+                request_id=context.request_id,
+                task_id=task_id,
+                message_ts=message.message_ts,
+                rules=list(suggested.rules),
+                reason=suggested.reason,
+            ),
+        )
+
     async def cancel(self, context: RequestContext, message: CancelTaskRequest) -> None:
         """Stop what is being done."""
         await (await self._agent.manager()).cancel(self._meant(context, message))
 
     async def clear(self, context: RequestContext, message: ClearTaskRequest) -> None:
-        """Put it aside, on all tabs; it can be taken up again."""
+        """Put it aside and close it, on all tabs; it can be taken up again."""
         shown = self._history.shown(context.owner)
         task_id = message.task_id or (shown.item.id if shown else None)
         if task_id is None:
             return
         if self._history.details(task_id) is not None:
             await (await self._agent.manager()).close(TaskId(task_id))
+        self._history.open_tasks.remove(context.owner, [task_id])
         if self._history.shows(context.owner, task_id):
             self._history.hide(context.owner)
 

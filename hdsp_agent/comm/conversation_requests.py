@@ -6,7 +6,6 @@ from typing import NoReturn
 
 from pydantic import JsonValue
 
-from ..errors import Unsupported
 from ..messages import (
     ConversationPreviewMessage,
     DeleteMessageConfirmRequest,
@@ -68,10 +67,9 @@ class ConversationRequests:
 
     async def delete_message_confirmed(self, context: RequestContext, message: DeleteMessageConfirmRequest) -> None:
         """Take back the message and all that followed."""
-        _refuse_files(wanted=message.restore_checkpoint)
         task_id = self._history.meant(context.owner, message.task_id)
         manager = await self._agent.manager()
-        await manager.messages.delete(task_id, message.message_ts)
+        await manager.messages.delete(task_id, message.message_ts, files=bool(message.restore_checkpoint))
         await self._go_on(context, task_id)
 
     async def edit_message(self, context: RequestContext, message: SubmitEditedMessageRequest) -> None:
@@ -88,18 +86,20 @@ class ConversationRequests:
 
     async def edit_message_confirmed(self, context: RequestContext, message: EditMessageConfirmRequest) -> None:
         """Say something else instead, and go on from there."""
-        _refuse_files(wanted=message.restore_checkpoint)
         manager = await self._agent.manager()
         await manager.messages.edit(
-            self._history.meant(context.owner, message.task_id), message.message_ts, message.text, message.images or ()
+            self._history.meant(context.owner, message.task_id),
+            message.message_ts,
+            message.text,
+            message.images or (),
+            files=bool(message.restore_checkpoint),
         )
 
     async def rewind(self, context: RequestContext, message: RewindTaskRequest) -> None:
         """Go back to a message."""
-        _refuse_files(wanted=message.restore_files)
         task_id = self._history.meant(context.owner, message.task_id)
         manager = await self._agent.manager()
-        await manager.messages.rewind(task_id, message.message_ts, keep=message.keep)
+        await manager.messages.rewind(task_id, message.message_ts, keep=message.keep, files=bool(message.restore_files))
         await self._go_on(context, task_id)
 
     async def undo(self, context: RequestContext, message: UndoConversationRequest) -> None:
@@ -127,7 +127,7 @@ class ConversationRequests:
         """What a change would do goes to the tab that asked, before the answer."""
         task_id = self._history.meant(context.owner, message.task_id)
         manager = await self._agent.manager()
-        preview = await manager.messages.preview(task_id, message.change)
+        preview = await manager.messages.preview(task_id, message.change, files=bool(message.restore_files))
         await self._channels.channel(context.owner).send_to(
             context.client_id,
             ConversationPreviewMessage(request_id=context.request_id, task_id=task_id, preview=preview),
@@ -137,8 +137,3 @@ class ConversationRequests:
         """Whoever changed the conversation on screen is asked whether to go on from there."""
         if self._history.shows(context.owner, task_id):
             await self._screens.take_up(context.owner, task_id)
-
-
-def _refuse_files(*, wanted: bool | None) -> None:
-    if wanted:
-        raise Unsupported("This version of HDSP Agent cannot bring files back yet. Go back without the files.")

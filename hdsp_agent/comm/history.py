@@ -42,6 +42,7 @@ from ..persistence import (
 )
 from ._channel import ChannelHub
 from ._owner import Owner
+from .open_tasks import OpenTasks, needs_person
 from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn
 from .task_storage import TaskStorage
 
@@ -61,6 +62,7 @@ class History:
         self._held = HeldTasks()
         self._stopping = False
         self._worked_on: WorkedOn | None = None
+        self.open_tasks: Final = OpenTasks(channels, self.details)
         self.on_screen: Callable[[Owner, str | None], None] = lambda owner, task_id: None
         """Told what is on an owner's tabs from now on."""
 
@@ -71,6 +73,7 @@ class History:
     async def stop(self) -> None:
         """Finish what is under way."""
         self._stopping = True
+        self.open_tasks.stop()
         await self._held.drain()
 
     # ---- looking
@@ -121,6 +124,12 @@ class History:
             before = page[0].ts
         return MessagePage(seen[-limit:], len(seen) > limit)
 
+    async def waits_in_log(self, owner: Owner, task_id: str) -> bool:
+        """Whether the last word of a task that nobody works on is a question without which it does not go on."""
+        page = await self.messages(owner, task_id, limit=1)
+        last = page.messages[-1] if page.messages else None
+        return last is not None and needs_person(last.ask) and last.is_answered is None and not last.partial
+
     async def _marks(self, owner: Owner, task_id: str) -> ConversationMarks:
         reader = await self.task(owner, task_id)
         return newest_marks([mark async for mark in reader.marks.iterate()])
@@ -145,6 +154,11 @@ class History:
         shown = self._shown.get(owner)
         return shown is not None and shown.item.id == task_id
 
+    def shown_id(self, owner: Owner) -> str | None:
+        """The conversation on the owner's tabs, by its id."""
+        shown = self._shown.get(owner)
+        return None if shown is None else shown.item.id
+
     def meant(self, owner: Owner, task_id: TaskId | None) -> TaskId:
         """The task a request is about: the one it names, or the one on screen."""
         if task_id is not None:
@@ -165,6 +179,7 @@ class History:
         marks = await self._marks(owner, task_id)
         self._leave(owner)
         self._shown[owner] = ShownTask(item, page.messages, page.has_older, marks)
+        self.open_tasks.put(owner, item)
         self.on_screen(owner, task_id)
         self._channels.publish_state(owner)
         current = self.shown(owner)
@@ -286,10 +301,12 @@ class History:
         shown = self._shown.get(owner)
         if shown is not None and shown.item.id == item.id:
             self._shown[owner] = replace(shown, item=item)
+        self.open_tasks.item_changed(owner, item)
         self._channels.publish_to(owner, TaskHistoryItemUpdatedMessage(task_history_item=item))
 
     def _tell_removed(self, owner: Owner, task_ids: Sequence[str]) -> None:
         self._channels.publish_to(owner, TaskHistoryItemsRemovedMessage(task_ids=list(task_ids)))
+        self.open_tasks.remove(owner, task_ids)
         shown = self._shown.get(owner)
         if shown is not None and shown.item.id in task_ids:
             self.hide(owner)

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from ..messages import (
     DeleteMultipleTasksWithIdsRequest,
     DeleteTaskWithIdRequest,
+    ExportCurrentTaskRequest,
     ExportTaskWithIdRequest,
     ExtensionMessage,
     GetTaskWithAggregatedCostsRequest,
@@ -49,6 +50,7 @@ class HistoryRequests:
             "deleteTaskWithId": self.delete,
             "deleteMultipleTasksWithIds": self.delete_several,
             "exportTaskWithId": self.export,
+            "exportCurrentTask": self.export_current,
             "getTaskWithAggregatedCosts": self.costs,
         }
         for message_type, handler in handlers.items():
@@ -101,8 +103,11 @@ class HistoryRequests:
 
     async def export(self, context: RequestContext, message: ExportTaskWithIdRequest) -> JsonValue:
         """Where the page downloads it, below base_url; a file is not for the channel."""
-        task = await self._history.task(context.owner, message.task_id)
-        return f"hdsp-agent/api/tasks/{task.task_id}/export?format=markdown"
+        return await self._address_of(context, message.task_id)
+
+    async def export_current(self, context: RequestContext, message: ExportCurrentTaskRequest) -> JsonValue:
+        """The same of the one on screen."""
+        return await self._address_of(context, self._history.meant(context.owner, message.task_id))
 
     async def costs(self, context: RequestContext, message: GetTaskWithAggregatedCostsRequest) -> None:
         """What a task cost together with its subtasks."""
@@ -111,6 +116,10 @@ class HistoryRequests:
         await self._send(
             context, TaskWithAggregatedCostsMessage(text=message.task_id, history_item=item, aggregated_costs=costs)
         )
+
+    async def _address_of(self, context: RequestContext, task_id: str) -> str:
+        task = await self._history.task(context.owner, task_id)
+        return f"hdsp-agent/api/tasks/{task.task_id}/export?format=markdown"
 
     async def _send(self, context: RequestContext, message: ExtensionMessage) -> None:
         await self._channels.channel(context.owner).send_to(context.client_id, message)

@@ -73,6 +73,8 @@ class NotebookRequests:
 
     async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
         """Tell the task that made a change what the person took back; that they kept it is what it expects."""
+        if message.part == "whole":
+            self._notebooks.unreviewed.settled(message.path, message.cell_id)
         if message.accepted or message.task_id is None:
             return
         task = (await self._agent.manager()).opened(message.task_id)
@@ -97,7 +99,7 @@ class NotebookRequests:
 async def _is_at_it(manager: TaskManager, task_id: TaskId) -> bool:
     """Whether a task works, or a subtask works for it, or a question of it waits before it has ended."""
     task = await manager.worked_on_for(task_id)
-    return task is not None and task.status in _WORKING
+    return task is not None and not task.completed and task.status in _WORKING
 
 
 def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
+
+from pydantic import JsonValue
 
 from ..errors import Unavailable
 from ..messages import (
@@ -24,11 +26,11 @@ from ..messages import (
     OpenNotebook,
     OpenNotebooksRequest,
     ReadNotebookMessage,
-    ReloadNotebookMessage,
 )
-from ..notebooks import TabGone, TabSilent, TabView
+from ..notebooks import TabGone, TabSilent, TabView, UnreviewedChange, under
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
+from ._notebook_files import LeftFiles
 from ._notebook_tab import Answer, NotebookTab
 from ._owner import Owner
 from .notebook_memory import NotebookMemory, RememberedTab
@@ -71,8 +73,7 @@ class NotebookTabs:
         self._log = log or logging.getLogger(__name__)
         self._tabs: dict[tuple[Owner, str], NotebookTab] = {}
         self._leases: dict[str, NotebookTab] = {}
-        self._hashes: dict[str, str] = {}
-        """Of files as the agent left them, until somebody else writes them."""
+        self._files = LeftFiles()
         self._renamed: dict[str, tuple[str, float]] = {}
         """New to old path and when, of files that were renamed and whose tabs have not told so yet."""
         self._changed = asyncio.Event()
@@ -80,6 +81,7 @@ class NotebookTabs:
         self._started = monotonic()
         self._on_renamed: list[Callable[[str, str], None]] = []
         self._on_opened: list[Callable[[str], None]] = []
+        self._unreviewed: Callable[[str], Sequence[UnreviewedChange]] = lambda path: ()
         channels.on_tab(self._connection_changed)
 
     async def start(self) -> None:
@@ -112,42 +114,54 @@ class NotebookTabs:
         """Call this when the lease on a path went to a tab, which may have missed what was shown before."""
         self._on_opened.append(listener)
 
+    def offer(self, unreviewed: Callable[[str], Sequence[UnreviewedChange]]) -> None:
+        """Tell tabs that come to a notebook what of it nobody has looked at."""
+        self._unreviewed = unreviewed
+
     # ---- what tabs tell
 
-    async def open_notebooks(self, context: RequestContext, message: OpenNotebooksRequest) -> None:
-        """These are the notebooks of the tab now."""
+    async def open_notebooks(self, context: RequestContext, message: OpenNotebooksRequest) -> JsonValue:
+        """These are the notebooks of the tab now. The answer is what of them nobody has looked at and it may not show."""
         key = context.owner, context.client_id
         tab = self._tabs.setdefault(key, NotebookTab(*key))
         before, was_away = tab.notebooks, not tab.connected
         tab.tell(message.notebooks, monotonic())
         for old, new in (message.renamed or {}).items():
-            if self._leases.get(old) is tab:
-                self._leases[new] = self._leases.pop(old)
-            for listener in self._on_renamed:
-                listener(old, new)
+            self._renamed_in(tab, old, new)
         for path in {*before, *tab.notebooks}:
             if was_away and self._leases.get(path) is tab and path in tab.notebooks:
                 self._opened(path)
             self._settle(path)
-            self._compare(tab, path, before.get(path))
+            self._tell(tab, self._files.told(tab, path, before.get(path)))
+        self._woke_up(tab)
         if not tab.notebooks and not tab.waiting:
             self._tabs.pop(key, None)
         self._remember()
         self._wake()
+        return self._news(tab, {} if was_away else before)
 
     async def answered(self, context: RequestContext, message: Answer) -> None:
         """A tab has done what it was asked, or says why not."""
         tab = self._tabs.get((context.owner, context.client_id))
-        future = tab.waiting.get(message.op_id) if tab is not None else None
+        if tab is None:
+            return
+        future = tab.waiting.get(message.op_id)
         if future is not None and not future.done():
             future.set_result(message)
+        self._woke_up(tab)
 
     def file_renamed(self, old: str, new: str) -> None:
         """A tab that has the notebook open learns of it in a moment, and tells its new name then."""
-        if any(tab.has(old) for tab in self._tabs.values()):
-            self._renamed[new] = old, monotonic()
+        for path in {path for tab in self._tabs.values() for path in tab.notebooks if tab.has(path)}:
+            now = under(path, old, new)
+            if now != path:
+                self._renamed[now] = path, monotonic()
 
     # ---- what the notebooks ask
+
+    def paths(self) -> set[str]:
+        """All that tabs have open, those that are missed and what was left unsaved included."""
+        return {path for tab in self._tabs.values() for path in tab.notebooks}
 
     async def holder(self, path: str) -> TabView | None:
         """The tab that holds the lease. Waits a moment for one whose connection was just lost."""
@@ -185,13 +199,10 @@ class NotebookTabs:
 
     def saved(self, path: str, content_hash: str | None, *, by: TabView | None) -> None:
         """The file has changed: tabs that show what it was before, and have nothing unsaved, show it anew."""
-        if content_hash is None:
-            self._hashes.pop(path, None)
-            return
-        self._hashes[path] = content_hash
+        self._files.left(path, content_hash)
         for tab in self._tabs.values():
             if by is None or (tab.owner, tab.client_id) != (by.owner, by.client_id):
-                self._refresh(tab, path)
+                self._tell(tab, self._files.news(tab, path))
 
     async def stop(self) -> None:
         """Ask nobody any more."""
@@ -203,6 +214,33 @@ class NotebookTabs:
             await self._memory.stop()
 
     # ---- leases
+
+    def _renamed_in(self, tab: NotebookTab, old: str, new: str) -> None:
+        if self._leases.get(old) is tab:
+            self._leases[new] = self._leases.pop(old)
+        self._files.moved(old, new)
+        for listener in self._on_renamed:
+            listener(old, new)
+
+    def _woke_up(self, tab: NotebookTab) -> None:
+        """One that did not answer in time is offered again what it has not taken."""
+        silent, tab.silent = tab.silent, set()
+        for path in silent:
+            if tab.has(path) and self._leases.get(path) is tab:
+                self._opened(path)
+
+    def _news(self, tab: NotebookTab, before: Mapping[str, OpenNotebook]) -> JsonValue:
+        """The changes nobody has looked at, of notebooks that are new to a tab, or new to it in this form."""
+        news: dict[str, JsonValue] = {}
+        for path, now in tab.notebooks.items():
+            known = before.get(path)
+            # What the holder of the lease has changed itself, it shows already.
+            shows_own = self._leases.get(path) is tab and not now.collaborative
+            if known is None or (known.content_hash != now.content_hash and not shows_own):
+                changes = self._unreviewed(path)
+                if changes:
+                    news[path] = [change.to_wire() for change in changes]
+        return {"unreviewed": news} if news else None
 
     def _opened(self, path: str) -> None:
         for listener in self._on_opened:
@@ -230,22 +268,6 @@ class NotebookTabs:
         """Whether the lease stays whatever other tabs have."""
         notebook = holder.notebooks.get(path)
         return notebook is not None and (self._is_missed(holder) or (holder.connected and notebook.dirty))
-
-    def _compare(self, tab: NotebookTab, path: str, before: OpenNotebook | None) -> None:
-        """Look whether a tab shows the file as the agent left it."""
-        now, current = tab.notebooks.get(path), self._hashes.get(path)
-        if now is None or current is None:
-            return
-        if before is not None and now.content_hash not in (before.content_hash, current):
-            # It has read or written the file since: what the agent left is not the newest any more.
-            del self._hashes[path]
-            return
-        self._refresh(tab, path)
-
-    def _refresh(self, tab: NotebookTab, path: str) -> None:
-        current = self._hashes.get(path)
-        if current is not None and tab.shows_older(path, current):
-            self._tell(tab, ReloadNotebookMessage(path=path, content_hash=current))
 
     def _worth_waiting(self, path: str) -> bool:
         """Whether a tab may turn up that has the notebook open."""
@@ -331,7 +353,10 @@ class NotebookTabs:
         """Wait for an answer; False when the connection was lost meanwhile."""
         while tab.connected and not future.done():
             if monotonic() > until:
-                raise TabSilent if tab.has(path) else TabGone
+                if not tab.has(path):
+                    raise TabGone
+                tab.silent.add(path)
+                raise TabSilent
             if not tab.has(path):
                 # Closed, or renamed: an answer to what was done before may be on its way.
                 until = min(until, monotonic() + _CLOSED_SECONDS)
@@ -365,8 +390,8 @@ class NotebookTabs:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _tell(self, tab: NotebookTab, message: ExtensionMessage) -> None:
-        if tab.connected:
+    def _tell(self, tab: NotebookTab, message: ExtensionMessage | None) -> None:
+        if message is not None and tab.connected:
             task = asyncio.create_task(self._send(tab, message))
             self._telling.add(task)
             task.add_done_callback(self._telling.discard)

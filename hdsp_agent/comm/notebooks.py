@@ -64,6 +64,7 @@ class ServerNotebooks:
         self.notebooks.person_runs = self.bridge
         channels.on_tab(lambda owner, client_id: self.bridge.tell_again())
         self.tabs.on_opened(self.notebooks.stage.look)
+        self.tabs.offer(self.notebooks.unreviewed.of)
         self.tabs.on_renamed(self.notebooks.desk.moved)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)

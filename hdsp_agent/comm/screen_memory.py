@@ -1,29 +1,41 @@
-"""Which conversation was on whose screen, kept in a small file: a server that starts again shows it again."""
+"""Which conversations each owner had open, and which was on screen, kept in a small file for a server that starts again."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ..config._held import HeldTasks
 from ..config._private_files import locked, read_with_identity, replace_file
 from ..errors import HdspAgentError
+from ..wire import WireModel
 from ._owner import Owner
 
-__all__ = ["ScreenMemory"]
+__all__ = ["Screen", "ScreenMemory"]
 
 logger = logging.getLogger(__name__)
 
 _FILE: Final = "screens.json"
 _LOCK_SECONDS: Final = 5.0
 _MOST_OWNERS: Final = 10_000
-Screens = dict[str, dict[str, str]]
-"""By the folder a server serves, and the owner: two servers on one storage folder have two screens."""
+
+
+class Screen(WireModel):
+    """What one owner's tabs show: one conversation or none, and all that are open beside it."""
+
+    shown: str | None = None
+    open: list[str] = Field(default_factory=list)
+
+
+@cache
+def _screens() -> TypeAdapter[dict[str, dict[str, Screen]]]:
+    """By the folder a server serves, and the owner: two servers on one storage folder have two screens."""
+    return TypeAdapter(dict[str, dict[str, Screen]])
 
 
 class ScreenMemory:
@@ -32,28 +44,28 @@ class ScreenMemory:
     def __init__(self, home: Path, workspace: Path) -> None:
         self._path = home / _FILE
         self._workspace = str(workspace)
-        self._known: dict[Owner, str | None] = {}
-        self._news: dict[Owner, str | None] = {}
+        self._known: dict[Owner, Screen] = {}
+        self._news: dict[Owner, Screen] = {}
         self._held = HeldTasks()
         self._writing = False
 
-    def remember(self, owner: Owner, task_id: str | None) -> None:
-        """This is on the owner's screen now; None says that nothing is."""
-        if owner in self._known and self._known[owner] == task_id:
+    def remember(self, owner: Owner, screen: Screen) -> None:
+        """This is on the owner's screen now."""
+        if self._known.get(owner) == screen:
             return
-        self._known[owner] = self._news[owner] = task_id
+        self._known[owner] = self._news[owner] = screen
         if not self._writing:
             self._writing = True
             self._held.begin(self._write())
 
-    async def recall(self, owner: Owner) -> str | None:
+    async def recall(self, owner: Owner) -> Screen:
         """What was on the owner's screen when the server last ran."""
         try:
             screens = await asyncio.to_thread(_read, self._path)
         except HdspAgentError as error:
             logger.warning("Which conversation was on screen could not be read: %s", error)
-            return None
-        return screens.get(self._workspace, {}).get(owner)
+            return Screen()
+        return screens.get(self._workspace, {}).get(owner, Screen())
 
     async def stop(self) -> None:
         """Finish writing."""
@@ -70,26 +82,27 @@ class ScreenMemory:
             self._writing = False
 
 
-def _change(path: Path, workspace: str, news: dict[Owner, str | None]) -> None:
+def _change(path: Path, workspace: str, news: dict[Owner, Screen]) -> None:
     with locked(path, _LOCK_SECONDS):
         screens = _read(path)
         own = screens.pop(workspace, {})
-        for owner, task_id in news.items():
+        for owner, screen in news.items():
             own.pop(owner, None)
-            if task_id is not None:
-                own[owner] = task_id
+            if screen.open or screen.shown is not None:
+                own[owner] = screen
         # The newest last: what nobody comes back to is forgotten in time.
         if own:
             screens[workspace] = dict(list(own.items())[-_MOST_OWNERS:])
-        replace_file(path, json.dumps(dict(list(screens.items())[-_MOST_OWNERS:])).encode())
+        kept = dict(list(screens.items())[-_MOST_OWNERS:])
+        replace_file(path, _screens().dump_json(kept, by_alias=True, exclude_none=True))
 
 
-def _read(path: Path) -> Screens:
+def _read(path: Path) -> dict[str, dict[str, Screen]]:
     found = read_with_identity(path)
     if found is None:
         return {}
     try:
-        return TypeAdapter(Screens).validate_json(found[0])
+        return _screens().validate_json(found[0])
     except ValidationError:
         # Nothing in it is worth a person's attention; the next change writes it anew.
         return {}

@@ -1,19 +1,20 @@
-"""Putting a stored conversation on an owner's screen, and back there after the server was started again."""
+"""Putting stored conversations on an owner's screen, and all that were open back there after the server was started again."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
-from ..messages import TaskId
+from ..messages import HistoryItem, TaskId
 from ._owner import Owner
 from .history import History
 from .running_agent import RunningAgent
-from .screen_memory import ScreenMemory
+from .screen_memory import Screen, ScreenMemory
 
 __all__ = ["Screens"]
 
@@ -33,7 +34,8 @@ class Screens:
         self._restoring: dict[Owner, asyncio.Task[None]] = {}
         self._chosen: set[Owner] = set()
         self._held = HeldTasks()
-        history.on_screen = self._changed
+        history.on_screen = self._shown
+        history.open_tasks.on_change = self._remember
 
     async def show(self, owner: Owner, task_id: str) -> None:
         """Show it on all of the owner's tabs. One that was interrupted asks whether to go on, or what it had asked."""
@@ -57,7 +59,9 @@ class Screens:
         await self._memory.stop()
 
     async def _restore(self, owner: Owner) -> None:
-        task_id = await self._memory.recall(owner)
+        screen = await self._memory.recall(owner)
+        await self._open_again(owner, screen.open)
+        task_id = screen.shown
         if task_id is None or owner in self._chosen:
             return
         try:
@@ -77,6 +81,23 @@ class Screens:
             with suppress(Conflict, StorageUnavailable):
                 await (await self._agent.manager()).resume(TaskId(task_id))
 
-    def _changed(self, owner: Owner, task_id: str | None) -> None:
+    async def _open_again(self, owner: Owner, task_ids: Sequence[str]) -> None:
+        """Those that rest are taken up when they are shown, not before."""
+        items: list[HistoryItem] = []
+        needing: set[str] = set()
+        for task_id in task_ids:
+            # One that was deleted meanwhile is not missed; a storage that cannot be used is told elsewhere.
+            with suppress(HdspAgentError):
+                items.append(await self._history.item(owner, task_id))
+                if await self._history.waits_in_log(owner, task_id):
+                    needing.add(task_id)
+        if items:
+            self._history.open_tasks.restore(owner, items, needing)
+
+    def _shown(self, owner: Owner, _: str | None) -> None:
         self._chosen.add(owner)
-        self._memory.remember(owner, task_id)
+        self._remember(owner)
+
+    def _remember(self, owner: Owner) -> None:
+        screen = Screen(shown=self._history.shown_id(owner), open=self._history.open_tasks.ids(owner))
+        self._memory.remember(owner, screen)

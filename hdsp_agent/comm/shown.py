@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..messages import ClineMessage, ConversationMarks, HistoryItem, QueuedMessage, TodoItem, TokenUsage
+from ..messages import (
+    ClineMessage,
+    CommandStarted,
+    ConversationMarks,
+    HistoryItem,
+    ModelRoom,
+    QueuedMessage,
+    TodoItem,
+    TokenUsage,
+)
 from ..messages import TaskStatus as RunningStatus
 
 __all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn"]
@@ -46,6 +55,12 @@ class TaskDetails:
     todos: Sequence[TodoItem]
     queue: Sequence[QueuedMessage]
     usage: TokenUsage
+    room: ModelRoom | None = None
+    """What its model takes in, once it was asked."""
+    needs_you: bool = field(default=False, compare=False)
+    """Whether it waits for an answer without which it does not go on."""
+    commands: Sequence[CommandStarted] = field(default=(), compare=False)
+    """The shell commands that run, oldest first."""
 
 
 class WorkedOn(Protocol):

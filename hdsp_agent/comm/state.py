@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..config import ConfigChange, ContextProxy
 from ..messages import (
     ExtensionMessage,
     ExtensionState,
     NoticesUpdatedMessage,
+    OpenTask,
     ProfilesUpdatedMessage,
     SecretsUpdatedMessage,
     SettingsUpdatedMessage,
@@ -26,6 +29,7 @@ def full_state(
     can_start_tasks: bool,
     shown: ShownTask | None = None,
     doing: TaskDetails | None = None,
+    open_tasks: Sequence[OpenTask] = (),
 ) -> StateMessage:
     """Everything a page shows, from memory; ``doing`` is about the conversation shown, if it is worked on."""
     book = config.profiles
@@ -44,13 +48,17 @@ def full_state(
             mode=config.settings.mode,
             custom_modes=config.settings.custom_modes or [],
             can_start_tasks=can_start_tasks,
+            can_restore_files=can_start_tasks and config.settings.enable_checkpoints,
             current_task_id=shown.item.id if shown else None,
             current_task_item=shown.item if shown else None,
             current_task_status=doing.status if doing else "none" if shown else None,
             current_task_todos=list(doing.todos) if doing else None,
             current_task_marks=shown.marks if shown else None,
             token_usage=doing.usage if doing else None,
+            model_room=doing.room if doing else None,
             message_queue=list(doing.queue) if doing else None,
+            open_tasks=list(open_tasks),
+            running_commands=list(doing.commands) if doing else None,
             cline_messages=shown.messages if shown else [],
             has_older_messages=shown.has_older if shown else False,
             notices=notices.standing,

@@ -34,6 +34,7 @@ from ._channel import ChannelHub
 from ._owner import Owner
 from .history import History
 from .live_messages import LiveMessages
+from .open_tasks import needs_person
 from .shown import ItemChange, MessagePage, ShownTask, TaskDetails
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class TaskFeed:
         """Listen to this agent. It was made with this feed as its sink."""
         self._manager = manager
         self._hush = manager.events.on_any(self._heard)
+        manager.on_left = self._history.open_tasks.touched
 
     @property
     def person(self) -> Owner:
@@ -148,7 +150,16 @@ class TaskFeed:
         task = self._task(task_id)
         if task is None:
             return None
-        return TaskDetails(task.status, task.todos, task.queue.messages, task.usage.tokens())
+        return TaskDetails(
+            task.status,
+            task.todos,
+            task.queue.messages,
+            task.usage.tokens(),
+            room=task.requests.room,
+            needs_you=task.status == "interactive"
+            or any(needs_person(question.ask) for question in task.dialogue.asks.open),
+            commands=[running.started for running in task.tool_state.commands.running],
+        )
 
     async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
         """Rename a task that is worked on here, or make it a favourite; None if it is not."""
@@ -206,6 +217,7 @@ class TaskFeed:
                 pass
         about = task_id_of(event) if not isinstance(event, MessageEvent) else None
         if about is not None:
+            self._history.open_tasks.touched(about)
             self._tell_progress(TaskId(about))
 
     def _tell_progress(self, task_id: TaskId) -> None:
@@ -223,13 +235,17 @@ class TaskFeed:
                     todos=list(doing.todos),
                     message_queue=list(doing.queue),
                     token_usage=doing.usage,
+                    model_room=doing.room,
                 ),
             )
 
     def _follow(self, left: str, entered: str) -> None:
         """Whoever watched the one task watches the other now."""
-        told = self._of(TaskId(entered))
-        if told is not None and self._history.shows(told.owner, left):
+        told, task = self._of(TaskId(entered)), self._task(entered)
+        if told is None or task is None:
+            return
+        self._history.open_tasks.replace(told.owner, left, task.item)
+        if self._history.shows(told.owner, left):
             self._show(told.owner, entered)
 
     def _show(self, owner: Owner, task_id: str) -> None:

@@ -67,6 +67,8 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "reloadNotebook",
         "changeOutputs",
         "notebookWork",
+        "openTasksUpdated",
+        "ruleSuggestions",
     }
 )
 OWN_WEBVIEW_TYPES: Final = frozenset(
@@ -84,6 +86,11 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "notebookPage",
         "cellReview",
         "fixCell",
+        "newConversation",
+        "closeConversation",
+        "renameTask",
+        "favoriteTask",
+        "suggestRules",
     }
 )
 OWN_IPC_TYPES: Final = frozenset({"Error"})

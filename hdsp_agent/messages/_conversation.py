@@ -13,6 +13,7 @@ __all__ = [
     "ClineMessage",
     "ContextCondense",
     "ContextTruncation",
+    "ModelRoom",
     "ProgressStatus",
     "QueuedMessage",
     "TodoItem",
@@ -87,6 +88,13 @@ class TokenUsage(Record):
     total_cache_reads: int | None = None
     total_cost: float
     context_tokens: int
+
+
+class ModelRoom(Record):
+    """How many tokens the model of a task takes in, and may answer with, as far as that is known."""
+
+    context_window: int | None = None
+    max_output: int | None = None
 
 
 class ToolCounts(Record):

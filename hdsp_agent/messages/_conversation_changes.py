@@ -20,6 +20,8 @@ __all__ = [
     "ConversationPreviewMessage",
     "ConversationRequest",
     "ConversationUpdate",
+    "FileChange",
+    "FilesPreview",
     "ForkTaskRequest",
     "GoBack",
     "PreviewConversationRequest",
@@ -96,10 +98,11 @@ ConversationChange = Annotated[TakeBack | GoBack | UndoOrRedo, Field(discriminat
 
 
 class PreviewConversationRequest(Request):
-    """Ask what a change would take back, and change nothing."""
+    """Ask what a change would take back, and change nothing; with ``restoreFiles`` also which files would go back."""
 
     type: Literal["previewConversation"] = "previewConversation"
     change: ConversationChange
+    restore_files: Flag | None = None
 
 
 ConversationRequest = (
@@ -165,6 +168,25 @@ class ConversationEffect(Message):
     count: int
 
 
+class FileChange(Message):
+    """A file that would be made, written or deleted."""
+
+    path: str
+    action: Literal["create", "overwrite", "delete", "leave"]
+
+
+class FilesPreview(Message):
+    """What would become of files: the first that change, and how many others.
+
+    ``kept`` are those the person changed since, which stay as they are; so do ``openNotebooks``, which are open in a tab.
+    """
+
+    changes: list[FileChange]
+    more_changes: int
+    kept: list[str]
+    open_notebooks: list[str]
+
+
 class ConversationPreview(Message):
     """What a change of a conversation would do.
 
@@ -183,6 +205,8 @@ class ConversationPreview(Message):
     can_be_undone: bool
     gone_on: bool
     stops_task: bool
+    files: FilesPreview | None = None
+    """Only if asked for, and if there is something to do."""
 
 
 class ConversationPreviewMessage(Message):

@@ -9,9 +9,18 @@ from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
 from ._notebooks import NotebookUpdate
+from ._open_tasks import OpenTasksUpdatedMessage
+from ._rule_suggestions import RuleSuggestionsMessage
 
 __all__ = ["ExtensionMessage"]
 
 ExtensionMessage = Annotated[
-    TaskUpdate | SettingsUpdate | ServicesUpdate | NotebookUpdate | ConversationUpdate, Field(discriminator="type")
+    TaskUpdate
+    | SettingsUpdate
+    | ServicesUpdate
+    | NotebookUpdate
+    | ConversationUpdate
+    | OpenTasksUpdatedMessage
+    | RuleSuggestionsMessage,
+    Field(discriminator="type"),
 ]

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ._base import Message
-from ._conversation import ClineMessage, QueuedMessage, TodoItem, TokenUsage
+from ._conversation import ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._history import HistoryItem
 from ._kinds import TaskStatus
 from ._state import ExtensionState
@@ -82,6 +82,7 @@ class TaskProgressMessage(Message):
     todos: list[TodoItem]
     message_queue: list[QueuedMessage]
     token_usage: TokenUsage
+    model_room: ModelRoom | None = None
 
 
 class MessagesPage(Message):

@@ -3,11 +3,13 @@
 from ..config import GlobalSettings, ModeConfig, ModePrompt, ProfileEntry, ProviderSettings, SecretStatus
 from ._base import Flag, Message
 from ._catalogue import McpServer
-from ._conversation import ClineMessage, QueuedMessage, TodoItem, TokenUsage
+from ._conversation import ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._conversation_changes import ConversationMarks
 from ._errors import Notice
 from ._history import HistoryItem
 from ._kinds import TaskStatus
+from ._open_tasks import OpenTask
+from ._texts import CommandStarted
 
 __all__ = ["ExtensionState"]
 
@@ -35,11 +37,15 @@ class ExtensionState(Message):
     current_task_todos: list[TodoItem] | None = None
     current_task_marks: ConversationMarks | None = None
     token_usage: TokenUsage | None = None
+    model_room: ModelRoom | None = None
     cline_messages: list[ClineMessage] | None = None
     cline_messages_seq: int | None = None
     has_older_messages: bool | None = None
     message_queue: list[QueuedMessage] | None = None
     can_start_tasks: Flag | None = None
+    can_restore_files: Flag | None = None
+    open_tasks: list[OpenTask] | None = None
+    running_commands: list[CommandStarted] | None = None
     task_history: list[HistoryItem] | None = None
     has_older_tasks: bool | None = None
     mcp_servers: list[McpServer] | None = None

@@ -6,6 +6,8 @@ from pydantic import Field
 
 from ._conversation_changes import ConversationRequest
 from ._notebooks import NotebookMessage
+from ._open_tasks import OpenTasksMessage
+from ._rule_suggestions import SuggestRulesRequest
 from ._webview_modes import ModesMessage
 from ._webview_services import ServicesMessage
 from ._webview_settings import SettingsMessage
@@ -14,6 +16,13 @@ from ._webview_tasks import TaskMessage
 __all__ = ["WebviewMessage"]
 
 WebviewMessage = Annotated[
-    TaskMessage | SettingsMessage | ModesMessage | ServicesMessage | NotebookMessage | ConversationRequest,
+    TaskMessage
+    | SettingsMessage
+    | ModesMessage
+    | ServicesMessage
+    | NotebookMessage
+    | ConversationRequest
+    | OpenTasksMessage
+    | SuggestRulesRequest,
     Field(discriminator="type"),
 ]

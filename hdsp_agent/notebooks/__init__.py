@@ -37,10 +37,12 @@ from ._ledger import Ledger
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import NobodyRuns, PersonRun, PersonRuns
+from ._renames import under
 from ._service import Notebooks
 from ._snapshot import cells_between, execution_order, snapshot_of
 from ._stage import Stage
 from ._tabs import NoTabs, TabGone, TabPort, TabSilent, TabView
+from ._unreviewed import Unreviewed, UnreviewedChange
 from ._witness import SeenRun, Witness, cell_of
 
 __all__ = [
@@ -79,6 +81,8 @@ __all__ = [
     "TabPort",
     "TabSilent",
     "TabView",
+    "Unreviewed",
+    "UnreviewedChange",
     "Witness",
     "apply_operations",
     "as_notebook",
@@ -95,5 +99,6 @@ __all__ = [
     "resolve_edits",
     "snapshot_of",
     "source_hash",
+    "under",
     "without_escapes",
 ]

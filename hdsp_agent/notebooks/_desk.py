@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 from weakref import WeakValueDictionary
@@ -11,6 +12,7 @@ from weakref import WeakValueDictionary
 from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable, UnsavedElsewhere
 from ..messages import ChangeOutputsMessage, JsonObject, NotebookOperation, OutputDetail, TaskId
 from ._document import Applied, CellDisplay, NotebookDocument, Operation, Snapshot
+from ._names import Names
 from ._outcome import already_done
 from ._tabs import TabGone, TabPort, TabSilent, TabView
 from ._whereabouts import Whereabouts
@@ -45,6 +47,22 @@ class RoomPort(Protocol):
         """The shared notebook; None where collaboration is off, or there is no room and none is to be made."""
 
 
+@dataclass(frozen=True)
+class _Standing:
+    """Who has a notebook, by whatever names of its file."""
+
+    names: Sequence[str]
+    room: RoomDocument | None = None
+    tab: TabView | None = None
+    others: Sequence[TabView] = ()
+    """Who else holds a lease on it, by another name."""
+
+    @property
+    def shown_by(self) -> TabView | None:
+        """The tab that outputs are shown in. A shared model has only one way in, or each would be in it for every tab."""
+        return self.tab if self.tab is not None and not self.tab.notebook.collaborative else None
+
+
 class NotebookDesk:
     """Reads and changes notebooks for tools, wherever they are open."""
 
@@ -52,6 +70,7 @@ class NotebookDesk:
         self._disk = disk
         self._tabs = tabs
         self._rooms = rooms
+        self._names = Names(disk.root)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._whereabouts = Whereabouts()
         self._on_moved: list[Callable[[str, str], None]] = []
@@ -70,12 +89,14 @@ class NotebookDesk:
         """Show outputs of a running cell in the room, or in the tab that has the notebook; whether there is one."""
         path = self.now_at(change.path)
         try:
-            room, tab = await self._open(path)
-            if room is not None:
-                return await room.show(change)
-            # A shared model has only one way in, or each output would be in it once for every tab.
-            if tab is None or tab.notebook.collaborative:
+            standing = await self._standing(path)
+            if standing.room is not None:
+                return await standing.room.show(change)
+            tab = standing.shown_by
+            if tab is None:
                 return False
+            if tab.notebook.path != change.path:
+                change = change.model_copy(update={"path": tab.notebook.path})
             await self._tabs.show(tab, change)
         except (TabGone, HdspAgentError):
             return False
@@ -84,10 +105,10 @@ class NotebookDesk:
     async def is_watched(self, path: str) -> bool:
         """Whether outputs of a running cell could be shown to somebody."""
         try:
-            room, tab = await self._open(self.now_at(path))
+            standing = await self._standing(self.now_at(path))
         except HdspAgentError:
             return False
-        return room is not None or (tab is not None and not tab.notebook.collaborative)
+        return standing.room is not None or standing.shown_by is not None
 
     # ---- where things are
 
@@ -113,6 +134,18 @@ class NotebookDesk:
         """The path a notebook has now that a task knows by this one."""
         return self._whereabouts.now(path)
 
+    async def open_name(self, path: str) -> str | None:
+        """The name by which a notebook is open, where it is open by any."""
+        return await self.name_among(self._tabs.paths(), path)
+
+    async def name_among(self, names: Iterable[str], path: str) -> str | None:
+        """The one of these names that means a notebook's file: its path where that is one of them."""
+        path, names = self.now_at(path), set(names)
+        if path in names:
+            return path
+        same = await self._names.of(path, names)
+        return same[1] if len(same) > 1 else None
+
     @property
     def root(self) -> Path | None:
         """The folder that paths begin in, where it is one."""
@@ -132,21 +165,19 @@ class NotebookDesk:
 
     # ---- inside
 
-    def lock(self, path: str) -> asyncio.Lock:
-        """Held while a notebook is changed: batches of operations do not mix."""
-        lock = self._locks.get(path)
-        if lock is None:
-            lock = self._locks[path] = asyncio.Lock()
-        return lock
+    async def lock(self, path: str) -> asyncio.Lock:
+        """Held while a notebook is changed: batches of operations do not mix, by whatever name it is meant."""
+        return self._locks.setdefault(await self._names.target(path), asyncio.Lock())
 
     async def choose(self, path: str, *, to_write: bool) -> NotebookDocument:
         """Who has the notebook now."""
         if self._whereabouts.is_gone(path):
             raise NotFound(f"{path} was deleted meanwhile. Look at the files there are, or create it anew.", path=path)
-        room, tab = await self._open(path)
-        if room is not None:
-            return room
-        if to_write and self._tabs.unsaved(path):
+        standing = await self._standing(path)
+        if standing.room is not None:
+            return standing.room
+        tab = standing.tab
+        if to_write and self._is_unsaved_elsewhere(standing):
             where = "another tab" if tab is not None else "a browser tab that cannot be reached"
             raise UnsavedElsewhere(
                 f"{path} has unsaved changes in {where}, and writing it now would set the two against each other. Save "
@@ -155,31 +186,62 @@ class NotebookDesk:
             )
         return AttachedDocument(self._tabs, tab) if tab is not None else self._disk.document(path)
 
-    async def _open(self, path: str) -> tuple[RoomDocument | None, TabView | None]:
+    def _is_unsaved_elsewhere(self, standing: _Standing) -> bool:
+        return any(self._tabs.unsaved(name) for name in standing.names) or any(
+            other.notebook.dirty and not other.notebook.collaborative for other in standing.others
+        )
+
+    async def _standing(self, path: str) -> _Standing:
         """The room of a notebook, or else the tab that has it.
 
         A room is not made for a notebook that nobody has open: nobody would ever close it.
         """
         try:
-            room = await self._rooms.document(path) if self._rooms is not None else None
+            names = await self._names.of(path, self._tabs.paths())
+            room = await self._room(names)
             if room is not None:
-                return room, None
-            tab = await self._tabs.holder(path)
+                return _Standing(names, room)
+            standing = await self._held(path)
+            tab = standing.tab
             if self._rooms is None or tab is None or not tab.notebook.collaborative:
-                return None, tab
-            return await self._rooms.document(path, create=True), tab
+                return standing
+            return replace(standing, room=await self._rooms.document(tab.notebook.path, create=True))
         except Unavailable:
-            tab = await self._tabs.holder(path)
-            if tab is None:
+            standing = await self._held(path)
+            if standing.tab is None:
                 # Somebody may have it open all the same: the room would set the file against what they write.
                 raise
             # What the tab has is the room's as well, so it is safe to go through it.
-            return None, tab
+            return standing
 
-    def written(self, path: str, applied: Applied) -> None:
-        """The file was written without a tab: those that show it learn of it."""
+    async def _room(self, names: Sequence[str]) -> RoomDocument | None:
+        if self._rooms is not None:
+            for name in names:
+                room = await self._rooms.document(name)
+                if room is not None:
+                    return room
+        return None
+
+    async def _held(self, path: str) -> _Standing:
+        """The tab that has a notebook open, by whatever name; one with unsaved changes before others."""
+        names = [path]
+        while True:
+            asked = [await self._tabs.holder(name) for name in names]
+            # A tab that was waited for may have come back with another name of it.
+            now = await self._names.of(path, self._tabs.paths())
+            if set(now) <= set(names):
+                holders = [view for view in asked if view is not None]
+                tab = max(holders, key=lambda view: view.notebook.dirty, default=None)
+                return _Standing(names, tab=tab, others=[view for view in holders if view is not tab])
+            names = now
+
+    async def written(self, path: str, applied: Applied, *, by: NotebookDocument) -> None:
+        """The file was written: tabs that show it, and have not written it themselves, learn of it."""
         if applied.saved and applied.content_hash is not None:
-            self._tabs.saved(path, applied.content_hash, by=None)
+            told = by.path if isinstance(by, AttachedDocument) else None
+            for name in await self._names.of(path, self._tabs.paths()):
+                if name != told:
+                    self._tabs.saved(name, applied.content_hash, by=None)
 
 
 class _DeskDocument:
@@ -212,7 +274,7 @@ class _DeskDocument:
         task_id: TaskId | None = None,
         review: bool = False,
     ) -> Applied:
-        async with self._desk.lock(self.path):
+        async with await self._desk.lock(self.path):
             doubtful: Sequence[NotebookOperation] = ()
             for _ in range(_MOST_CHOICES):
                 chosen = await self._desk.choose(self.path, to_write=True)
@@ -229,8 +291,7 @@ class _DeskDocument:
                     continue
                 except TabSilent:
                     raise _silent(self.path) from None
-                if not isinstance(chosen, AttachedDocument):
-                    self._desk.written(self.path, applied)
+                await self._desk.written(self.path, applied, by=chosen)
                 return applied
             raise _restless(self.path)
 

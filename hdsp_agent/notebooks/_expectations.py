@@ -35,6 +35,8 @@ _TRUST_KEY: Final = "trusted"
 _MOST_REASONS: Final = 5
 _LONGEST_SHOWN_LINE: Final = 120
 _ALIKE: Final = 0.6
+_MOST_COMPARED: Final = 5_000
+"""Characters of a cell's lines that are compared with what was not found: that is slow, and others wait meanwhile."""
 
 
 @dataclass
@@ -146,7 +148,9 @@ class Rehearsal:
             )
         count = _occurrences(cell.source, operation.old)
         if count != 1:
-            found = f"is in cell {operation.cell_id} {count} times, not once" if count else _nearest(operation, cell)
+            found = (
+                f"is in cell {operation.cell_id} {count} times, not once" if count else self._missing(operation, cell)
+            )
             self._note(index, operation.cell_id, f"the text to replace {found}")
             return None
         source = cell.source.replace(operation.old, operation.new)
@@ -159,6 +163,11 @@ class Rehearsal:
             ) from error
         cell.source = source
         return exact
+
+    def _missing(self, operation: EditSource, cell: RehearsedCell) -> str:
+        # Of more than are told nobody would learn where they nearly are.
+        told = len(self._reasons) < _MOST_REASONS
+        return f"is not in cell {operation.cell_id}{_nearest(operation.old, cell.source) if told else ''}"
 
     def _has_place(self, index: int, operation: InsertCell | MoveCell) -> bool:
         if operation.after == operation.cell_id:
@@ -197,13 +206,16 @@ def _occurrences(source: str, old: str) -> int:
     return count
 
 
-def _nearest(operation: EditSource, cell: RehearsedCell) -> str:
-    missing = f"is not in cell {operation.cell_id}"
-    if "".join(operation.old.split()) in "".join(cell.source.split()):
-        return f"{missing}; it differs in white space"
-    wanted = next((line for line in operation.old.splitlines() if line.strip()), "")
-    lines = cell.source.splitlines()
-    close = difflib.get_close_matches(wanted, lines, n=1, cutoff=_ALIKE)
-    if not close:
-        return missing
-    return f"{missing}; the nearest line is {lines.index(close[0]) + 1}: {close[0][:_LONGEST_SHOWN_LINE]}"
+def _nearest(wanted: str, source: str) -> str:
+    if "".join(wanted.split()) in "".join(source.split()):
+        return "; it differs in white space"
+    line = next((line for line in wanted.splitlines() if line.strip()), "")[:_LONGEST_SHOWN_LINE]
+    lines: list[str] = []
+    left = _MOST_COMPARED
+    for one in source.splitlines():
+        left -= len(one[:_LONGEST_SHOWN_LINE])
+        if left < 0:
+            break
+        lines.append(one[:_LONGEST_SHOWN_LINE])
+    close = difflib.get_close_matches(line, lines, n=1, cutoff=_ALIKE)
+    return f"; the nearest line is {lines.index(close[0]) + 1}: {close[0]}" if close else ""

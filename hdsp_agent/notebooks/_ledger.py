@@ -9,6 +9,7 @@ from typing import Final
 from ..messages import CellId, SourceHash
 from ._freshness import NOTHING_SEEN, RanCell, RunMemory
 from ._hashes import source_hash
+from ._renames import under
 from .kernels import CellRun, Run
 
 __all__ = ["Ledger"]
@@ -89,9 +90,8 @@ class Ledger:
         return RunMemory(dict(book.ran))
 
     def moved(self, old: str, new: str) -> None:
-        """The notebook has another path now."""
-        if old in self._books:
-            self._books[new] = self._books.pop(old)
+        """The notebook, or a folder it is in, has another path now."""
+        self._books = {under(path, old, new): book for path, book in self._books.items()}
 
     def _book(self, path: str, kernel_id: str) -> _Book:
         book, life = self._books.pop(path, None), self._life(kernel_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..errors import HdspAgentError
 from ..messages import NotebookWorkMessage, TaskId
 from ._desk import DiskPort, NotebookDesk, RoomPort
 from ._freshness import RunMemory
@@ -12,6 +13,7 @@ from ._listeners import Listeners
 from ._person_runs import NobodyRuns, PersonRuns
 from ._stage import Stage
 from ._tabs import NoTabs, TabPort
+from ._unreviewed import Unreviewed
 from .kernels import CellRunSpec, Executor, Keep, KernelInfo, KernelPort, Run, RunLimits, RunListener
 
 __all__ = ["Notebooks"]
@@ -33,9 +35,12 @@ class Notebooks:
     ) -> None:
         self.desk = NotebookDesk(disk, tabs or NoTabs(), rooms)
         self.stage = Stage(self.desk, on_work=on_work)
+        self.desk.on_moved(self.stage.moved)
         self.executor = Executor(kernels, limits=limits, active=active)
         self.ledger = Ledger(self.executor.life, now_at=self.desk.now_at)
         self.desk.on_moved(self.ledger.moved)
+        self.unreviewed = Unreviewed()
+        self.desk.on_moved(self.unreviewed.moved)
         self.person_runs: PersonRuns = NobodyRuns()
         """Whoever watches the kernels puts itself here."""
 
@@ -63,6 +68,21 @@ class Notebooks:
             listener=Listeners(self.stage, self.ledger, *others),
             keep=keep,
         )
+
+    async def called(self, path: str) -> str:
+        """The name by which a notebook is open, or has a kernel, where its file has several.
+
+        Whoever works on it calls it so: its outputs, its marks and its kernel go by that name.
+        """
+        opened = await self.desk.open_name(path)
+        if opened is not None:
+            return opened
+        try:
+            running = [kernel.path for kernel in await self.executor.kernels()]
+        except HdspAgentError:
+            # Whoever needs a kernel is told.
+            running = []
+        return await self.desk.name_among(running, path) or self.desk.now_at(path)
 
     async def kernel(self, path: str) -> KernelInfo | None:
         """The kernel that runs for a notebook now."""

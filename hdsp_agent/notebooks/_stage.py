@@ -17,6 +17,7 @@ from ..errors import HdspAgentError
 from ..messages import CellId, ChangeOutputsMessage, NotebookWorkMessage, SetOutputs, WorkingCell
 from ._desk import NotebookDesk
 from ._document import CellConflict
+from ._renames import is_within, under
 from .kernels import CellRun, Run
 
 __all__ = ["Stage"]
@@ -88,6 +89,14 @@ class Stage:
         for play in self._plays.values():
             if (not play.over or play.is_refused) and self._desk.now_at(play.run.path) == path:
                 play.begin_again()
+
+    def moved(self, old: str, new: str) -> None:
+        """A notebook, or a folder, has another path now: so have the marks in it."""
+        for path in [path for path in self._marked if is_within(path, old)]:
+            cells, now = self._marked.pop(path), under(path, old, new)
+            self._marked[now] = cells
+            self._on_work(NotebookWorkMessage(path=path, cells=[]))
+            self._on_work(NotebookWorkMessage(path=now, cells=cells))
 
     async def settled(self, run: Run) -> None:
         """Wait until what the run has printed so far is shown, and in the notebook where it has ended."""

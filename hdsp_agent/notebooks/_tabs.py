@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +43,9 @@ class TabView:
 class TabPort(Protocol):
     """The tabs that have notebooks open. At most one of them holds the lease on a path: it is the one to ask."""
 
+    def paths(self) -> Collection[str]:
+        """All that tabs have open, those that are missed and what was left unsaved included."""
+
     async def holder(self, path: str) -> TabView | None:
         """The tab that holds the lease. Waits a moment for one whose connection was just lost."""
 
@@ -64,6 +67,10 @@ class TabPort(Protocol):
 
 class NoTabs:
     """Where there is no browser."""
+
+    def paths(self) -> Collection[str]:
+        """None."""
+        return ()
 
     async def holder(self, path: str) -> TabView | None:
         """Nobody."""

@@ -15,6 +15,7 @@ from ._history_log import HistoryLog
 from ._records import (
     ApiDraft,
     ApiRecord,
+    ModelUse,
     Stream,
     SummaryDraft,
     SummaryRecord,
@@ -99,6 +100,7 @@ class StateChange(TypedDict, total=False):
     resumable: bool
     pinned: bool
     history_item: HistoryItem | None
+    model_use: list[ModelUse] | None
 
 
 class Records(Protocol[R_co]):

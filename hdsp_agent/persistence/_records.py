@@ -18,6 +18,7 @@ __all__ = [
     "ApiRecord",
     "ApiRole",
     "LockRecord",
+    "ModelUse",
     "Stream",
     "SummaryDraft",
     "SummaryRecord",
@@ -178,6 +179,17 @@ class TaskMetadata(_File):
     mode: str | None = None
 
 
+class ModelUse(_File):
+    """What a task used of one model on one day, as its person's clock has it. ``tokens_in`` counts cached ones too."""
+
+    day: str
+    model: str
+    requests: _Amount = 0
+    tokens_in: _Amount = 0
+    tokens_out: _Amount = 0
+    cost: float = 0.0
+
+
 class TaskState(_File):
     """``state.json``: how a task is getting on; the fields from ``outcome`` on are our own.
 
@@ -199,6 +211,7 @@ class TaskState(_File):
     resumable: bool = False
     pinned: bool = False
     history_item: HistoryItem | None = None
+    model_use: list[ModelUse] | None = None
 
 
 class LockRecord(_File):

@@ -14,6 +14,7 @@ Risk: TypeAlias = Literal[
     "write_outside",
     "write_protected",
     "run_code",
+    "kernel",
     "shell",
     "install",
     "network",

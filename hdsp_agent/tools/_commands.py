@@ -63,6 +63,11 @@ class RunningCommand:
         self._abort = asyncio.Event()
         self._watch = asyncio.create_task(self._watched(), name=f"{self.id} watch")
 
+    @property
+    def started(self) -> CommandStarted:
+        """That it was begun, as it is told."""
+        return CommandStarted(execution_id=self.id, pid=self.process.pid, command=self.command)
+
     def abort(self) -> None:
         """End it with all it started."""
         self._abort.set()
@@ -80,7 +85,7 @@ class RunningCommand:
             await self.process.kill_left()
 
     async def _watched(self) -> None:
-        self._board.tell(CommandStarted(execution_id=self.id, pid=self.process.pid, command=self.command))
+        self._board.tell(self.started)
         showing = asyncio.create_task(self._show_output(), name=f"{self.id} show")
         try:
             self.ending = await self._end()

@@ -34,4 +34,44 @@ export namespace CommandIDs {
    * Added by the follow plugin.
    */
   export const follow = 'hdsp-agent:follow-agent';
+
+  /**
+   * Added by the panel's header.
+   */
+  export const newConversation = 'hdsp-agent:new-conversation';
+  export const showHistory = 'hdsp-agent:show-history';
+  export const nextConversation = 'hdsp-agent:next-conversation';
+  export const previousConversation = 'hdsp-agent:previous-conversation';
+  export const closeConversation = 'hdsp-agent:close-conversation';
+  export const renameConversation = 'hdsp-agent:rename-conversation';
+  export const favoriteConversation = 'hdsp-agent:favorite-conversation';
+  export const forkConversation = 'hdsp-agent:fork-conversation';
+  export const exportConversation = 'hdsp-agent:export-conversation';
+  export const deleteConversation = 'hdsp-agent:delete-conversation';
+
+  /**
+   * Added by the panel's questions.
+   */
+  export const approve = 'hdsp-agent:approve';
+  export const deny = 'hdsp-agent:deny';
+  export const stop = 'hdsp-agent:stop';
+  export const toggleAutoApproval = 'hdsp-agent:toggle-auto-approval';
+
+  /**
+   * Added by the changes of conversations.
+   */
+  export const undoChange = 'hdsp-agent:undo-change';
+  export const redoChange = 'hdsp-agent:redo-change';
+
+  /**
+   * Added by the panel's composer.
+   */
+  export const ask = 'hdsp-agent:ask';
+  export const attachCell = 'hdsp-agent:attach-cell';
+  export const attachSelection = 'hdsp-agent:attach-selection';
+  export const attachOutput = 'hdsp-agent:attach-output';
+  export const attachError = 'hdsp-agent:attach-error';
+  export const nextMode = 'hdsp-agent:next-mode';
+  export const previousMode = 'hdsp-agent:previous-mode';
+  export const nextProfile = 'hdsp-agent:next-profile';
 }

@@ -41,11 +41,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
       commands.notifyCommandChanged(CommandIDs.reconnect)
     );
     const category = trans.__('HDSP Agent');
-    for (const command of [
-      CommandIDs.open,
-      CommandIDs.reconnect,
-      CommandIDs.showConnection
-    ]) {
+    for (const command of Private.LISTED) {
       palette?.addItem({ command, category });
     }
     launcher?.add({
@@ -55,3 +51,41 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * What the palette lists, in its order.
+   */
+  export const LISTED = [
+    CommandIDs.open,
+    CommandIDs.ask,
+    CommandIDs.newConversation,
+    CommandIDs.showHistory,
+    CommandIDs.nextConversation,
+    CommandIDs.previousConversation,
+    CommandIDs.closeConversation,
+    CommandIDs.renameConversation,
+    CommandIDs.favoriteConversation,
+    CommandIDs.forkConversation,
+    CommandIDs.exportConversation,
+    CommandIDs.deleteConversation,
+    CommandIDs.approve,
+    CommandIDs.deny,
+    CommandIDs.stop,
+    CommandIDs.toggleAutoApproval,
+    CommandIDs.undoChange,
+    CommandIDs.redoChange,
+    CommandIDs.attachCell,
+    CommandIDs.attachSelection,
+    CommandIDs.attachOutput,
+    CommandIDs.attachError,
+    CommandIDs.nextMode,
+    CommandIDs.previousMode,
+    CommandIDs.nextProfile,
+    CommandIDs.reconnect,
+    CommandIDs.showConnection
+  ];
+}

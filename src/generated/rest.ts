@@ -80,6 +80,10 @@ export interface Endpoints {
   };
   /** Models of a provider: window and prices. */
   'GET /models': { query: { provider?: string }; answer: ModelList };
+  /** Keys and model servers that are there already. */
+  'GET /setup/candidates': { answer: SetupCandidates };
+  /** Make a profile of a candidate, and the current one. */
+  'POST /setup/use': { body: SetupUse; answer: ProfileView };
   /** The caller's conversations, searched, sorted, a page at a time. */
   'GET /history': {
     query: {
@@ -227,6 +231,28 @@ export interface ModelList {
   models: Array<ModelEntry>;
 }
 
+/** What a task used of one model on one day, as its person's clock has it. `tokens_in` counts cached ones too. */
+export interface ModelUse {
+  day: string;
+  model: string;
+  requests: number;
+  tokens_in: number;
+  tokens_out: number;
+  cost: number;
+}
+
+/** What was used of one model on one day; `tokensIn` counts cached ones too. */
+export interface ModelUseView {
+  /** In the server's time zone, as 2026-01-31. */
+  day: string;
+  /** Empty where nobody knows. */
+  model: string;
+  requests: number;
+  tokensIn: number;
+  tokensOut: number;
+  cost: number;
+}
+
 /** A provider profile to create. */
 export interface NewProfile {
   name: string;
@@ -326,6 +352,39 @@ export interface SettingsView {
   defaults: GlobalSettings;
 }
 
+/** One way to a model that is there already. Its key, if it has one, is named and never told. */
+export interface SetupCandidateView {
+  id: string;
+  /** A key in the server's environment, one the operator gives to everybody, or a server on this machine. */
+  kind: 'environment' | 'operator' | 'local';
+  provider: string;
+  name: string;
+  /** The environment variable that holds the key. */
+  variable?: string;
+  baseUrl?: string;
+  /** Those of a server on this machine; of others `models?provider=` tells. */
+  models: Array<string>;
+  suggestedModel?: string;
+  /** Whether a profile uses it already. */
+  inUse: boolean;
+}
+
+/** What a first profile can be made of. */
+export interface SetupCandidates {
+  /** Whether the current profile can be used as it is. */
+  ready: boolean;
+  candidates: Array<SetupCandidateView>;
+  /** What was found too, and is not allowed by the operator. */
+  refused: Array<string>;
+}
+
+/** Which candidate to make a profile of; `model` may be absent where one is suggested. */
+export interface SetupUse {
+  id: string;
+  model?: string;
+  name?: string;
+}
+
 /** The caller's tasks in numbers. */
 export interface StatisticsView {
   total: TotalsView;
@@ -335,6 +394,8 @@ export interface StatisticsView {
   byStatus: Record<string, TotalsView>;
   byModel: Record<string, TotalsView>;
   byDay: Record<string, TotalsView>;
+  /** By day and model, the oldest first: each request on its own day. */
+  use: Array<ModelUseView>;
   longRunning: Array<string>;
   unreadable: number;
 }
@@ -415,6 +476,7 @@ export interface TaskState {
   resumable: boolean;
   pinned: boolean;
   history_item?: HistoryItem;
+  model_use?: Array<ModelUse>;
 }
 
 /** What is known of a task, and how many records each of its logs has. */

@@ -331,7 +331,12 @@ export type WebviewMessage =
   | ForkTaskRequest
   | UndoConversationRequest
   | RedoConversationRequest
-  | PreviewConversationRequest;
+  | PreviewConversationRequest
+  | NewConversationRequest
+  | CloseConversationRequest
+  | RenameTaskRequest
+  | FavoriteTaskRequest
+  | SuggestRulesRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -401,7 +406,9 @@ export type ExtensionMessage =
   | NotebookWorkMessage
   | ConversationChangedMessage
   | ConversationMarksUpdatedMessage
-  | ConversationPreviewMessage;
+  | ConversationPreviewMessage
+  | OpenTasksUpdatedMessage
+  | RuleSuggestionsMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -962,6 +969,14 @@ export interface ClineSayTool {
   kernel?: string;
 }
 
+/** Close an open conversation. One that rests is put aside; one at work goes on unless `stop`. */
+export interface CloseConversationRequest {
+  requestId: string;
+  taskId: string;
+  type: 'closeConversation';
+  stop?: boolean;
+}
+
 /** Put the task aside. */
 export interface CloseTaskCommand {
   taskId?: string;
@@ -1127,6 +1142,7 @@ export interface ConversationPreview {
   canBeUndone: boolean;
   goneOn: boolean;
   stopsTask: boolean;
+  files?: FilesPreview;
 }
 
 /** The answer to `previewConversation`. */
@@ -1472,11 +1488,15 @@ export interface ExtensionState {
   currentTaskTodos?: Array<TodoItem>;
   currentTaskMarks?: ConversationMarks;
   tokenUsage?: TokenUsage;
+  modelRoom?: ModelRoom;
   clineMessages?: Array<ClineMessage>;
   clineMessagesSeq?: number;
   hasOlderMessages?: boolean;
   messageQueue?: Array<QueuedMessage>;
   canStartTasks?: boolean;
+  canRestoreFiles?: boolean;
+  openTasks?: Array<OpenTask>;
+  runningCommands?: Array<CommandStarted>;
   taskHistory?: Array<HistoryItem>;
   hasOlderTasks?: boolean;
   mcpServers?: Array<McpServer>;
@@ -1494,6 +1514,20 @@ export interface FailedCellRequest {
   cellId: string;
   source: string;
   traceback?: string;
+}
+
+/** Make a task a favourite, or an ordinary one. */
+export interface FavoriteTaskRequest {
+  requestId: string;
+  taskId: string;
+  type: 'favoriteTask';
+  favorite: boolean;
+}
+
+/** A file that would be made, written or deleted. */
+export interface FileChange {
+  path: string;
+  action: 'create' | 'overwrite' | 'delete' | 'leave';
 }
 
 /** The content of a file that was asked for, or why there is none. */
@@ -1522,6 +1556,14 @@ export interface FileSearchResultsMessage {
   results: Array<FileResult>;
   requestId?: string;
   error?: string;
+}
+
+/** What would become of files: the first that change, and how many others. `kept` are those the person changed since, which stay as they are; so do `openNotebooks`, which are open in a tab. */
+export interface FilesPreview {
+  changes: Array<FileChange>;
+  moreChanges: number;
+  kept: Array<string>;
+  openNotebooks: Array<string>;
 }
 
 /** Forget the cached models of the provider `text`. */
@@ -2261,6 +2303,12 @@ export interface ModelInfo {
   tiers?: Array<ModelTier>;
 }
 
+/** How many tokens the model of a task takes in, and may answer with, as far as that is known. */
+export interface ModelRoom {
+  contextWindow?: number;
+  maxOutput?: number;
+}
+
 /** Prices of one service tier of a model. */
 export interface ModelTier {
   name?: 'default' | 'flex' | 'priority';
@@ -2307,6 +2355,13 @@ export interface MoveSkillRequest {
   source: Source;
   skillMode?: string;
   newSkillMode?: string;
+}
+
+/** Show an empty panel. What is under way goes on, and what is open stays open. */
+export interface NewConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'newConversation';
 }
 
 /** Start a task. It is bound to the notebook given here, whichever tab is in front later. */
@@ -2517,12 +2572,28 @@ export interface OpenSkillFileRequest {
   source: Source;
 }
 
-/** Ask what a change would take back, and change nothing. */
+/** One open conversation; `needsYou` while it waits for an answer without which it does not go on. */
+export interface OpenTask {
+  taskId: string;
+  title: string;
+  status: TaskStatus;
+  needsYou: boolean;
+  notebook?: NotebookRef;
+}
+
+/** All open conversations as they are now, in their order. */
+export interface OpenTasksUpdatedMessage {
+  type: 'openTasksUpdated';
+  openTasks: Array<OpenTask>;
+}
+
+/** Ask what a change would take back, and change nothing; with `restoreFiles` also which files would go back. */
 export interface PreviewConversationRequest {
   requestId: string;
   taskId?: string;
   type: 'previewConversation';
   change: TakeBack | GoBack | UndoOrRedo;
+  restoreFiles?: boolean;
 }
 
 /** A profile in the list. */
@@ -2845,6 +2916,14 @@ export interface RenameApiConfigurationRequest {
   values: RenameValues;
 }
 
+/** Give a task a title; a blank one takes it away. */
+export interface RenameTaskRequest {
+  requestId: string;
+  taskId: string;
+  type: 'renameTask';
+  title: string;
+}
+
 /** The profile's name, and what it shall be. */
 export interface RenameValues {
   oldName: string;
@@ -2958,6 +3037,24 @@ export interface RouterModelsValues {
 /** The provider an answer is about. */
 export interface RouterValues {
   provider: string;
+}
+
+/** One rule: words for `allowedCommands`, or the name of a setting to switch on. `command` is the part of the command line that the words would allow; of several rules for one part one is enough. */
+export interface RuleSuggestion {
+  kind: 'command' | 'class';
+  value: string;
+  label?: string;
+  command?: string;
+}
+
+/** The rules that are accepted: every setting, and one rule of each command, together approve it. Where no rule could approve it there are none, and `reason` says why. */
+export interface RuleSuggestionsMessage {
+  type: 'ruleSuggestions';
+  requestId: string;
+  taskId: string;
+  messageTs: number;
+  rules: Array<RuleSuggestion>;
+  reason?: string;
 }
 
 /** Write the profile named `text` without making it the current one. */
@@ -3237,6 +3334,14 @@ export interface SubmitEditedMessageRequest {
   images?: Array<string>;
 }
 
+/** Ask which rules would approve what the question `messageTs` is about. */
+export interface SuggestRulesRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'suggestRules';
+  messageTs: number;
+}
+
 /** An answer offered with a follow-up question. */
 export interface Suggestion {
   answer: string;
@@ -3398,6 +3503,7 @@ export interface TaskProgressMessage {
   todos: Array<TodoItem>;
   messageQueue: Array<QueuedMessage>;
   tokenUsage: TokenUsage;
+  modelRoom?: ModelRoom;
 }
 
 /** A task was interrupted and can be resumed; payload: its id. */

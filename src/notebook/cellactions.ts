@@ -1,7 +1,9 @@
-import { InputDialog, Notification } from '@jupyterlab/apputils';
+import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
 
 import type { ChannelClient } from '../comm/client';
+import { CommandIDs } from '../commands/ids';
 import { asErrorBody, errorText } from '../errors';
 import type { IAgentPanel } from '../tokens';
 import type { ICellPlace } from './cellplace';
@@ -20,13 +22,15 @@ export class CellActions {
    *
    * @param place - The cell.
    *
-   * @param question - What is asked; without it the person is asked for it.
+   * @param question - What is asked; without it the cell goes to where the
+   * person writes what they want of it.
    */
   async ask({ path, cell }: ICellPlace, question?: string): Promise<void> {
-    const { client, agent, trans } = this._options;
+    const { client, commands, agent, trans } = this._options;
     const cellId = cell.model.id;
-    const text = (question ?? (await this._question())).trim();
+    const text = question?.trim() ?? '';
     if (text === '') {
+      await commands.execute(CommandIDs.attachCell, { path, cellId });
       return;
     }
     agent.open();
@@ -74,17 +78,6 @@ export class CellActions {
     }
   }
 
-  private async _question(): Promise<string> {
-    const { trans } = this._options;
-    const { button, value } = await InputDialog.getText({
-      title: trans.__('Ask the agent about this cell'),
-      label: trans.__('Question'),
-      placeholder: trans.__('What does this cell do?'),
-      okLabel: trans.__('Ask')
-    });
-    return button.accept ? (value ?? '') : '';
-  }
-
   private readonly _options: CellActions.IOptions;
 }
 
@@ -98,6 +91,11 @@ export namespace CellActions {
   export interface IOptions {
     readonly client: Pick<ChannelClient, 'request'>;
     readonly agent: Pick<IAgentPanel, 'open'>;
+
+    /**
+     * Those of the panel among them.
+     */
+    readonly commands: Pick<CommandRegistry, 'execute'>;
     readonly trans: TranslationBundle;
   }
 }

@@ -92,7 +92,7 @@ namespace Private {
     };
     return DisposableSet.from([
       commands.addCommand(CommandIDs.askAboutCell, {
-        label: trans.__('Ask the Agent about This Cell…'),
+        label: trans.__('Ask the Agent about This Cell'),
         caption: trans.__('Ask the agent something about this cell'),
         icon: agentIcon,
         describedBy: {
@@ -103,7 +103,7 @@ namespace Private {
               question: {
                 type: 'string',
                 description: trans.__(
-                  'What to ask; without it a dialog asks for it'
+                  'What to ask; without it the cell is attached to what one writes'
                 )
               }
             }

@@ -1,6 +1,5 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
@@ -14,6 +13,7 @@ import type {
   NotebookWorkMessage,
   ReadNotebookMessage
 } from '../generated/wire';
+import { Listener } from './listener';
 import type { OpenNotebooks } from './opennotebooks';
 import type {
   applyOperations as ApplyOperations,
@@ -21,6 +21,7 @@ import type {
 } from './operations';
 import { RunningOutputs } from './outputs';
 import { pageOf } from './pages';
+import { unreviewedIn } from './unreviewed';
 
 type Result = Omit<NotebookOperationsResultRequest, 'requestId' | 'type'>;
 
@@ -46,14 +47,19 @@ export interface IAgentChange {
    * Whether the person is to be shown what changed.
    */
   readonly review: boolean;
+  /**
+   * Whether it was done before this page had the notebook, which shows it.
+   */
+  readonly isEarlier?: boolean;
 }
 
 /**
  * Does in this page what the agent asks for in the notebooks it has open, and
  * tells the server which those are.
  */
-export class NotebookDesk implements IDisposable {
+export class NotebookDesk extends Listener {
   constructor({ client, notebooks }: NotebookDesk.IOptions) {
+    super();
     this._client = client;
     this._notebooks = notebooks;
     client.messageReceived.connect(this._onMessage, this);
@@ -97,26 +103,7 @@ export class NotebookDesk implements IDisposable {
    * Without this word a page is missed: it may be on a laptop that sleeps.
    */
   leave(): void {
-    this._send({ type: 'openNotebooks', notebooks: [] });
-  }
-
-  /**
-   * Whether the desk is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Do nothing any more.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    Signal.disconnectReceiver(this);
-    Signal.clearData(this);
+    void this._send({ type: 'openNotebooks', notebooks: [] });
   }
 
   private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
@@ -134,7 +121,11 @@ export class NotebookDesk implements IDisposable {
         void this._reload(message.path, message.contentHash);
         break;
       case 'notebookWork':
-        this._work.set(message.path, message.cells);
+        if (message.cells.length > 0) {
+          this._work.set(message.path, message.cells);
+        } else {
+          this._work.delete(message.path);
+        }
         this._workChanged.emit(message);
         break;
       default:
@@ -179,11 +170,30 @@ export class NotebookDesk implements IDisposable {
       return;
     }
     this._told = JSON.stringify([notebooks, {}]);
-    this._send({
+    void this._send({
       type: 'openNotebooks',
       notebooks,
       ...(Object.keys(renamed).length > 0 ? { renamed } : {})
-    });
+    }).then(answer => this._takeUp(answer));
+  }
+
+  /**
+   * Show what the agent did before this page had a notebook.
+   */
+  private _takeUp(answer: unknown): void {
+    for (const { path, taskId, change } of unreviewedIn(answer)) {
+      const panel = this._notebooks.find(path);
+      if (panel !== null && !this.isDisposed) {
+        this._changedByAgent.emit({
+          panel,
+          path,
+          taskId,
+          changes: [change],
+          review: true,
+          isEarlier: true
+        });
+      }
+    }
   }
 
   private async _apply(message: ApplyNotebookOperationsMessage): Promise<void> {
@@ -199,7 +209,7 @@ export class NotebookDesk implements IDisposable {
         this._results.delete(old);
       }
     }
-    this._send({ type: 'notebookOperationsResult', ...(await result) });
+    void this._send({ type: 'notebookOperationsResult', ...(await result) });
   }
 
   private async _done(
@@ -272,7 +282,7 @@ export class NotebookDesk implements IDisposable {
     const { opId, path } = message;
     const panel = this._notebooks.find(path);
     if (panel === null) {
-      this._send({
+      void this._send({
         type: 'notebookPage',
         opId,
         status: 'notOpen',
@@ -282,7 +292,7 @@ export class NotebookDesk implements IDisposable {
       return;
     }
     try {
-      this._send({
+      void this._send({
         type: 'notebookPage',
         opId,
         status: 'read',
@@ -290,7 +300,7 @@ export class NotebookDesk implements IDisposable {
         ...pageOf(panel.context.model.sharedModel, message)
       });
     } catch (error) {
-      this._send({
+      void this._send({
         type: 'notebookPage',
         opId,
         status: 'failed',
@@ -339,13 +349,16 @@ export class NotebookDesk implements IDisposable {
     return result as T;
   }
 
-  private _send(request: ChannelClient.Request): void {
-    this._client.request(request).catch((reason: unknown) => {
+  private async _send(request: ChannelClient.Request): Promise<unknown> {
+    try {
+      return await this._client.request(request);
+    } catch (reason) {
       console.warn(
         'The server did not take what was said of a notebook',
         reason
       );
-    });
+      return null;
+    }
   }
 
   private readonly _client: ChannelClient;
@@ -362,7 +375,6 @@ export class NotebookDesk implements IDisposable {
   private _told = '';
   private _wasOpen = false;
   private _epoch: string | null = null;
-  private _isDisposed = false;
 }
 
 /**

@@ -2,11 +2,11 @@ import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import type { IError } from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { addRow, CellRow, isDrawn } from './cellrow';
+import { Listener } from './listener';
 import { Redraw } from './redraw';
 
 /**
@@ -34,8 +34,9 @@ export function tracebackOf({ traceback, ename, evalue }: IError): string {
 /**
  * Offers in one view of a notebook to have cells fixed that failed.
  */
-export class FailedCells implements IDisposable {
+export class FailedCells extends Listener {
   constructor(options: FailedCells.IOptions) {
+    super();
     this._options = options;
     const { content } = options.panel;
     content.modelContentChanged.connect(this._schedule, this);
@@ -49,26 +50,10 @@ export class FailedCells implements IDisposable {
     return this._changed;
   }
 
-  /**
-   * Whether this is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Offer nothing any more.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._redraw.dispose();
-    Signal.disconnectReceiver(this);
     this._rows.forEach(row => row.dispose());
     this._rows.clear();
-    Signal.clearData(this);
   }
 
   private _schedule(): void {
@@ -120,7 +105,6 @@ export class FailedCells implements IDisposable {
   private readonly _options: FailedCells.IOptions;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _rows = new Map<Cell, CellRow>();
-  private _isDisposed = false;
 }
 
 /**

@@ -1,12 +1,11 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IDisposable } from '@lumino/disposable';
-import { Signal } from '@lumino/signaling';
 
 import type { NotebookWorkMessage } from '../generated/wire';
 import { agentIcon } from '../panel/icons';
 import type { IAgentChange, NotebookDesk } from './desk';
+import { Listener } from './listener';
 
 /**
  * How long the person is taken to be busy after they did something.
@@ -27,8 +26,9 @@ const DOINGS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
  * Once the person went their own way, the view stays with them, until they
  * come back to the cell the agent is at, or ask for it.
  */
-export class Follower implements IDisposable {
+export class Follower extends Listener {
   constructor(options: Follower.IOptions) {
+    super();
     this._options = options;
     const { desk, panel } = options;
     this._active = panel.content.activeCell;
@@ -52,22 +52,7 @@ export class Follower implements IDisposable {
     return !this._isAway;
   }
 
-  /**
-   * Whether the follower is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Follow no more.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    Signal.disconnectReceiver(this);
+  protected override release(): void {
     for (const doing of DOINGS) {
       this._options.panel.content.node.removeEventListener(doing, this, {
         capture: true
@@ -106,9 +91,12 @@ export class Follower implements IDisposable {
     }
   }
 
-  private _onChange(_: unknown, { path, changes }: IAgentChange): void {
+  private _onChange(
+    _: unknown,
+    { path, changes, isEarlier }: IAgentChange
+  ): void {
     const last = changes.filter(change => change.after !== null).at(-1);
-    if (last && path === this._path) {
+    if (last && !isEarlier && path === this._path) {
       this._follow(last.cellId);
     }
   }
@@ -217,7 +205,6 @@ export class Follower implements IDisposable {
   private _active: Cell | null;
   private _busyAt = -Infinity;
   private _isAway = false;
-  private _isDisposed = false;
 }
 
 /**

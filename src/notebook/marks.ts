@@ -1,12 +1,11 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IDisposable } from '@lumino/disposable';
-import { Signal } from '@lumino/signaling';
 
 import { agentIcon } from '../panel/icons';
 import { isDrawn } from './cellrow';
 import type { NotebookDesk } from './desk';
+import { Listener } from './listener';
 import { Redraw } from './redraw';
 import type { NotebookReview } from './review';
 
@@ -19,8 +18,9 @@ type Mark = 'running' | 'queued' | 'changed';
  * Marks in one view of a notebook the cells that the agent runs, waits to run,
  * or changed.
  */
-export class CellMarks implements IDisposable {
+export class CellMarks extends Listener {
   constructor(options: CellMarks.IOptions) {
+    super();
     this._options = options;
     const { desk, panel, review } = options;
     desk.workChanged.connect((_, { path }) => {
@@ -33,23 +33,8 @@ export class CellMarks implements IDisposable {
     this._schedule();
   }
 
-  /**
-   * Whether the marks are disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Take all marks away.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._redraw.dispose();
-    Signal.disconnectReceiver(this);
     this._icons.forEach((_, cell) => this._unmark(cell));
   }
 
@@ -139,7 +124,6 @@ export class CellMarks implements IDisposable {
   private readonly _redraw = new Redraw(() => this._draw());
   private readonly _options: CellMarks.IOptions;
   private readonly _icons = new Map<Cell, HTMLElement | null>();
-  private _isDisposed = false;
 }
 
 /**

@@ -1,8 +1,8 @@
 import {
   acceptChunk,
+  getChunks,
   getOriginalDoc,
   originalDocChangeEffect,
-  rejectChunk,
   unifiedMergeView,
   updateOriginalDoc
 } from '@codemirror/merge';
@@ -12,6 +12,8 @@ import { EditorView } from '@codemirror/view';
 import type { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
+
+import type { IChangedPart } from './agentchanges';
 
 /**
  * What an editor says, shown as a difference to an earlier text.
@@ -97,7 +99,23 @@ export class CellDiff implements IDisposable {
    * @returns Whether there is one.
    */
   undoPart(): boolean {
-    return rejectChunk(this._view);
+    return this._undoPart(this._view.state.selection.main.head);
+  }
+
+  private _undoPart(place: number): boolean {
+    const { doc } = this._view.state;
+    const chunk = getChunks(this._view.state)?.chunks.find(
+      ({ fromB, endB }) => fromB <= place && endB >= place
+    );
+    if (!chunk) {
+      return false;
+    }
+    const old = getOriginalDoc(this._view.state);
+    const [from, to] = Private.linesOf(doc, chunk.fromB, chunk.toB);
+    const [first, behind] = Private.linesOf(old, chunk.fromA, chunk.toA);
+    const before = old.toJSON().slice(first, behind);
+    this._options.onUndo({ from, to, before });
+    return true;
   }
 
   private get _view(): EditorView {
@@ -122,18 +140,20 @@ export class CellDiff implements IDisposable {
                 type,
                 trans.__('Undo'),
                 trans.__('Take back this part of what the agent changed'),
-                action
+                event => this._undoPart(this._placeOf(event))
               )
       }),
       EditorView.updateListener.of(update => this._onUpdate(update))
     ];
   }
 
+  private _placeOf({ currentTarget }: MouseEvent): number {
+    return this._view.posAtDOM(currentTarget as HTMLElement);
+  }
+
   private _onUpdate({ transactions }: ViewUpdate): void {
     for (const transaction of transactions) {
-      if (transaction.isUserEvent('revert')) {
-        this._options.onUndone();
-      } else if (transaction.isUserEvent('accept')) {
+      if (transaction.isUserEvent('accept')) {
         for (const effect of transaction.effects) {
           if (effect.is(updateOriginalDoc)) {
             this._options.onKept(effect.value.doc.toString());
@@ -166,9 +186,9 @@ export namespace CellDiff {
     readonly onKept: (before: string) => void;
 
     /**
-     * The person took a part back; the editor says so already.
+     * The person wants a part taken back.
      */
-    readonly onUndone: () => void;
+    readonly onUndo: (part: IChangedPart) => void;
   }
 }
 
@@ -184,6 +204,22 @@ namespace Private {
 
   export function textOf(text: string): Text {
     return Text.of(text.split(/\r?\n/));
+  }
+
+  /**
+   * The lines, from 0, that a chunk has between these places of a text.
+   */
+  export function linesOf(
+    text: Text,
+    from: number,
+    to: number
+  ): [number, number] {
+    if (from > text.length) {
+      return [text.lines, text.lines];
+    }
+    const first = text.lineAt(from).number - 1;
+    const last = Math.min(to - 1, text.length);
+    return [first, from === to ? first : text.lineAt(last).number];
   }
 
   export function button(

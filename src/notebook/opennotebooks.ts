@@ -12,6 +12,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { OpenNotebook } from '../generated/wire';
+import { Listener } from './listener';
 
 /**
  * How long changes are gathered before the server hears of them.
@@ -33,8 +34,9 @@ const OF_KERNEL: ReadonlySet<string> = new Set(['kernelspec', 'language_info']);
 /**
  * The notebooks this page has open, as the server needs to know them.
  */
-export class OpenNotebooks implements IDisposable {
+export class OpenNotebooks extends Listener {
   constructor({ tracker, contents }: OpenNotebooks.IOptions) {
+    super();
     this._tracker = tracker;
     this._contents = contents;
     this._debouncer = new Debouncer(
@@ -60,24 +62,8 @@ export class OpenNotebooks implements IDisposable {
     return this._opened;
   }
 
-  /**
-   * Whether this is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Listen to nothing any more.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._debouncer.dispose();
-    Signal.disconnectReceiver(this);
-    Signal.clearData(this);
   }
 
   /**
@@ -193,7 +179,7 @@ export class OpenNotebooks implements IDisposable {
 
   private _add(panel: NotebookPanel): void {
     void panel.context.ready.then(() => {
-      if (this._isDisposed || panel.isDisposed) {
+      if (this.isDisposed || panel.isDisposed) {
         return;
       }
       this._ready.add(panel);
@@ -270,7 +256,7 @@ export class OpenNotebooks implements IDisposable {
   }
 
   private _touch(): void {
-    if (!this._isDisposed) {
+    if (!this.isDisposed) {
       void this._debouncer.invoke();
     }
   }
@@ -286,7 +272,6 @@ export class OpenNotebooks implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _opened = new Signal<this, NotebookPanel>(this);
   private _renamed: Record<string, string> = {};
-  private _isDisposed = false;
 }
 
 /**

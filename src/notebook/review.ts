@@ -1,10 +1,12 @@
 import type { INotebookModel } from '@jupyterlab/notebook';
-import type { IDisposable } from '@lumino/disposable';
 import { Debouncer } from '@lumino/polling';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { IChangedPart, UnreviewedChange } from './agentchanges';
+import { isOver, merged, withChange, withoutPart } from './agentchanges';
 import { CellList } from './celllist';
+import { Listener } from './listener';
 import type { ICellChange, IRemovedCell } from './operations';
 import { asOneStep, replaceSource } from './steps';
 
@@ -12,19 +14,6 @@ import { asOneStep, replaceSource } from './steps';
  * How long the person may be at it before their own changes are looked at.
  */
 const SETTLE_MILLISECONDS = 50;
-
-/**
- * What the agent did to a cell, and nobody has looked at yet. `before` is what
- * the cell said when it was last as the person knew it.
- */
-export type UnreviewedChange =
-  | { readonly kind: 'edited'; readonly before: string }
-  | { readonly kind: 'inserted' }
-  | {
-      readonly kind: 'deleted';
-      readonly before: string;
-      readonly removed: IRemovedCell;
-    };
 
 /**
  * What the person said of a change.
@@ -42,8 +31,9 @@ export interface IVerdict {
  * One for all views of the notebook. Whatever makes a change disappear settles
  * it: the buttons, an undo, or the person's own typing.
  */
-export class NotebookReview implements IDisposable {
+export class NotebookReview extends Listener {
   constructor(model: INotebookModel) {
+    super();
     this._model = model;
     this._settler = new Debouncer(() => this._settle(), SETTLE_MILLISECONDS);
     model.contentChanged.connect(this._onContent, this);
@@ -64,31 +54,23 @@ export class NotebookReview implements IDisposable {
   }
 
   /**
+   * Emitted when a change was to be taken back, and was not, because the person
+   * has written in its place.
+   */
+  get refused(): ISignal<this, void> {
+    return this._refused;
+  }
+
+  /**
    * The changes that wait, by the ids of their cells.
    */
   get waiting(): ReadonlyMap<string, UnreviewedChange> {
     return this._waiting;
   }
 
-  /**
-   * Whether the review is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Forget everything.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._settler.dispose();
     this._waiting.clear();
-    Signal.disconnectReceiver(this);
-    Signal.clearData(this);
   }
 
   /**
@@ -105,7 +87,8 @@ export class NotebookReview implements IDisposable {
       if (knownOnly && !earlier) {
         continue;
       }
-      const now = Private.merged(earlier, change);
+      this._decided.delete(cellId);
+      const now = merged(earlier, change);
       if (now) {
         this._waiting.set(cellId, now);
       } else {
@@ -116,17 +99,39 @@ export class NotebookReview implements IDisposable {
   }
 
   /**
-   * Leave a cell as the agent made it.
+   * Take up what the agent did before this page had the notebook, as far as it
+   * is still there and nobody decided about it.
    */
-  keep(cellId: string): void {
-    if (this._waiting.delete(cellId)) {
-      this._changed.emit();
-      this._tell(cellId, true);
+  restore(changes: readonly ICellChange[]): void {
+    const sources = this._sources();
+    for (const change of changes) {
+      const { cellId, after } = change;
+      const now = merged(undefined, change);
+      const known = this._waiting.get(cellId);
+      if (known?.kind === 'edited' && now?.kind === 'edited') {
+        this._waiting.set(cellId, { ...known, after: now.after });
+      } else if (
+        now &&
+        !known &&
+        this._decided.get(cellId) !== after &&
+        !isOver(now, sources.get(cellId))
+      ) {
+        this._waiting.set(cellId, now);
+      }
     }
+    this._changed.emit();
   }
 
   /**
-   * Make a cell what it was before the agent changed it.
+   * Leave a cell as the agent made it.
+   */
+  keep(cellId: string): void {
+    this._finish(this._waiting.has(cellId) ? [cellId] : [], true);
+  }
+
+  /**
+   * Make a cell what it was before the agent changed it, but for what the
+   * person wrote since.
    */
   undo(cellId: string): void {
     this._undo(cellId);
@@ -136,9 +141,7 @@ export class NotebookReview implements IDisposable {
    * Leave all cells as the agent made them.
    */
   keepAll(): void {
-    const cellIds = [...this._waiting.keys()];
-    this._waiting.clear();
-    this._finish(cellIds, true);
+    this._finish([...this._waiting.keys()], true);
   }
 
   /**
@@ -161,26 +164,43 @@ export class NotebookReview implements IDisposable {
       return;
     }
     if (before === this._source(cellId)) {
-      this._waiting.delete(cellId);
-    } else {
-      this._waiting.set(cellId, { kind: 'edited', before });
+      // That was the last of it.
+      this.keep(cellId);
+      return;
     }
+    this._waiting.set(cellId, { ...change, before });
     this._changed.emit();
     this._tell(cellId, true, 'hunk');
   }
 
   /**
-   * Take up that part of what the agent changed in a cell was taken back.
+   * Take back part of what the agent changed in a cell, but for what the person
+   * wrote there since.
    */
-  undidPart(cellId: string): void {
+  undoPart(cellId: string, part: IChangedPart): void {
     const change = this._waiting.get(cellId);
-    if (change?.kind !== 'edited') {
+    const source = this._source(cellId);
+    if (
+      change?.kind !== 'edited' ||
+      source === undefined ||
+      this._model.readOnly
+    ) {
       return;
     }
-    if (change.before === this._source(cellId)) {
-      this._waiting.delete(cellId);
-      this._changed.emit();
+    const restored = withoutPart(source, change.after, part);
+    if (restored === null) {
+      this._refused.emit();
+      return;
     }
+    const { sharedModel } = this._model;
+    asOneStep(sharedModel, [cellId], () => {
+      const cells = new CellList(sharedModel);
+      replaceSource(cells.get(cellId), restored);
+    });
+    if (change.before === restored) {
+      this._waiting.delete(cellId);
+    }
+    this._changed.emit();
     this._tell(cellId, false, 'hunk');
   }
 
@@ -236,51 +256,77 @@ export class NotebookReview implements IDisposable {
       return;
     }
     const { sharedModel } = this._model;
+    const done: string[] = [];
     asOneStep(sharedModel, cellIds, () => {
       const cells = new CellList(sharedModel);
       for (const [cellId, change] of changes) {
-        this._revert(cells, cellId, change);
-        this._waiting.delete(cellId);
+        if (this._revert(cells, cellId, change)) {
+          done.push(cellId);
+        }
       }
     });
-    this._finish(cellIds, false);
+    this._finish(done, false);
+    if (done.length < changes.length) {
+      this._refused.emit();
+    }
   }
 
+  /**
+   * Take one change back.
+   *
+   * @returns Whether it could be done without what the person wrote since.
+   */
   private _revert(
     cells: CellList,
     cellId: string,
     change: UnreviewedChange
-  ): void {
+  ): boolean {
     const place = cells.place(cellId);
-    switch (change.kind) {
-      case 'edited':
-        if (place >= 0) {
-          replaceSource(cells.get(cellId), change.before);
-        }
-        break;
-      case 'inserted':
-        if (place >= 0) {
-          cells.remove(place);
-        }
-        break;
-      case 'deleted':
-        if (place < 0) {
-          const [behind] = this._behind(change.removed, cells.ids);
-          const { cell } = change.removed;
-          cells.insert(cells.placeAfter(behind ?? undefined), {
-            ...cell,
-            source: change.before
-          });
-        }
-        break;
+    if (change.kind === 'deleted') {
+      if (place < 0) {
+        const [behind] = this._behind(change.removed, cells.ids);
+        const { cell } = change.removed;
+        cells.insert(cells.placeAfter(behind ?? undefined), {
+          ...cell,
+          source: change.before
+        });
+      }
+      return true;
     }
+    if (place < 0) {
+      return true;
+    }
+    const cell = cells.get(cellId);
+    if (change.kind === 'inserted') {
+      if (cell.getSource() !== change.after) {
+        return false;
+      }
+      cells.remove(place);
+      return true;
+    }
+    const { before, after } = change;
+    const source = withChange(after, before, cell.getSource());
+    if (source === null) {
+      return false;
+    }
+    replaceSource(cell, source);
+    return true;
   }
 
   private _finish(cellIds: readonly string[], accepted: boolean): void {
-    if (cellIds.length > 0) {
-      this._changed.emit();
-      cellIds.forEach(cellId => this._tell(cellId, accepted));
+    if (cellIds.length === 0) {
+      return;
     }
+    for (const cellId of cellIds) {
+      const change = this._waiting.get(cellId);
+      if (change) {
+        const after = change.kind === 'deleted' ? null : change.after;
+        this._decided.set(cellId, after);
+        this._waiting.delete(cellId);
+      }
+    }
+    this._changed.emit();
+    cellIds.forEach(cellId => this._tell(cellId, accepted));
   }
 
   private _onContent(): void {
@@ -293,24 +339,10 @@ export class NotebookReview implements IDisposable {
    * Drop what is as it was before: the person took it back in another way.
    */
   private _settle(): void {
-    const sources = new Map(
-      this._model.sharedModel.cells.map(cell => [
-        cell.getId(),
-        cell.getSource()
-      ])
-    );
-    const gone: string[] = [];
-    for (const [cellId, change] of this._waiting) {
-      const source = sources.get(cellId);
-      const isOver =
-        change.kind === 'edited'
-          ? source === undefined || source === change.before
-          : (change.kind === 'inserted') === (source === undefined);
-      if (isOver) {
-        gone.push(cellId);
-        this._waiting.delete(cellId);
-      }
-    }
+    const sources = this._sources();
+    const gone = [...this._waiting]
+      .filter(([cellId, change]) => isOver(change, sources.get(cellId)))
+      .map(([cellId]) => cellId);
     this._finish(gone, false);
     if (gone.length === 0) {
       // Cells were perhaps moved, or drawn anew.
@@ -319,9 +351,16 @@ export class NotebookReview implements IDisposable {
   }
 
   private _source(cellId: string): string | undefined {
-    return this._model.sharedModel.cells
-      .find(cell => cell.getId() === cellId)
-      ?.getSource();
+    return this._sources().get(cellId);
+  }
+
+  private _sources(): Map<string, string> {
+    return new Map(
+      this._model.sharedModel.cells.map(cell => [
+        cell.getId(),
+        cell.getSource()
+      ])
+    );
   }
 
   private _tell(
@@ -335,39 +374,8 @@ export class NotebookReview implements IDisposable {
   private readonly _model: INotebookModel;
   private readonly _settler: Debouncer;
   private readonly _waiting = new Map<string, UnreviewedChange>();
+  private readonly _decided = new Map<string, string | null>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _reviewed = new Signal<this, IVerdict>(this);
-  private _isDisposed = false;
-}
-
-/**
- * Functions of this module alone.
- */
-namespace Private {
-  /**
-   * What waits after another change; `null` if nothing is left of it.
-   */
-  export function merged(
-    earlier: UnreviewedChange | undefined,
-    change: ICellChange
-  ): UnreviewedChange | null {
-    const before =
-      earlier === undefined
-        ? change.before
-        : earlier.kind === 'inserted'
-          ? null
-          : earlier.before;
-    if (change.after === before) {
-      return null;
-    }
-    if (before === null) {
-      return { kind: 'inserted' };
-    }
-    if (change.after !== null) {
-      return { kind: 'edited', before };
-    }
-    return change.removed
-      ? { kind: 'deleted', before, removed: change.removed }
-      : null;
-  }
+  private readonly _refused = new Signal<this, void>(this);
 }

@@ -1,5 +1,6 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { LabIcon } from '@jupyterlab/ui-components';
 import {
   caretDownIcon,
   caretUpIcon,
@@ -51,91 +52,62 @@ export function addReviewCommands(
   targets: IReviewTargets
 ): IDisposable {
   const { trans } = targets;
-  const properties = cellArguments(trans);
-  const ofCell = { args: { type: 'object', properties } } as const;
-  const ofNotebook = {
-    args: { type: 'object', properties: { path: properties.path } }
-  } as const;
-  const place = (args: ReadonlyPartialJSONObject) =>
-    Private.placeOf(targets, args);
-  const isWaiting = (args: ReadonlyPartialJSONObject) =>
-    place(args)?.isWaiting ?? false;
-  const hasAny = (args: ReadonlyPartialJSONObject) =>
-    (place(args)?.review.waiting.size ?? 0) > 0;
-  const hasDiff = (args: ReadonlyPartialJSONObject) =>
-    Boolean(place(args)?.diff);
   return DisposableSet.from([
-    commands.addCommand(CommandIDs.keepCell, {
+    Private.add(commands, targets, CommandIDs.keepCell, {
       label: trans.__('Keep the Agent’s Change of This Cell'),
       caption: trans.__('Leave the cell as the agent made it'),
       icon: checkIcon,
-      describedBy: ofCell,
-      isEnabled: isWaiting,
-      isVisible: isWaiting,
-      execute: args => {
-        const at = place(args);
-        at?.review.keep(at.cellId);
-      }
+      of: 'cell',
+      execute: ({ review, cellId }) => review.keep(cellId)
     }),
-    commands.addCommand(CommandIDs.undoCell, {
+    Private.add(commands, targets, CommandIDs.undoCell, {
       label: trans.__('Undo the Agent’s Change of This Cell'),
       caption: trans.__('Make the cell what it was before the agent'),
       icon: undoIcon,
-      describedBy: ofCell,
-      isEnabled: isWaiting,
-      isVisible: isWaiting,
-      execute: args => {
-        const at = place(args);
-        at?.review.undo(at.cellId);
-      }
+      of: 'cell',
+      execute: ({ review, cellId }) => review.undo(cellId)
     }),
-    commands.addCommand(CommandIDs.keepPart, {
+    Private.add(commands, targets, CommandIDs.keepPart, {
       label: trans.__('Keep the Agent’s Change at the Cursor'),
       caption: trans.__('Leave this part of the cell as the agent made it'),
-      describedBy: ofCell,
-      isEnabled: hasDiff,
-      execute: args => place(args)?.diff?.keepPart() ?? false
+      of: 'part',
+      execute: ({ diff }) => diff?.keepPart() ?? false
     }),
-    commands.addCommand(CommandIDs.undoPart, {
+    Private.add(commands, targets, CommandIDs.undoPart, {
       label: trans.__('Undo the Agent’s Change at the Cursor'),
       caption: trans.__('Make this part of the cell what it was before'),
-      describedBy: ofCell,
-      isEnabled: hasDiff,
-      execute: args => place(args)?.diff?.undoPart() ?? false
+      of: 'part',
+      execute: ({ diff }) => diff?.undoPart() ?? false
     }),
-    commands.addCommand(CommandIDs.keepAll, {
+    Private.add(commands, targets, CommandIDs.keepAll, {
       label: trans.__('Keep All Changes of the Agent in This Notebook'),
       caption: trans.__('Leave all cells as the agent made them'),
       icon: checkIcon,
-      describedBy: ofNotebook,
-      isEnabled: hasAny,
-      isVisible: hasAny,
-      execute: args => place(args)?.review.keepAll()
+      of: 'notebook',
+      execute: ({ review }) => review.keepAll()
     }),
-    commands.addCommand(CommandIDs.undoAll, {
+    Private.add(commands, targets, CommandIDs.undoAll, {
       label: trans.__('Undo All Changes of the Agent in This Notebook'),
       caption: trans.__('Make all cells what they were before the agent'),
       icon: undoIcon,
-      describedBy: ofNotebook,
-      isEnabled: hasAny,
-      isVisible: hasAny,
-      execute: args => place(args)?.review.undoAll()
+      of: 'notebook',
+      execute: ({ review }) => review.undoAll()
     }),
-    commands.addCommand(CommandIDs.nextChange, {
+    Private.add(commands, targets, CommandIDs.nextChange, {
       label: trans.__('Next Change of the Agent'),
       caption: trans.__('Go to the next cell the agent changed'),
       icon: caretDownIcon,
-      describedBy: ofNotebook,
-      isEnabled: hasAny,
-      execute: args => Private.go(place(args), 1)
+      of: 'notebook',
+      isAlwaysVisible: true,
+      execute: place => Private.go(place, 1)
     }),
-    commands.addCommand(CommandIDs.previousChange, {
+    Private.add(commands, targets, CommandIDs.previousChange, {
       label: trans.__('Previous Change of the Agent'),
       caption: trans.__('Go to the cell before that the agent changed'),
       icon: caretUpIcon,
-      describedBy: ofNotebook,
-      isEnabled: hasAny,
-      execute: args => Private.go(place(args), -1)
+      of: 'notebook',
+      isAlwaysVisible: true,
+      execute: place => Private.go(place, -1)
     })
   ]);
 }
@@ -158,16 +130,64 @@ namespace Private {
       return this._targets.reviews.of(this.panel);
     }
 
-    get isWaiting() {
-      return this.review.waiting.has(this.cellId);
-    }
-
     get diff() {
       return this._targets.views.get(this.panel)?.diff(this.cellId) ?? null;
     }
+
+    /**
+     * Whether there is something of the agent's here.
+     */
+    has(of: ICommand['of']): boolean {
+      switch (of) {
+        case 'cell':
+          return this.review.waiting.has(this.cellId);
+        case 'part':
+          return this.diff !== null;
+        case 'notebook':
+          return this.review.waiting.size > 0;
+      }
+    }
   }
 
-  export function placeOf(
+  /**
+   * A command that can be used where something of the agent's is.
+   */
+  export interface ICommand {
+    readonly label: string;
+    readonly caption: string;
+    readonly icon?: LabIcon;
+
+    /**
+     * What it acts on.
+     */
+    readonly of: 'cell' | 'part' | 'notebook';
+    readonly isAlwaysVisible?: boolean;
+    readonly execute: (place: Place) => unknown;
+  }
+
+  export function add(
+    commands: CommandRegistry,
+    targets: IReviewTargets,
+    id: string,
+    { of, isAlwaysVisible, execute, ...looks }: ICommand
+  ): IDisposable {
+    const all = cellArguments(targets.trans);
+    const properties = of === 'notebook' ? { path: all.path } : all;
+    const isEnabled = (args: ReadonlyPartialJSONObject) =>
+      placeOf(targets, args)?.has(of) ?? false;
+    return commands.addCommand(id, {
+      ...looks,
+      describedBy: { args: { type: 'object', properties } },
+      isEnabled,
+      ...(of === 'part' || isAlwaysVisible ? {} : { isVisible: isEnabled }),
+      execute: args => {
+        const place = placeOf(targets, args);
+        return place ? execute(place) : false;
+      }
+    });
+  }
+
+  function placeOf(
     targets: IReviewTargets,
     args: ReadonlyPartialJSONObject
   ): Place | null {
@@ -187,10 +207,7 @@ namespace Private {
   /**
    * Make the next cell active at which something waits, round the ends.
    */
-  export async function go(place: Place | null, step: 1 | -1): Promise<void> {
-    if (!place) {
-      return;
-    }
+  export async function go(place: Place, step: 1 | -1): Promise<void> {
     const { content } = place.panel;
     const { widgets, activeCellIndex } = content;
     const deleted = place.review.deleted();

@@ -1,9 +1,9 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { IAgentChange, NotebookDesk } from './desk';
+import { Listener } from './listener';
 import type { IVerdict } from './review';
 import { NotebookReview } from './review';
 
@@ -22,8 +22,9 @@ export interface INotebookVerdict extends IVerdict {
 /**
  * The reviews of all open notebooks, each one for all views of its notebook.
  */
-export class Reviews implements IDisposable {
+export class Reviews extends Listener {
   constructor(desk: Pick<NotebookDesk, 'changedByAgent'>) {
+    super();
     desk.changedByAgent.connect(this._onChanged, this);
   }
 
@@ -42,24 +43,16 @@ export class Reviews implements IDisposable {
   }
 
   /**
-   * Whether this is disposed.
+   * Emitted when a change was not taken back, because the person has written in
+   * its place.
    */
-  get isDisposed(): boolean {
-    return this._isDisposed;
+  get refused(): ISignal<this, void> {
+    return this._refused;
   }
 
-  /**
-   * Forget all reviews.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    Signal.disconnectReceiver(this);
+  protected override release(): void {
     this._reviews.forEach(review => review.dispose());
     this._reviews.clear();
-    Signal.clearData(this);
   }
 
   /**
@@ -77,12 +70,16 @@ export class Reviews implements IDisposable {
   /**
    * Take up what the agent changed.
    */
-  take({ panel, taskId, changes, review }: IAgentChange): void {
+  take({ panel, taskId, changes, review, isEarlier }: IAgentChange): void {
     const authors =
       this._authors.get(panel.context) ?? new Map<string, string | null>();
     this._authors.set(panel.context, authors);
     changes.forEach(({ cellId }) => authors.set(cellId, taskId));
-    this.of(panel).record(changes, !review);
+    if (isEarlier) {
+      this.of(panel).restore(changes);
+    } else {
+      this.of(panel).record(changes, !review);
+    }
   }
 
   private _create(context: NotebookPanel['context']): NotebookReview {
@@ -92,6 +89,7 @@ export class Reviews implements IDisposable {
       const author = this._authors.get(context)?.get(verdict.cellId);
       this._reviewed.emit({ ...verdict, context, taskId: author ?? null });
     }, this);
+    review.refused.connect(() => this._refused.emit(), this);
     context.disposed.connect(() => {
       this._reviews.delete(context);
       review.dispose();
@@ -114,6 +112,6 @@ export class Reviews implements IDisposable {
     Map<string, string | null>
   >();
   private readonly _changed = new Signal<this, NotebookReview>(this);
+  private readonly _refused = new Signal<this, void>(this);
   private readonly _reviewed = new Signal<this, INotebookVerdict>(this);
-  private _isDisposed = false;
 }

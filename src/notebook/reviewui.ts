@@ -1,3 +1,4 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
@@ -55,20 +56,24 @@ export function createReview({
   reviews.reviewed.connect((_, verdict) => {
     const { context, taskId, cellId, accepted, part } = verdict;
     const path = notebooks.pathOf({ context });
-    if (path !== null) {
-      client
-        .request({
-          type: 'cellReview',
-          path,
-          cellId,
-          accepted,
-          part,
-          ...(taskId !== null && { taskId })
-        })
-        .catch(() => {
-          // It is for the record: what was decided is done in any case.
-        });
+    if (path === null) {
+      return;
     }
+    const said = { type: 'cellReview', path, cellId, accepted, part } as const;
+    client
+      .request({ ...said, ...(taskId !== null && { taskId }) })
+      // Its task is gone, or another person's: that it is decided counts.
+      .catch(() => client.request(said))
+      .catch(() => {
+        // It is for the record: what was decided is done in any case.
+      });
+  });
+  reviews.refused.connect(() => {
+    Notification.warning(
+      trans.__(
+        'You have written in the same lines since, so the agent’s change was not taken back there. Change them by hand.'
+      )
+    );
   });
   const notify = () =>
     REVIEW_COMMANDS.forEach(id => commands.notifyCommandChanged(id));

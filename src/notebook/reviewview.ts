@@ -2,15 +2,15 @@ import type { Cell, MarkdownCell } from '@jupyterlab/cells';
 import type { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IDisposable } from '@lumino/disposable';
-import { Signal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 
+import type { UnreviewedChange } from './agentchanges';
 import type { CellRow } from './cellrow';
 import { addRow, isDrawn } from './cellrow';
+import { Listener } from './listener';
 import type { CellDiff } from './mergeview';
 import { Redraw } from './redraw';
-import type { NotebookReview, UnreviewedChange } from './review';
+import type { NotebookReview } from './review';
 import { deletedRow, editedRow, insertedRow } from './reviewrows';
 
 /**
@@ -20,8 +20,9 @@ import { deletedRow, editedRow, insertedRow } from './reviewrows';
  * #### Notes
  * Cells far away have no editor. They are done when they come into view.
  */
-export class ReviewView implements IDisposable {
+export class ReviewView extends Listener {
   constructor(options: ReviewView.IOptions) {
+    super();
     this._options = options;
     const { review, panel } = options;
     const { content } = panel;
@@ -30,23 +31,8 @@ export class ReviewView implements IDisposable {
     this._schedule();
   }
 
-  /**
-   * Whether the view is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Show nothing any more.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._redraw.dispose();
-    Signal.disconnectReceiver(this);
     this._shown.forEach(shown => Private.clear(shown));
     this._shown.clear();
   }
@@ -217,7 +203,7 @@ export class ReviewView implements IDisposable {
       before: change.before,
       trans,
       onKept: before => review.keepPart(id, before),
-      onUndone: () => review.undidPart(id)
+      onUndo: part => review.undoPart(id, part)
     });
   }
 
@@ -235,7 +221,6 @@ export class ReviewView implements IDisposable {
   private readonly _options: ReviewView.IOptions;
   private readonly _shown = new Map<Cell, Private.IShown>();
   private _diffs: ReviewView.IDiffs | null = null;
-  private _isDisposed = false;
 }
 
 /**

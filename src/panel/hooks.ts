@@ -2,7 +2,10 @@ import type { ISignal } from '@lumino/signaling';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 
 import type { ClineMessage } from '../generated/wire';
+import type { AskMessage } from '../state/pendingask';
+import { onPendingAsk, pendingAsk } from '../state/pendingask';
 import type { AgentStore } from '../state/store';
+import type { PanelState } from './panelstate';
 
 /**
  * A value of the store; the component is rendered again when it is another one.
@@ -19,6 +22,17 @@ export function useStore<T>(
 }
 
 /**
+ * A value of what only the panel knows, as `useStore` has those of the server.
+ */
+export function usePanelState<T>(
+  state: PanelState,
+  select: (state: PanelState) => T
+): T {
+  const subscribe = useSignal(state.changed);
+  return useSyncExternalStore(subscribe, () => select(state));
+}
+
+/**
  * One message; the component is rendered again when this very message changes.
  */
 export function useMessage(
@@ -30,6 +44,17 @@ export function useMessage(
     [store, ts]
   );
   return useSyncExternalStore(subscribe, () => store.message(ts));
+}
+
+/**
+ * What waits for the person; the component is rendered again when something else does.
+ */
+export function usePendingAsk(store: AgentStore): AskMessage | null {
+  const subscribe = useCallback(
+    (listener: () => void) => onPendingAsk(store, listener),
+    [store]
+  );
+  return useSyncExternalStore(subscribe, () => pendingAsk(store));
 }
 
 /**

@@ -4,9 +4,19 @@ import type {
 } from '@jupyterlab/application';
 import { ILayoutRestorer } from '@jupyterlab/application';
 import { URLExt } from '@jupyterlab/coreutils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { DisposableSet } from '@lumino/disposable';
 
 import { IAgentChannel, IAgentPanel } from '../tokens';
+import { addAsksCommands } from './asks/commands';
+import { watchAsks } from './asks/watch';
+import { addChangesCommands } from './changes/commands';
+import { addComposerCommands } from './composer/commands';
+import { DraftStorage, tabStorage } from './composer/draftstorage';
+import { addHeaderCommands } from './header/commands';
 import { AgentPanel } from './widget';
 
 const PANEL_ID = 'hdsp-agent-panel';
@@ -21,23 +31,47 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
   id: 'hdsp-agent:panel',
   description: 'Shows the agent in a panel of the side bar.',
   autoStart: true,
-  requires: [IAgentChannel],
-  optional: [ILayoutRestorer, ITranslator],
+  requires: [IAgentChannel, IRenderMimeRegistry],
+  optional: [ILayoutRestorer, ITranslator, INotebookTracker, IDocumentManager],
   provides: IAgentPanel,
   activate: (
     app: JupyterFrontEnd,
     channel: IAgentChannel,
+    rendermime: IRenderMimeRegistry,
     restorer: ILayoutRestorer | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    notebooks: INotebookTracker | null,
+    documents: IDocumentManager | null
   ): IAgentPanel => {
-    const { baseUrl } = app.serviceManager.serverSettings;
+    const { serverSettings } = app.serviceManager;
+    const storage = tabStorage(window);
     const widget = new AgentPanel({
       channel,
       commands: app.commands,
+      drafts:
+        storage &&
+        new DraftStorage({
+          storage,
+          prefix: `hdsp-agent:draft:${serverSettings.baseUrl}:`,
+          page: window
+        }),
       translator: translator ?? nullTranslator,
-      loginUrl: URLExt.join(baseUrl, 'login')
+      rendermime,
+      notebooks,
+      documents,
+      serverSettings,
+      loginUrl: URLExt.join(serverSettings.baseUrl, 'login')
     });
     widget.id = PANEL_ID;
+    const { services } = widget;
+    const additions = DisposableSet.from([
+      addHeaderCommands(services),
+      addAsksCommands(services),
+      addChangesCommands(services),
+      addComposerCommands(services),
+      watchAsks(services, widget)
+    ]);
+    widget.disposed.connect(() => additions.dispose());
     restorer?.add(widget, PANEL_ID);
     app.shell.add(widget, 'left', { rank: PANEL_RANK });
     return {

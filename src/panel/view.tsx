@@ -1,21 +1,28 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { keyTrouble, modelSetup } from '../state/setup';
-import type { AgentStore } from '../state/store';
-import type { IAgentChannel } from '../tokens';
+import { keyTrouble } from '../state/setup';
+import { AskBar } from './asks/askbar';
+import { UndoBar } from './changes/undobar';
+import { ChatView } from './chat/chatview';
+import { Composer } from './composer/composer';
 import { ConnectionBanner, ConnectionState, announcement } from './connection';
-import { useStore } from './hooks';
-import { MessageList } from './messages';
+import { FirstRun } from './firstrun/firstrun';
+import { TabStrip } from './header/tabstrip';
+import { TaskHeader } from './header/taskheader';
+import { HistoryView } from './history/historyview';
+import { usePanelState, useStore } from './hooks';
 import { Notices } from './notices';
-import { SetupCard } from './setup';
+import { usePanel } from './services';
 
 /**
  * The whole panel.
  */
-export function PanelView(props: PanelView.IProps): JSX.Element {
-  const { store, client } = props.channel;
-  const { actions, trans } = props;
+export function PanelView({
+  actions
+}: {
+  actions: ConnectionBanner.IActions;
+}): JSX.Element {
+  const { store, client, trans } = usePanel();
   const connection = useStore(store, ({ connection }) => connection);
   return (
     <>
@@ -32,52 +39,20 @@ export function PanelView(props: PanelView.IProps): JSX.Element {
         actions={actions}
         trans={trans}
       />
-      <StateView store={store} actions={actions} trans={trans} />
-      <MessageList store={store} trans={trans} />
+      <StateView />
     </>
   );
 }
 
 /**
- * The namespace for `PanelView` statics.
- */
-export namespace PanelView {
-  /**
-   * What the panel's buttons do beyond the panel.
-   */
-  export interface IActions extends ConnectionBanner.IActions {
-    /**
-     * Open a section of the agent's settings.
-     */
-    readonly openSettings: (section: 'models' | 'keys') => void;
-  }
-
-  /**
-   * The properties of the panel.
-   */
-  export interface IProps {
-    readonly channel: IAgentChannel;
-    readonly actions: IActions;
-    readonly trans: TranslationBundle;
-  }
-}
-
-/**
  * What follows from the server's state; nothing before it is known.
  */
-function StateView({
-  store,
-  actions,
-  trans
-}: {
-  store: AgentStore;
-  actions: PanelView.IActions;
-  trans: TranslationBundle;
-}): JSX.Element | null {
+function StateView(): JSX.Element | null {
+  const { store, state: panel, openSettings, trans } = usePanel();
   const state = useStore(store, ({ state }) => state);
   const notices = useStore(store, ({ notices }) => notices);
-  const conversations = useStore(store, ({ conversations }) => conversations);
   const isEmpty = useStore(store, ({ order }) => order.length === 0);
+  const page = usePanelState(panel, ({ page }) => page);
   const dismiss = React.useCallback(
     (id: string) => void store.dismissNotice(id),
     [store]
@@ -91,16 +66,20 @@ function StateView({
         notices={notices}
         trouble={keyTrouble(state)}
         onDismiss={dismiss}
-        onChooseStorage={() => actions.openSettings('keys')}
+        onChooseStorage={() => openSettings('keys')}
         trans={trans}
       />
-      {isEmpty && (
-        <SetupCard
-          setup={modelSetup(state)}
-          conversations={conversations}
-          onChooseModel={() => actions.openSettings('models')}
-          trans={trans}
-        />
+      <TabStrip />
+      {page === 'history' ? (
+        <HistoryView />
+      ) : (
+        <>
+          <TaskHeader />
+          {isEmpty ? <FirstRun /> : <ChatView />}
+          <UndoBar />
+          <AskBar />
+          <Composer />
+        </>
       )}
     </>
   );

@@ -1,4 +1,8 @@
-import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { ServerConnection } from '@jupyterlab/services';
+import type { ITranslator } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type { Message } from '@lumino/messaging';
@@ -6,7 +10,13 @@ import * as React from 'react';
 
 import { CommandIDs } from '../commands/ids';
 import type { IAgentChannel } from '../tokens';
+import { AskAnswers } from './asks/answers';
+import type { DraftStorage } from './composer/draftstorage';
+import type { ConnectionBanner } from './connection';
 import { agentIcon } from './icons';
+import { PanelState } from './panelstate';
+import type { IPanelServices } from './services';
+import { PanelContext } from './services';
 import { PanelView } from './view';
 
 /**
@@ -15,31 +25,56 @@ import { PanelView } from './view';
 export class AgentPanel extends ReactWidget {
   constructor(options: AgentPanel.IOptions) {
     super();
-    const { channel, commands, translator, loginUrl } = options;
-    this._channel = channel;
-    this._trans = translator.load('hdsp_agent');
+    const { channel, commands, drafts, translator, loginUrl, ...others } =
+      options;
+    const trans = translator.load('hdsp_agent');
+    const state = new PanelState(drafts);
+    this.services = {
+      ...channel,
+      ...others,
+      commands,
+      trans,
+      state,
+      answers: new AskAnswers({ ...channel, state }),
+      openSettings: section =>
+        void commands.execute(CommandIDs.openSettings, { section }),
+      node: this.node
+    };
     this._actions = {
       reload: () => window.location.reload(),
-      logIn: () => void window.open(loginUrl, '_blank', 'noopener'),
-      openSettings: section =>
-        void commands.execute(CommandIDs.openSettings, { section })
+      logIn: () => void window.open(loginUrl, '_blank', 'noopener')
     };
     this.addClass('jp-hdspAgent-Panel');
     this.title.icon = agentIcon;
-    this.title.caption = this._trans.__('HDSP Agent');
+    this.title.caption = trans.__('HDSP Agent');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', this._trans.__('HDSP Agent'));
+    this.node.setAttribute('aria-label', trans.__('HDSP Agent'));
     // Focus goes here when the panel holds nothing that takes it.
     this.node.tabIndex = -1;
   }
 
+  /**
+   * What the panel works with.
+   */
+  readonly services: IPanelServices;
+
+  /**
+   * Forget what was typed.
+   */
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    super.dispose();
+    this.services.answers.dispose();
+    this.services.state.dispose();
+  }
+
   protected render(): JSX.Element {
     return (
-      <PanelView
-        channel={this._channel}
-        actions={this._actions}
-        trans={this._trans}
-      />
+      <PanelContext.Provider value={this.services}>
+        <PanelView actions={this._actions} />
+      </PanelContext.Provider>
     );
   }
 
@@ -49,15 +84,18 @@ export class AgentPanel extends ReactWidget {
    */
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    const next = this.node.querySelector<HTMLElement>(
-      'textarea, .jp-mod-accept'
-    );
+    const find = (selector: string) =>
+      this.node.querySelector<HTMLElement>(selector);
+    // Without a model there is something to do before one writes.
+    const next =
+      find(
+        '.jp-hdspAgent-composer:not([data-hindrance="noModel"]) .jp-hdspAgent-composer-field'
+      ) ??
+      find('.jp-hdspAgent-setup :is(.jp-mod-accept, select):enabled');
     (next ?? this.node).focus();
   }
 
-  private readonly _channel: IAgentChannel;
-  private readonly _trans: TranslationBundle;
-  private readonly _actions: PanelView.IActions;
+  private readonly _actions: ConnectionBanner.IActions;
 }
 
 /**
@@ -71,6 +109,15 @@ export namespace AgentPanel {
     readonly channel: IAgentChannel;
     readonly commands: CommandRegistry;
     readonly translator: ITranslator;
+    readonly rendermime: IRenderMimeRegistry;
+    readonly notebooks: INotebookTracker | null;
+    readonly documents: IDocumentManager | null;
+    readonly serverSettings: ServerConnection.ISettings;
+
+    /**
+     * Where unsent texts outlive a reload; without it they do not.
+     */
+    readonly drafts?: DraftStorage | null;
 
     /**
      * Where one logs in to the server.

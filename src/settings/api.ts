@@ -117,7 +117,7 @@ export class SettingsApi {
     return (await this._request('GET /models', { query })).models;
   }
 
-  private async _request<E extends keyof Endpoints>(
+  protected async _request<E extends keyof Endpoints>(
     endpoint: E,
     input: Omit<Endpoints[E], 'answer'>
   ): Promise<Endpoints[E]['answer']> {

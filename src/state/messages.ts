@@ -35,6 +35,29 @@ export class MessageWindow {
   }
 
   /**
+   * Keep however many there are, or no more than the limit again.
+   *
+   * @returns The identities of those that were let go of.
+   */
+  keepAll(isWanted: boolean): number[] {
+    this._keepsAll = isWanted;
+    const gone = isWanted ? [] : this._order.slice(0, -this._limit);
+    if (gone.length > 0) {
+      gone.forEach(ts => this._messages.delete(ts));
+      this._order = this._order.slice(-this._limit);
+      this._isTruncated = true;
+    }
+    return gone;
+  }
+
+  /**
+   * What was let go of is back, as far as the oldest message here.
+   */
+  completed(): void {
+    this._isTruncated = false;
+  }
+
+  /**
    * One message.
    */
   get(ts: number): ClineMessage | undefined {
@@ -48,6 +71,7 @@ export class MessageWindow {
    */
   replace(messages: readonly ClineMessage[]): number[] {
     const before = this._messages;
+    this._keepsAll = false;
     const kept = messages
       .slice(-this._limit)
       .map(message => Private.sameOr(before.get(message.ts), message));
@@ -126,7 +150,7 @@ export class MessageWindow {
    */
   private _makeRoom(ts: number): boolean {
     const index = ArrayExt.lowerBound(this._order, ts, (a, b) => a - b);
-    if (this._order.length < this._limit) {
+    if (this._keepsAll || this._order.length < this._limit) {
       this._order = [
         ...this._order.slice(0, index),
         ts,
@@ -151,6 +175,7 @@ export class MessageWindow {
   private _messages = new Map<number, ClineMessage>();
   private _order: readonly number[] = [];
   private _isTruncated = false;
+  private _keepsAll = false;
 }
 
 /**

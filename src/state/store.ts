@@ -6,6 +6,9 @@ import type { ChannelClient } from '../comm/client';
 import type { IConnectionStatus } from '../comm/status';
 import type {
   ClineMessage,
+  CommandExecutionStatus,
+  CommandExecutionStatusMessage,
+  CommandStarted,
   ConversationChangedMessage,
   ConversationMarks,
   ExtensionMessage,
@@ -164,6 +167,33 @@ export class AgentStore implements IDisposable {
   }
 
   /**
+   * Load messages that are older than all here; nothing if there are none.
+   *
+   * #### Notes
+   * Until `releaseOlder` is called, more messages are kept than otherwise.
+   */
+  async loadOlder(): Promise<void> {
+    const [beforeTs] = this.order;
+    const taskId = this._taskId;
+    if (!this.hasOlderMessages || taskId === null || beforeTs === undefined) {
+      return;
+    }
+    this._messages.keepAll(true);
+    await this._client.request({ type: 'loadMessages', taskId, beforeTs });
+  }
+
+  /**
+   * Let go of the oldest messages again, beyond those that are always kept.
+   */
+  releaseOlder(): void {
+    const gone = this._messages.keepAll(false);
+    if (gone.length > 0) {
+      gone.forEach(ts => this._touched.add(ts));
+      this._touch();
+    }
+  }
+
+  /**
    * Take up one message of the server.
    */
   apply(message: ExtensionMessage): void {
@@ -192,6 +222,19 @@ export class AgentStore implements IDisposable {
       case 'conversationMarksUpdated':
         this._setMarks(message.taskId, message.marks);
         break;
+      case 'commandExecutionStatus':
+        this._noteCommand(message);
+        break;
+      case 'openTasksUpdated':
+        this._setState({ openTasks: message.openTasks });
+        break;
+      case 'taskHistoryItemUpdated': {
+        const { taskHistoryItem } = message;
+        if (taskHistoryItem.id === this._state?.currentTaskId) {
+          this._setState({ currentTaskItem: taskHistoryItem });
+        }
+        break;
+      }
       case 'settingsUpdated':
         this._setState({ settings: message.settings, fixed: message.fixed });
         break;
@@ -251,7 +294,8 @@ export class AgentStore implements IDisposable {
         currentTaskStatus: progress.status,
         currentTaskTodos: progress.todos,
         messageQueue: progress.messageQueue,
-        tokenUsage: progress.tokenUsage
+        tokenUsage: progress.tokenUsage,
+        modelRoom: progress.modelRoom
       });
     }
   }
@@ -275,6 +319,25 @@ export class AgentStore implements IDisposable {
       }
     }
     this._setMarks(change.taskId, change.marks);
+  }
+
+  /**
+   * A command of the conversation on screen began or ended.
+   */
+  private _noteCommand({ text, taskId }: CommandExecutionStatusMessage): void {
+    const running = this._state?.runningCommands ?? Private.NO_COMMANDS;
+    const told = Private.commandStatus(text);
+    if (told === null || (taskId !== undefined && !this._concerns(taskId))) {
+      return;
+    }
+    const others = running.filter(
+      ({ executionId }) => executionId !== told.executionId
+    );
+    if (told.status === 'started') {
+      this._setState({ runningCommands: [...others, told] });
+    } else if (told.status === 'exited' && others.length < running.length) {
+      this._setState({ runningCommands: others });
+    }
   }
 
   private _setMarks(taskId: string, currentTaskMarks: ConversationMarks): void {
@@ -304,7 +367,12 @@ export class AgentStore implements IDisposable {
     for (const message of page.clineMessages) {
       this._put(page.taskId, message);
     }
-    if (page.clineMessages[0]?.ts === this.order[0]) {
+    const first = page.clineMessages[0]?.ts;
+    if (
+      this._concerns(page.taskId) &&
+      (first ?? this.order[0]) === this.order[0]
+    ) {
+      this._messages.completed();
       this._setState({ hasOlderMessages: page.hasOlderMessages });
     }
   }
@@ -422,4 +490,14 @@ namespace Private {
    * The same empty list each time, so that nothing seems to have changed.
    */
   export const NO_NOTICES: readonly Notice[] = [];
+
+  export const NO_COMMANDS: readonly CommandStarted[] = [];
+
+  export function commandStatus(text: string): CommandExecutionStatus | null {
+    try {
+      return JSON.parse(text) as CommandExecutionStatus;
+    } catch {
+      return null;
+    }
+  }
 }

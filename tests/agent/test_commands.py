@@ -14,6 +14,7 @@ from hdsp_agent.messages import (
     AnswerAskData,
     CancelTaskCommand,
     CloseTaskCommand,
+    CommandsResponse,
     DeleteQueuedMessageCommand,
     GetCommandsCommand,
     GetModelsCommand,
@@ -118,7 +119,9 @@ async def test_questions_are_answered_to_the_asking_client(tmp_path: Path) -> No
         modes = await program.command(GetModesCommand())
         assert isinstance(modes, ModesResponse)
         assert {"code", "ask", "architect"} <= {mode.slug for mode in modes.payload[0]}
-        assert await program.command(GetCommandsCommand()) is not None
+        commands = await program.command(GetCommandsCommand())
+        assert isinstance(commands, CommandsResponse)
+        assert {"explain", "fix"} <= {command.name for command in commands.payload[0]}
         assert await program.command(GetModelsCommand()) is not None
 
 

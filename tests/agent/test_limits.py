@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 from hdsp_agent.config import GlobalSettings
@@ -88,3 +89,15 @@ async def test_a_limit_asked_about_before_a_restart_is_lifted_by_its_answer(tmp_
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
         await agent.completed(task_id)
         assert len(agent.model.requests) == 1
+
+
+async def test_what_each_model_was_asked_is_recorded_by_day(tmp_path: Path) -> None:
+    spent = UsageReport(input=100, output=10, cache_read=50, cost=0.25)
+    turns = [[*call_tool("look", {"text": "a"})[:-2], spent, Stop("tool_use")], [*DONE[:-2], spent, Stop("tool_use")]]
+    async with running_agent(tmp_path, turns) as agent:
+        task_id = await agent.finished()
+        state = await (await agent.store.view(task_id)).read_state()
+        assert state.model_use is not None
+        (use,) = state.model_use
+        assert (use.model, use.requests, use.tokens_in, use.tokens_out, use.cost) == ("scripted", 2, 300, 20, 0.5)
+        assert date.fromisoformat(use.day)

@@ -223,19 +223,81 @@ async def test_a_fork_is_shown_listed_and_goes_on_by_itself(
         assert (await services.history.item(ME, fork)).status == "completed"
 
 
-async def test_files_are_refused_before_anything_changes(services: Services, connect: Connect, tmp_path: Path) -> None:
+async def test_files_go_back_with_the_conversation_and_come_again_with_an_undo(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    note, own = jp_root_dir / "note.txt", jp_root_dir / "mine.txt"
+    note.write_text("before\n")
+    own.write_text("mine\n")
     await speak(services, tmp_path, QUESTION, WRITE, DONE)
     async with connect() as panel:
         _, ts = await talk(panel)
-        whole, states = kept(panel), len(messages(panel, "state"))
-        for request in (
-            {"type_": "rewindTask", "keep": True, "restoreFiles": True},
-            {"type_": "deleteMessageConfirm", "restoreCheckpoint": True},
-            {"type_": "editMessageConfirm", "text": "else", "restoreCheckpoint": True},
-        ):
-            assert refused(await panel.ask(messageTs=ts, **request)) == "unsupported"
-        assert kept(panel) == whole
-        assert (messages(panel, "conversationChanged"), len(messages(panel, "state"))) == ([], states)
+        assert messages(panel, "state")[-1]["state"]["canRestoreFiles"]
+        assert note.read_text() == "once\n"
+        own.write_text("mine, changed since\n")
+        change = {"operation": "rewind", "messageTs": ts, "keep": True}
+        assert (await panel.ask("previewConversation", change=change, restoreFiles=True))["ok"]
+        files = messages(panel, "conversationPreview")[-1]["preview"]["files"]
+        assert files["changes"] == [{"path": "note.txt", "action": "overwrite"}]
+        assert (files["kept"], files["openNotebooks"]) == (["mine.txt"], [])
+        assert note.read_text() == "once\n", "a look changes nothing"
+        assert (await panel.ask("rewindTask", messageTs=ts, keep=True, restoreFiles=True))["ok"]
+        assert (note.read_text(), own.read_text()) == ("before\n", "mine, changed since\n")
+        assert (await panel.ask("undoConversation"))["ok"]
+        assert (note.read_text(), own.read_text()) == ("once\n", "mine, changed since\n")
+        assert (await panel.ask("redoConversation"))["ok"]
+        assert note.read_text() == "before\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "restored"),
+    [
+        ({"type_": "deleteMessageConfirm", "restoreCheckpoint": True}, True),
+        ({"type_": "editMessageConfirm", "text": "the red one", "restoreCheckpoint": True}, True),
+        ({"type_": "deleteMessageConfirm"}, False),
+        ({"type_": "rewindTask", "keep": True}, False),
+    ],
+    ids=lambda value: str(value.get("type_")) if isinstance(value, dict) else None,
+)
+async def test_files_go_along_only_if_asked_for(
+    request_: dict[str, object],
+    restored: bool,
+    services: Services,
+    connect: Connect,
+    tmp_path: Path,
+    jp_root_dir: Path,
+) -> None:
+    await speak(services, tmp_path, QUESTION, WRITE, DONE, DONE)
+    async with connect() as panel:
+        _, ts = await talk(panel)
+        assert (await panel.ask(messageTs=ts, **request_))["ok"]  # type: ignore[arg-type]
+        assert (jp_root_dir / "note.txt").exists() is not restored
+
+
+async def test_without_checkpoints_going_back_with_files_is_refused_before_anything_changes(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await services.config.update({"enableCheckpoints": False})
+    await speak(services, tmp_path, QUESTION, WRITE, DONE)
+    async with connect() as panel:
+        _, ts = await talk(panel)
+        whole = kept(panel)
+        assert not messages(panel, "state")[-1]["state"]["canRestoreFiles"]
+        ack = await panel.ask("rewindTask", messageTs=ts, keep=True, restoreFiles=True)
+        assert refused(ack) == "unsupported"
+        assert kept(panel) == whole and (jp_root_dir / "note.txt").exists()
+
+
+async def test_a_tool_that_was_denied_saves_nothing(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, DONE)
+    async with connect() as panel:
+        await panel.ask("newTask", text="Write a note")
+        ts = await question(panel, "tool")
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked"))["ok"]
+        await question(panel, "completion_result")
+    assert not (services.config.home / "checkpoints").exists()
 
 
 async def test_what_cannot_be_done_is_said_and_a_task_that_works_goes_on(

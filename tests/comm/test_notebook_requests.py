@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jupyter_server.serverapp import ServerApp
 
+from hdsp_agent.agent import TaskRequest
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
@@ -135,3 +136,23 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
         await manager.close(TaskId(str(task)))
         assert (await panel.ask("cellReview", accepted=False, **review))["ok"], "a closed task is let be"
         assert (await panel.ask("cellReview", accepted=False, path="work.ipynb", cellId="abc"))["ok"]
+
+
+async def test_the_task_of_another_person_is_told_nothing(services: Services, connect: Connect) -> None:
+    scenes = {
+        "theirs": [
+            call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
+            call("attempt_completion", {"result": "I see."}),
+        ]
+    }
+    async with model_of(scenes) as model, connect() as panel:
+        book = services.config.profiles
+        profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
+        await book.update(book.current.id, profile)
+        manager = await services.agent.manager()
+        theirs = await manager.start(TaskRequest("scene theirs", owner="somebody else"))
+        await until(lambda: manager.get(theirs).status == "interactive")
+        review = {"path": "work.ipynb", "cellId": "abc", "taskId": theirs}
+        answer = await panel.ask("cellReview", accepted=False, **review)
+        assert answer["error"]["code"] == "unknown_task"
+        assert not manager.get(theirs)._untold

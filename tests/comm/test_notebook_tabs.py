@@ -20,9 +20,12 @@ from hdsp_agent.messages import (
     ChangeOutputsMessage,
     InsertCell,
     ReadNotebookMessage,
+    ReloadNotebookMessage,
     ReplaceSource,
+    TaskId,
 )
 from hdsp_agent.notebooks import EditSource, NotebookDesk
+from hdsp_agent.notebooks.kernels import CellRunSpec
 from tests.comm.browser_tabs import BrowserTab
 from tests.comm.channel.channel_panel import Panel
 from tests.notebooks.pages import Page, code, notebook, sources_in, text
@@ -453,3 +456,124 @@ async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
         assert await desk.show(change)
         await until(lambda: first.shown)
         assert not second.shown
+
+
+# ---- one file, several names
+
+
+async def test_a_notebook_open_by_a_link_is_not_written_behind_its_tab(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    link = file.with_name("link.ipynb")
+    link.symlink_to(file)
+    page, other = Page(file, "link.ipynb"), Page(file)
+    page.type_in(1, "typed, not saved")
+    async with opened(page), opened(other) as one:
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        assert page.sources == ["a = 2", "typed, not saved"] and not other.asked
+        await until(lambda: one.reloads == 1)
+        assert other.sources[1] == "typed, not saved"
+    page.type_in(1, "typed again")
+    async with opened(page) as tab:
+        await tab.panel.drop()
+        with pytest.raises(UnsavedElsewhere):
+            await desk.document(PATH).apply([EditSource(ONE, "2", "3")])
+
+
+# ---- what was missed
+
+
+async def test_a_tab_that_was_silent_is_looked_at_again_when_it_speaks(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    looked: list[str] = []
+    tabs.on_opened(looked.append)
+    tabs.answer_seconds = 0.3
+    async with opened(Page(file)) as tab:
+        assert looked == [PATH]
+        await tab.tell()
+        assert looked == [PATH], "it is no news that it has it open"
+        tab.deaf = lambda message: True
+        with pytest.raises(Unavailable, match="does not answer"):
+            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await tab.panel.ask("notebookOperationsResult", opId="late", status="applied")
+        await tab.tell()
+        assert looked == [PATH, PATH]
+
+
+async def test_outputs_a_silent_tab_did_not_take_are_put_in_when_it_is_back(
+    services: Services, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    tabs.answer_seconds = 0.3
+    notebooks, page = services.notebooks.notebooks, Page(file)
+    async with opened(page) as tab:
+        tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
+        run = await notebooks.run(PATH, [CellRunSpec(ONE, "print('kept')")], task_id=TaskId("t"))
+        await run.wait(60)
+        await notebooks.stage.settled(run)
+        assert "does not answer" in str(notebooks.stage.problem(run)) and not page.asked
+        tab.deaf = lambda message: False
+        await tab.tell()
+        await until(lambda: page.asked and "kept" in file.read_text("utf-8"))
+        await notebooks.executor.shutdown(PATH)
+
+
+async def test_a_tab_that_comes_to_a_notebook_is_told_what_nobody_has_looked_at(
+    services: Services, desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    unreviewed = services.notebooks.notebooks.unreviewed
+    before = await desk.document(PATH).snapshot()
+    change = ReplaceSource(cell_id=ONE, source="a = 2")
+    await desk.document(PATH).apply([change])
+    unreviewed.note(PATH, before, [change], TaskId("t"))
+    told = {"cellId": "one", "taskId": "t", "before": "a = 1", "after": "a = 2"}
+    page = Page(file)
+    async with opened(page, tells=False) as tab:
+        assert await news(tab, page) == {PATH: [told]}
+        assert await news(tab, page) is None, "it knows"
+        async with opened(Page(file), tells=False) as other:
+            assert await news(other, page) == {PATH: [told]}
+            before = await desk.document(PATH).snapshot()
+            change = ReplaceSource(cell_id=ONE, source="a = 3")
+            unreviewed.note(PATH, before, [change], TaskId("t"))
+            other.deaf = lambda message: isinstance(message, ReloadNotebookMessage)
+            await desk.document(PATH).apply([change])
+            assert await news(tab, page) is None, "it did this itself"
+            assert await news(other, page) == {PATH: [told | {"after": "a = 3"}]}
+        await tab.panel.ask("cellReview", path=PATH, cellId="one", accepted=True)
+    async with opened(page, tells=False) as tab:
+        assert await news(tab, page) is None
+
+
+async def news(tab: BrowserTab, page: Page) -> object:
+    """What a tab is told that tells that it has a page open."""
+    answer = await tab.panel.ask("openNotebooks", notebooks=[page.told().to_wire()])
+    assert answer["ok"], answer
+    result: Any = answer.get("result")
+    return result and result["unreviewed"]
+
+
+async def test_a_tab_whose_folder_was_renamed_is_waited_for(
+    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+) -> None:
+    (file.parent / "old").mkdir()
+    page = Page(file.rename(file.parent / "old" / PATH), f"old/{PATH}")
+    async with opened(page) as tab:
+        await desk.document(f"old/{PATH}").apply([EditSource(ONE, "1", "2")])
+        (file.parent / "old").rename(file.parent / "new")
+        page.file = file.parent / "new" / PATH
+        tabs.file_renamed("old", "new")
+        desk.moved("old", "new")
+        work = asyncio.create_task(desk.document(f"old/{PATH}").apply([EditSource(ONE, "2", "3")]))
+        await asyncio.sleep(0.1)
+        page.path = f"new/{PATH}"
+        await tab.tell(renamed={f"old/{PATH}": f"new/{PATH}"})
+        await work
+        assert page.sources[0] == "a = 3" and len(page.asked) == 2
+
+
+async def test_of_the_files_the_agent_left_the_last_are_remembered(tabs: NotebookTabs) -> None:
+    for number in range(1_500):
+        tabs.saved(f"{number}.ipynb", "hash", by=None)
+    left = tabs._files._hashes
+    assert len(left) == 1_000 and "1499.ipynb" in left

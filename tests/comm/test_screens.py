@@ -9,7 +9,7 @@ from pathlib import Path
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm import Owner
-from hdsp_agent.comm.screen_memory import ScreenMemory
+from hdsp_agent.comm.screen_memory import Screen, ScreenMemory
 from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import question, said, speak
@@ -66,17 +66,20 @@ async def test_owners_and_servers_have_screens_of_their_own_and_a_damaged_file_c
     home.mkdir()
     ada, ben = Owner("ada"), Owner("ben")
     one, two = ScreenMemory(home, Path("/one")), ScreenMemory(home, Path("/two"))
-    one.remember(ada, "a")
-    one.remember(ben, "b")
-    two.remember(ada, "c")
-    one.remember(ben, None)
+    one.remember(ada, Screen(shown="a", open=["x", "a"]))
+    one.remember(ben, Screen(shown="b"))
+    two.remember(ada, Screen(shown="c"))
+    one.remember(ben, Screen())
     await asyncio.gather(one.stop(), two.stop())
     again = ScreenMemory(home, Path("/one"))
-    assert [await again.recall(ada), await again.recall(ben)] == ["a", None]
-    assert await ScreenMemory(home, Path("/two")).recall(ada) == "c"
+    assert [await again.recall(ada), await again.recall(ben)] == [
+        Screen(shown="a", open=["x", "a"]),
+        Screen(),
+    ]
+    assert await ScreenMemory(home, Path("/two")).recall(ada) == Screen(shown="c")
     assert (home / "screens.json").stat().st_mode & 0o077 == 0
     (home / "screens.json").write_text("[torn")
-    assert await again.recall(ada) is None
-    again.remember(ada, "d")
+    assert await again.recall(ada) == Screen()
+    again.remember(ada, Screen(shown="d"))
     await again.stop()
-    assert json.loads((home / "screens.json").read_text()) == {"/one": {"ada": "d"}}
+    assert json.loads((home / "screens.json").read_text()) == {"/one": {"ada": {"shown": "d", "open": []}}}

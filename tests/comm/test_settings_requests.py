@@ -105,7 +105,7 @@ async def test_a_broken_edit_from_outside_is_told_and_can_be_put_away(
 
 async def test_what_this_version_cannot_do_is_said(connect: Connect) -> None:
     async with connect() as panel:
-        assert (await panel.ask("exportCurrentTask"))["error"]["code"] == "unsupported"
+        assert (await panel.ask("requestSkills"))["error"]["code"] == "unsupported"
         assert (await panel.ask("cancelTask", taskId="nowhere"))["error"]["code"] == "unknown_task"
 
 

@@ -73,6 +73,8 @@ OUR_EXTENSION_TYPES = {
     "reloadNotebook",
     "changeOutputs",
     "notebookWork",
+    "openTasksUpdated",
+    "ruleSuggestions",
 }
 OUR_WEBVIEW_TYPES = {
     "dismissNotice",
@@ -88,6 +90,11 @@ OUR_WEBVIEW_TYPES = {
     "notebookPage",
     "cellReview",
     "fixCell",
+    "newConversation",
+    "closeConversation",
+    "renameTask",
+    "favoriteTask",
+    "suggestRules",
 }
 # Fields we add to messages of Roo Code's, because here several tasks may run and several tabs look on.
 OUR_EXTENSION_FIELDS = {
@@ -333,13 +340,17 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
     published = set(re.findall(r"^    (\w+)\??:", body, re.MULTILINE)) | set(re.findall(r'"(\w+)"', body))
     fields = {info.alias for info in messages.ExtensionState.model_fields.values()}
     assert fields - published == {
+        "canRestoreFiles",
         "canStartTasks",
         "currentTaskMarks",
         "currentTaskStatus",
         "fixed",
         "hasOlderMessages",
         "hasOlderTasks",
+        "modelRoom",
         "notices",
+        "openTasks",
+        "runningCommands",
         "secretStatus",
         "settings",
         "tokenUsage",

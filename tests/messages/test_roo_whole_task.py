@@ -100,10 +100,14 @@ async def play(agent: Agent) -> list[TaskCommand]:
         while message is None:
             message = agent.task(task_id).dialogue.asks.newest()
             await until(lambda: agent.task(task_id).dialogue.asks.open or None)
-            # A model that errs on purpose makes the agent ask what to do about it.
             if message is not None and message.ask != kind:
-                assert message.ask == "mistake_limit_reached"
-                data = AnswerAskData(message_ts=message.ts, ask_response="messageResponse", text="go on")
+                # To restart the kernel is asked about in any case, and a model that errs on purpose makes the agent ask.
+                assert message.ask in ("tool", "mistake_limit_reached")
+                data = (
+                    AnswerAskData(message_ts=message.ts, ask_response="yesButtonClicked")
+                    if message.ask == "tool"
+                    else AnswerAskData(message_ts=message.ts, ask_response="messageResponse", text="go on")
+                )
                 await command(AnswerAskCommand(data=data))
                 message = None
         data = AnswerAskData.model_validate({"message_ts": message.ts, "ask_response": response, "text": text})

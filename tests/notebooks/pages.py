@@ -218,6 +218,9 @@ class Tabs:
         self.after: Callable[[], None] = lambda: None
         self.saves: list[tuple[str, str | None, bool]] = []
 
+    def paths(self) -> set[str]:
+        return {page.path for page in self.pages} | {view.notebook.path for view in self.dirty_elsewhere}
+
     async def holder(self, path: str) -> TabView | None:
         page = self._page(path)
         return TabView("me", "tab", page.told()) if page is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from typing import cast
 
 import nbformat
@@ -297,3 +298,12 @@ def test_edits_become_replaced_sources_that_expect_what_they_were_found_in() -> 
     assert resolve_edits(snapshot, exact) == exact
     with pytest.raises(CellConflict):
         resolve_edits(snapshot, [EditSource(A, "nowhere", "2")])
+
+
+def test_looking_for_where_a_text_nearly_is_takes_no_time_worth_mentioning() -> None:
+    source = "\n".join("ab a  bba ab"[number % 7 :] * 9 + str(number) for number in range(2_000))
+    edits = [EditSource(A, "ba ab ba  a" * 9 + "!", "x") for _ in range(200)]
+    began = time.monotonic()
+    with pytest.raises(CellConflict):
+        apply_operations(notebook(code(source) | {"id": A}), edits)
+    assert time.monotonic() - began < 5

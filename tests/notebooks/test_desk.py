@@ -412,3 +412,113 @@ async def test_where_the_room_cannot_be_had_a_tab_in_it_is_safe_and_the_disk_is_
     assert page.sources[0] == "a = 2"
     # Outputs would come twice: from the room, and from what the tab is shown.
     assert not await desk.show(_shown()) and page.shown == []
+
+
+# ---- one file, several names
+
+
+@pytest.fixture(params=["a link", "a link to the folder", "a second name"])
+def other_name(file: Path, request: pytest.FixtureRequest) -> str:
+    """Another path of the same notebook. A second name is what an upper-case one is where case does not count."""
+    if request.param == "a link to the folder":
+        (file.parent / "shelf").symlink_to(file.parent)
+        return f"shelf/{PATH}"
+    other = file.with_name("other.ipynb")
+    if request.param == "a link":
+        other.symlink_to(file)
+    else:
+        other.hardlink_to(file)
+    return other.name
+
+
+async def test_a_notebook_open_by_another_name_of_its_file_is_changed_in_its_tab(
+    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+) -> None:
+    page = Page(file, other_name)
+    page.type_in(1, "typed, not saved")
+    tabs.pages.append(page)
+    document = desk.document(PATH)
+    assert (await document.snapshot()).cells[1].source == "typed, not saved"
+    await document.apply([EditSource(ONE, "1", "2")])
+    assert len(page.asked) == 1 and sources_in(file) == ["a = 2", "typed, not saved"]
+    assert await desk.is_watched(PATH)
+    shown = ChangeOutputsMessage(path=PATH, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
+    assert await desk.show(shown) and [one.path for one in page.shown] == [other_name]
+
+
+async def test_what_is_unsaved_by_another_name_keeps_the_file_from_being_written(
+    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+) -> None:
+    gone = Page(file, other_name)
+    gone.dirty = True
+    tabs.dirty_elsewhere = [TabView("me", "gone", gone.told())]
+    with pytest.raises(UnsavedElsewhere):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    tabs.dirty_elsewhere = []
+    tabs.pages = [Page(file), Page(file, other_name)]
+    for page in tabs.pages:
+        page.type_in(1, f"typed in {page.path}")
+    with pytest.raises(UnsavedElsewhere, match="in another tab"):
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert sources_in(file)[0] == "a = 1"
+
+
+async def test_of_two_names_the_one_with_unsaved_changes_is_asked_and_the_other_told(
+    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+) -> None:
+    named, other = Page(file), Page(file, other_name)
+    other.type_in(1, "typed, not saved")
+    tabs.pages = [named, other]
+    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    assert other.asked and not named.asked
+    assert tabs.saves == [(other_name, file_hash(file), True), (PATH, file_hash(file), False)]
+
+
+async def test_a_link_that_leads_elsewhere_by_now_is_another_notebook(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    link, elsewhere = file.with_name("link.ipynb"), file.with_name("elsewhere.ipynb")
+    link.symlink_to(file)
+    tabs.pages.append(Page(file, link.name))
+    document = desk.document(PATH)
+    assert (await document.snapshot()).source == "tab"
+    elsewhere.write_text(json.dumps(notebook(code("one", "b"))), "utf-8")
+    link.unlink()
+    link.symlink_to(elsewhere)
+    assert (await document.snapshot()).source == "disk"
+
+
+# ---- folders that move, and go
+
+
+def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(desk: NotebookDesk) -> None:
+    moves: list[tuple[str, str]] = []
+    desk.on_moved(lambda old, new: moves.append((old, new)))
+    desk.deleted("new/b.ipynb")
+    desk.moved("old", "new")
+    desk.moved("new/a.ipynb", "new/c.ipynb")
+    assert desk.now_at("old/a.ipynb") == "new/c.ipynb" and desk.now_at("old/b.ipynb") == "new/b.ipynb"
+    assert moves == [("old", "new"), ("new/a.ipynb", "new/c.ipynb")]
+
+
+async def test_what_was_in_a_deleted_folder_is_gone_until_it_is_there_again(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    (file.parent / "shelf").mkdir()
+    place = file.rename(file.parent / "shelf" / PATH)
+    page = Page(place, f"shelf/{PATH}")
+    tabs.pages.append(page)
+    desk.deleted("shelf")
+    with pytest.raises(NotFound, match="deleted"):
+        await desk.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
+    desk.moved("drawer", "shelf")
+    await desk.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
+    assert page.sources[0] == "a = 2"
+
+
+def test_of_many_renames_and_deletions_the_last_are_remembered(desk: NotebookDesk) -> None:
+    for number in range(3_000):
+        desk.moved(f"{number}.ipynb", f"new-{number}.ipynb")
+        desk.deleted(f"gone-{number}.ipynb")
+    assert desk.now_at("2999.ipynb") == "new-2999.ipynb" and desk.now_at("0.ipynb") == "0.ipynb"
+    assert len(desk._whereabouts._now) == len(desk._whereabouts._gone) == 2_000

@@ -52,3 +52,12 @@ async def test_a_run_goes_on_under_the_notebooks_new_name(tmp_path: Path) -> Non
         assert await run.wait(30)
         ran = notebooks.ledger.memory("new.ipynb", run.kernel_id).ran
         assert (ran[A].failed, ran[CellId("b")].failed) == (False, True)
+
+
+def test_what_ran_is_known_after_the_folder_was_renamed() -> None:
+    ledger = Ledger(lambda kernel: "life")
+    ledger.began("old/n.ipynb", "k", A, source_hash("x"))
+    ledger.began("older/n.ipynb", "k", A, source_hash("x"))
+    ledger.moved("old", "new")
+    assert ledger.memory("new/n.ipynb", "k").ran and ledger.memory("older/n.ipynb", "k").ran
+    assert ledger.memory("old/n.ipynb", "k") is NOTHING_SEEN

@@ -222,6 +222,19 @@ async def test_a_run_goes_on_in_a_notebook_that_was_renamed(folder: Path, manage
         assert show.kept(0, page.file)[0]["text"].endswith("29\n") and not show.file.exists()
 
 
+async def test_marks_go_along_with_a_renamed_folder(folder: Path, manager: FileContentsManager) -> None:
+    async with theatre(folder, manager, "import time; time.sleep(30)") as show:
+        run = await show.start("import time; time.sleep(30)")
+        while not show.work:
+            await run.wait(0.01)
+        show.stage.moved("elsewhere", "new")
+        assert [message.path for message in show.work] == [PATH]
+        show.stage.moved(PATH, "new.ipynb")
+        gone, now = show.work[-2:]
+        assert (gone.path, gone.cells) == (PATH, []) and (now.path, now.cells) == ("new.ipynb", show.work[0].cells)
+        await run.interrupt()
+
+
 async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever(
     folder: Path, manager: FileContentsManager
 ) -> None:

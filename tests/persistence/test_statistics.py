@@ -4,7 +4,7 @@ import tracemalloc
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
-from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence import FileStore, ModelUse, NewTask
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 from hdsp_agent.persistence.upkeep._statistics import statistics
 
@@ -94,3 +94,27 @@ async def test_memory_does_not_grow_with_the_number_of_tasks(tmp_path: Path) -> 
             assert peak < 20_000_000
     # No task waits to be found by the collector of cycles.
     assert kept[1] - kept[0] < 150_000
+
+
+async def test_what_was_asked_of_models_counts_on_the_day_it_was_asked(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        task_id = await finished(store, user="ada")
+        other = await finished(store, user="ada", model="gpt")
+        use = [
+            ModelUse(day="2026-01-30", model="claude", requests=2, tokens_in=20, tokens_out=4, cost=0.5),
+            ModelUse(day="2026-01-31", model="claude", requests=1, tokens_in=10, tokens_out=2, cost=0.25),
+            ModelUse(day="2026-01-31", model="gpt", requests=1, tokens_in=1, tokens_out=1),
+            ModelUse(day="someday", model="gpt", requests=1),
+        ]
+        await store.amend(task_id, lambda state: state.model_copy(update={"model_use": use}))
+        found = await statistics(store)
+        begun = (await store.view(other)).metadata.created_at
+    assert {
+        (day.isoformat(), model): (one.requests, one.tokens_in, one.cost) for (day, model), one in found.use.items()
+    } == {
+        ("2026-01-30", "claude"): (2, 20, 0.5),
+        ("2026-01-31", "claude"): (1, 10, 0.25),
+        ("2026-01-31", "gpt"): (1, 1, 0.0),
+        (datetime.fromisoformat(begun.replace("Z", "+00:00")).astimezone().date().isoformat(), "gpt"): (3, 10, 0.5),
+    }
+    assert {model: totals.tasks for model, totals in found.by_model.items()} == {"claude": 1, "gpt": 1}

@@ -1,11 +1,12 @@
 import AxeBuilder from '@axe-core/playwright';
-import type { Locator, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 
 import { said } from '../agentapi';
 import type { Lab } from '../lab';
-import { expect, test, THEMES } from '../lab';
+import { THEMES } from '../lab';
+import { expect, test } from '../notebooks';
 
-test('axe finds nothing serious, in any theme', async ({ lab }) => {
+test('axe finds nothing in the settings, and in the panel without a conversation', async ({ lab }) => {
   test.slow();
   const line = await lab.holdTheLine();
   await lab.visit();
@@ -59,33 +60,29 @@ test('everything works without a mouse', async ({ lab }) => {
   await lab.visit();
 
   await keyboard.press('Control+Alt+y');
-  await expect(
-    lab.panel.getByRole('button', { name: 'Set up a model' })
-  ).toBeFocused();
+  await expect(lab.panel).toBeFocused();
+  await lab.tabTo(lab.setup.getByRole('button', { name: 'All settings of models and keys' })
+  );
   await keyboard.press('Enter');
   await expect(
     lab.settings.getByRole('searchbox', { name: 'Search settings' })
   ).toBeFocused();
 
-  await tabTo(lab, lab.settings.getByRole('button', { name: 'Approvals' }));
+  await lab.tabTo(lab.settings.getByRole('button', { name: 'Approvals' }));
   await keyboard.press('Enter');
-  await tabTo(
-    lab,
-    lab.settings.getByRole('switch', { name: 'Reading', exact: true })
+  await lab.tabTo(lab.settings.getByRole('switch', { name: 'Reading', exact: true })
   );
   await keyboard.press('Space');
   await expect.poll(() => lab.api.setting('alwaysAllowReadOnly')).toBe(true);
 
-  await tabTo(
-    lab,
-    lab.settings.getByRole('button', { name: 'Models and keys' }),
+  await lab.tabTo(lab.settings.getByRole('button', { name: 'Models and keys' }),
     'Shift+Tab'
   );
   await keyboard.press('Enter');
-  await tabTo(lab, lab.settings.getByRole('combobox', { name: 'Provider' }));
+  await lab.tabTo(lab.settings.getByRole('combobox', { name: 'Provider' }));
   await keyboard.type('Anthropic');
   const key = lab.settings.getByRole('textbox', { name: 'Anthropic API key' });
-  await tabTo(lab, key);
+  await lab.tabTo(key);
   await keyboard.type('sk-ant-of-the-keyboard');
   await keyboard.press('Enter');
   await expect(key).toHaveValue('');
@@ -93,15 +90,15 @@ test('everything works without a mouse', async ({ lab }) => {
   await expect(key).toBeFocused();
 
   await keyboard.press('Control+Alt+y');
-  await expect(lab.panel).toBeFocused();
+  await expect(lab.field).toBeFocused();
 });
 
 test('changes of the connection are read aloud', async ({ lab }) => {
   const line = await lab.holdTheLine();
   await lab.visit();
   await lab.openPanel();
-  const status = lab.panel.getByRole('status');
-  await expect(status).toHaveText('HDSP Agent: Connected');
+  await expect(lab.announced).toHaveText('HDSP Agent: Connected');
+  const status = lab.panel.getByRole('status').first();
   await status.evaluate(node => {
     const said: string[] = [];
     Object.assign(window, { said });
@@ -121,6 +118,82 @@ test('changes of the connection are read aloud', async ({ lab }) => {
   );
   expect(said).toEqual(['HDSP Agent: Reconnecting…', 'HDSP Agent: Connected']);
 });
+
+test('axe finds nothing in a conversation with rows of all kinds, and a question', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  test.slow();
+  const { model } = agent;
+  const path = 'rows.ipynb';
+  await notebooks.write(path, [
+    { id: 'load', source: 'rows = 3' },
+    { id: 'failed', source: 'rows / 0' }
+  ]);
+  await agent.api.change({
+    alwaysAllowExecute: true,
+    allowedCommands: ['echo']
+  });
+  await lab.visit();
+  await lab.openPanel();
+  await lab.field.fill('Load one row more.');
+  await lab.field.press('Enter');
+  await agent.read(path);
+  await agent.edit(
+    path,
+    { op: 'edit', cell: 'load', old: '3', new: '4' },
+    { op: 'insert', after: 'load', source: 'print(rows)' }
+  );
+  await agent.run(path, 'all');
+  await model.call('execute_command', { command: 'echo of the shell' });
+  await model.call('update_todo_list', {
+    todos: '[x] Load\n[-] Run\n[ ] Tell'
+  });
+  await model.call('read_file', { path: 'not-there.txt' });
+  await expectAccessible(lab, 'working', 'conversation');
+  await model.order('ask_followup_question', {
+    question: 'What comes **next**?\n\n```python\nprint(rows)\n```',
+    follow_up: [{ text: 'Plot it' }, { text: 'Nothing' }]
+  });
+  await expect(lab.question).toContainText('question for you');
+  await expectAccessible(lab, 'question', 'conversation-question');
+
+  await lab.panel
+    .getByRole('button', { name: 'Details of this conversation' })
+    .click();
+  await expectAccessible(lab, 'details', 'conversation-details');
+  await lab.question.getByRole('button', { name: 'Nothing', exact: true }).click();
+  await agent.api.change({ alwaysAllowExecute: false });
+  await model.order('execute_command', { command: 'pip install it' });
+  await expect(lab.question).toContainText('run this command');
+  await lab.question.getByRole('button', { name: 'Approve always…' }).click();
+  await expectAccessible(lab, 'approval', 'conversation-approval');
+  await lab.page.keyboard.press('Escape');
+  await lab.question.getByRole('button', { name: 'Deny' }).click();
+  await model.finish();
+  await expect(lab.question).toContainText('The agent is done.');
+  await expectAccessible(lab, 'done', 'conversation-done');
+
+  await lab.panel
+    .getByRole('button', { name: 'Past conversations', exact: true })
+    .click();
+  await expect(lab.history).toContainText('Load one row more.');
+  await lab.history
+    .getByRole('button', { name: /^Filter by folder/ })
+    .click();
+  await expectAccessible(lab, 'history', 'history');
+  await lab.history.getByRole('button', { name: 'Usage' }).click();
+  await expect(lab.history.getByRole('img')).toBeVisible();
+  await lab.history.getByText('As a table').click();
+  await expectAccessible(lab, 'statistics', 'statistics');
+  expect(lab.errors).toEqual([]);
+});
+
+/**
+ * What the Web Content Accessibility Guidelines ask for, level AA.
+ */
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
 
 /**
  * What a theme can change for the worse.
@@ -144,38 +217,19 @@ async function expectAccessible(
     if (await lab.settings.isVisible()) {
       builder = builder.include('.jp-hdspSettings');
     }
-    if (theme !== 'light') {
-      builder = builder.withRules(COLOUR_RULES);
-    }
-    const { violations } = await builder.analyze();
-    const serious = violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => ({
-        id,
-        nodes: nodes.map(node => `${node.html}: ${node.failureSummary}`)
-      }));
-    expect(serious, `${state}, ${theme}`).toEqual([]);
+    builder =
+      theme === 'light'
+        ? builder.withTags(WCAG)
+        : builder.withRules(COLOUR_RULES);
     if (picture) {
       await lab.snap(`${picture}-${theme}`);
     }
+    const { violations } = await builder.analyze();
+    const found = violations.map(({ id, nodes }) => ({
+      id,
+      nodes: nodes.map(node => `${node.html}: ${node.failureSummary}`)
+    }));
+    expect(found, `${state}, ${theme}`).toEqual([]);
   }
   await lab.wear('light');
-}
-
-/**
- * Press Tab until an element has the focus.
- */
-async function tabTo(
-  lab: Lab,
-  element: Locator,
-  key: 'Tab' | 'Shift+Tab' = 'Tab'
-): Promise<void> {
-  await expect(element).toBeVisible();
-  for (let pressed = 0; pressed < 60; pressed++) {
-    if (await element.evaluate(node => node === document.activeElement)) {
-      return;
-    }
-    await lab.page.keyboard.press(key);
-  }
-  await expect(element).toBeFocused();
 }

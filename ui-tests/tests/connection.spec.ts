@@ -57,22 +57,16 @@ test.describe('over a line that breaks', () => {
       /Connection lost|The server cannot be reached/
     );
     await expect(lab.banner).toContainText('Trying again');
-    await expect(lab.panel.getByRole('status')).toContainText(
-      /Reconnecting|Offline/
-    );
+    await expect(lab.announced).toContainText(/Reconnecting|Offline/);
     await lab.snap('connection-lost');
     await publish(30);
     line.accept();
 
     await lab.expectConnected();
     await expect(lab.banner).toBeHidden();
-    await expect(lab.panel.getByRole('status')).toHaveText(
-      'HDSP Agent: Connected'
-    );
+    await expect(lab.announced).toHaveText('HDSP Agent: Connected');
     await publish(10);
-    await expect
-      .poll(() => lab.messages())
-      .toEqual([...texts, pieces.join('')]);
+    await expect.poll(() => lab.texts()).toEqual([...texts, pieces.join('')]);
   });
 
   test('the page comes back by itself, without being told', async ({ lab }) => {

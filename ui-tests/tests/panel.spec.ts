@@ -11,10 +11,11 @@ test('the panel opens before anything is set up, and leads to the settings', asy
     .click();
 
   await lab.expectConnected();
-  const card = lab.panel.getByRole('region', { name: 'Model' });
-  await expect(card).toContainText('No model is set up yet');
+  await expect(lab.setup).toContainText('No model is set up yet');
   await lab.picture('panel-empty');
-  await card.getByRole('button', { name: 'Set up a model' }).click();
+  await lab.setup
+    .getByRole('button', { name: 'All settings of models and keys' })
+    .click();
   await expect(
     lab.settings.getByRole('heading', { name: 'Models and keys' })
   ).toBeVisible();
@@ -56,10 +57,10 @@ test('the panel opens from the palette, the launcher, the menu and by keys', asy
   await test.step('the shortcut, and Escape leads back to the document', async () => {
     await sidebar.close('left');
     await keyboard.press('Control+Alt+y');
-    const button = lab.panel.getByRole('button', { name: 'Set up a model' });
-    await expect(button).toBeFocused();
+    const provider = lab.setup.getByRole('combobox', { name: 'Provider' });
+    await expect(provider).toBeFocused();
     await keyboard.press('Escape');
-    await expect(button).not.toBeFocused();
+    await expect(provider).not.toBeFocused();
     await expect(
       lab.page.getByRole('main').locator(':focus-within').first()
     ).toBeVisible();
@@ -100,11 +101,14 @@ test('the panel shows what the current profile uses', async ({
   await lab.visit();
   await lab.openPanel();
 
-  const card = lab.panel.getByRole('region', { name: 'Model' });
-  await expect(card).toContainText('some-model');
-  await expect(card).toContainText('The key for the model is missing');
-  await card.getByRole('button', { name: 'Add a key' }).click();
-  await expect(
-    lab.settings.getByRole('textbox', { name: 'Anthropic API key' })
-  ).toBeVisible();
+  await expect(lab.setup).toContainText('The key for the model is missing');
+  await lab.setup
+    .getByRole('button', { name: 'All settings of models and keys' })
+    .click();
+  const key = lab.settings.getByRole('textbox', { name: 'Anthropic API key' });
+  await key.fill('sk-ant-of-the-panel');
+  await key.press('Enter');
+
+  await expect(lab.greeting).toContainText('Model: some-model (Anthropic)');
+  await expect(lab.setup).toBeHidden();
 });

@@ -29,7 +29,7 @@ test('a panel outlives its server', async ({ lab, request, startServer }) => {
   await lab.page.clock.fastForward('00:30');
   await lab.expectConnected();
   await expect(lab.banner).toBeHidden();
-  await expect(lab.panel.getByRole('region', { name: 'Model' })).toBeVisible();
+  await expect(lab.setup).toBeVisible();
   expect(await api.setting('autoCondenseContextPercent')).toBe(42);
   await expect(percent).toHaveValue('42');
 

@@ -48,9 +48,10 @@ test.describe('two tabs of one person', () => {
     await expect(
       other.settings.getByRole('button', { name: /^shared.*Current/ })
     ).toBeVisible();
-    const card = other.panel.getByRole('region', { name: 'Model' });
-    await expect(card).toContainText('shared');
-    await expect(card).toContainText(/anthropic/i);
+    await expect(
+      other.panel.getByRole('button', { name: 'Model profile: shared' })
+    ).toBeVisible();
+    await expect(other.setup).toContainText('The key for the model is missing');
   });
 
   test('never overwrite what is being typed in the other', async ({

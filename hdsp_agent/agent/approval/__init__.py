@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
 from ._engine import ApprovalEngine, Decision
+from ._suggestions import Suggestions, suggest_rules
 
-__all__ = ["ApprovalEngine", "CommandDecision", "CommandPart", "Decision", "Verdict", "decide_command"]
+__all__ = [
+    "ApprovalEngine",
+    "CommandDecision",
+    "CommandPart",
+    "Decision",
+    "Suggestions",
+    "Verdict",
+    "decide_command",
+    "suggest_rules",
+]

@@ -35,6 +35,11 @@ _SETTINGS: Final[dict[Risk, tuple[Callable[[GlobalSettings], bool], str]]] = {
     "write_outside": (lambda settings: settings.always_allow_write_outside_workspace, "editing outside the workspace"),
     "write_protected": (lambda settings: settings.always_allow_write_protected, "editing protected files"),
     "run_code": (lambda settings: settings.always_allow_run_cells, "running code"),
+    # It takes all variables along, or breaks off what somebody else runs: more than to run a cell, and it ends a process.
+    "kernel": (
+        lambda settings: settings.always_allow_run_cells and settings.always_allow_execute,
+        "restarting and interrupting kernels",
+    ),
     "shell": (lambda settings: settings.always_allow_execute, "running shell commands"),
     "install": (lambda settings: settings.always_allow_install_packages, "installing packages"),
     "network": (lambda settings: settings.always_allow_network, "using the network"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -27,6 +27,9 @@ __all__ = [
     "SettingsPatch",
     "SettingsSchema",
     "SettingsView",
+    "SetupCandidateView",
+    "SetupCandidates",
+    "SetupUse",
     "StorageBody",
 ]
 
@@ -136,6 +139,42 @@ class ModeProfileBody(WireModel):
     """The profile a mode is to use."""
 
     profile: ProfileName
+
+
+class SetupCandidateView(WireModel):
+    """One way to a model that is there already. Its key, if it has one, is named and never told."""
+
+    id: str
+    kind: Literal["environment", "operator", "local"]
+    """A key in the server's environment, one the operator gives to everybody, or a server on this machine."""
+    provider: str
+    name: str
+    variable: str | None = None
+    """The environment variable that holds the key."""
+    base_url: str | None = None
+    models: list[str]
+    """Those of a server on this machine; of others ``models?provider=`` tells."""
+    suggested_model: str | None = None
+    in_use: bool
+    """Whether a profile uses it already."""
+
+
+class SetupCandidates(WireModel):
+    """What a first profile can be made of."""
+
+    ready: bool
+    """Whether the current profile can be used as it is."""
+    candidates: list[SetupCandidateView]
+    refused: list[str]
+    """What was found too, and is not allowed by the operator."""
+
+
+class SetupUse(WireModel):
+    """Which candidate to make a profile of; ``model`` may be absent where one is suggested."""
+
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    name: ProfileName | None = None
 
 
 class SecretBody(WireModel):

@@ -16,6 +16,7 @@ __all__ = [
     "HistoryChangeBody",
     "HistoryList",
     "HistoryListQuery",
+    "ModelUseView",
     "RecordList",
     "RecordQuery",
     "StatisticsQuery",
@@ -124,6 +125,19 @@ class TotalsView(WireModel):
     compression_ratio: float | None = None
 
 
+class ModelUseView(WireModel):
+    """What was used of one model on one day; ``tokensIn`` counts cached ones too."""
+
+    day: str
+    """In the server's time zone, as 2026-01-31."""
+    model: str
+    """Empty where nobody knows."""
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+
 class StatisticsView(WireModel):
     """The caller's tasks in numbers."""
 
@@ -134,6 +148,8 @@ class StatisticsView(WireModel):
     by_status: dict[str, TotalsView]
     by_model: dict[str, TotalsView]
     by_day: dict[str, TotalsView]
+    use: list[ModelUseView]
+    """By day and model, the oldest first: each request on its own day."""
     long_running: list[str]
     unreadable: int
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from ._bodies import ModeProfileBody, NewProfile, ProfileChange, ProfileList, ProfileView
 from ._endpoint import RestHandler, endpoint
 
-__all__ = ["ActivateProfileHandler", "ModeProfileHandler", "ProfileHandler", "ProfilesHandler"]
+__all__ = ["ActivateProfileHandler", "ModeProfileHandler", "ProfileHandler", "ProfilesBase", "ProfilesHandler"]
 
 
-class _ProfilesBase(RestHandler):
+class ProfilesBase(RestHandler):
+    """What handlers that show profiles share."""
+
     def view(self, name: str) -> ProfileView:
+        """One profile as it is now."""
         book = self.services.config.profiles
         profile = book.get(name)
         return ProfileView(
@@ -21,11 +24,12 @@ class _ProfilesBase(RestHandler):
         )
 
     def listing(self) -> ProfileList:
+        """All of them."""
         book = self.services.config.profiles
         return ProfileList(current=book.current.name, profiles=list(book.entries), modes=dict(book.modes))
 
 
-class ProfilesHandler(_ProfilesBase):
+class ProfilesHandler(ProfilesBase):
     """`GET|POST profiles`"""
 
     @endpoint("All profiles, the current one, and which mode uses which", answer=ProfileList)
@@ -40,7 +44,7 @@ class ProfilesHandler(_ProfilesBase):
         return self.view(profile.id)
 
 
-class ProfileHandler(_ProfilesBase):
+class ProfileHandler(ProfilesBase):
     """`GET|PATCH|DELETE profiles/{name}`"""
 
     @endpoint("One profile", answer=ProfileView)
@@ -71,7 +75,7 @@ class ProfileHandler(_ProfilesBase):
         return self.listing()
 
 
-class ActivateProfileHandler(_ProfilesBase):
+class ActivateProfileHandler(ProfilesBase):
     """`POST profiles/{name}/activate`"""
 
     @endpoint("Make a profile the current one", answer=ProfileList, action="write")
@@ -81,7 +85,7 @@ class ActivateProfileHandler(_ProfilesBase):
         return self.listing()
 
 
-class ModeProfileHandler(_ProfilesBase):
+class ModeProfileHandler(ProfilesBase):
     """`PUT|DELETE modes/{mode}/profile`"""
 
     @endpoint("Let a mode use a profile of its own", answer=ProfileList, body=ModeProfileBody, action="write")

@@ -21,6 +21,7 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
+    from ._setup import SetupCandidatesHandler, SetupUseHandler
     from ._storage import StatisticsHandler, StorageHandler
     from ._tasks import TaskArtifactHandler, TaskExportHandler, TaskHandler, TaskLogHandler
 
@@ -39,6 +40,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/secrets/storage": SecretStorageHandler,
         "/secrets/{profile}/{key}": SecretHandler,
         "/models": ModelsHandler,
+        "/setup/candidates": SetupCandidatesHandler,
+        "/setup/use": SetupUseHandler,
         "/history": HistoryHandler,
         "/history/{task}": HistoryItemHandler,
         "/tasks/{task}": TaskHandler,

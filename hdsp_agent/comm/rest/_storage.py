@@ -9,7 +9,7 @@ from ...errors import InvalidInput
 from ...persistence import Statistics, StorageLimits, Totals, alert_level, measure, statistics
 from ..identity import owner_of
 from ._endpoint import RestHandler, endpoint
-from ._history_bodies import StatisticsQuery, StatisticsView, StorageView, TotalsView
+from ._history_bodies import ModelUseView, StatisticsQuery, StatisticsView, StorageView, TotalsView
 
 __all__ = ["StatisticsHandler", "StorageHandler"]
 
@@ -36,6 +36,17 @@ class StatisticsHandler(RestHandler):
             by_status={status: _view(totals) for status, totals in found.by_status.items()},
             by_model={model: _view(totals) for model, totals in found.by_model.items()},
             by_day={day.isoformat(): _view(totals) for day, totals in sorted(found.by_day.items())},
+            use=[
+                ModelUseView(
+                    day=use.day,
+                    model=use.model,
+                    requests=use.requests,
+                    tokens_in=use.tokens_in,
+                    tokens_out=use.tokens_out,
+                    cost=use.cost,
+                )
+                for _, use in sorted(found.use.items())
+            ],
             long_running=list(found.long_running),
             unreadable=found.unreadable,
         )
@@ -75,6 +86,8 @@ def _add(found: Statistics, more: Statistics) -> None:
         _add_totals(found.by_model.setdefault(model, Totals()), totals)
     for day, totals in more.by_day.items():
         _add_totals(found.by_day.setdefault(day, Totals()), totals)
+    for use in more.use.values():
+        found.add_use(use)
 
 
 def _add_totals(found: Totals, more: Totals) -> None:

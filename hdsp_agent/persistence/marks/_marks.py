@@ -41,6 +41,8 @@ class _Mark(Record):
     ts: int
     ui_end: int
     api_end: int
+    files: str | None = None
+    """The operation of the checkpoints that took files along, which whoever takes the mark back takes back too."""
 
 
 class CondenseMark(_Mark):

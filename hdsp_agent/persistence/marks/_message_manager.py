@@ -194,7 +194,9 @@ class MessageManager:
             await self._append(mark)
             return mark
 
-    async def rewind_to_timestamp(self, ts: int, *, include_target_message: bool = False) -> RewindMark | None:
+    async def rewind_to_timestamp(
+        self, ts: int, *, include_target_message: bool = False, files: str | None = None
+    ) -> RewindMark | None:
         """Take back the message ``ts`` and all that followed, in both histories; None if there was nothing to take.
 
         With ``include_target_message`` the message itself stays in the UI history; the API history loses what was
@@ -202,7 +204,8 @@ class MessageManager:
         """
         async with self._changing:
             await self._check_visible(ts)
-            return await self._put(await self._rewind_mark(ts, ts + 1 if include_target_message else ts))
+            mark = await self._rewind_mark(ts, ts + 1 if include_target_message else ts)
+            return await self._put(mark and mark.model_copy(update={"files": files}))
 
     async def foresee_rewind(self, ts: int, *, include_target_message: bool = False) -> Foreseen:
         """What ``rewind_to_timestamp`` would do now; raises what it would."""
@@ -230,7 +233,7 @@ class MessageManager:
             first = before = page[0].ts
         return first
 
-    async def undo(self, mark_id: str | None = None, *, newer: Newer = "refuse") -> UndoMark:
+    async def undo(self, mark_id: str | None = None, *, newer: Newer = "refuse", files: str | None = None) -> UndoMark:
         """Take back a mark, by default the newest that counts.
 
         Undoing a condensation or truncation leaves later messages alone. Undoing a rewind returns to the conversation as
@@ -238,12 +241,16 @@ class MessageManager:
         Nothing is lost either way: undoing the undo (``redo``) brings it back.
         """
         async with self._changing:
-            return await self._undo(self._to_undo(mark_id), newer)
+            return await self._undo(self._to_undo(mark_id), newer, files)
 
-    async def redo(self, mark_id: str | None = None, *, newer: Newer = "refuse") -> UndoMark:
+    async def redo(self, mark_id: str | None = None, *, newer: Newer = "refuse", files: str | None = None) -> UndoMark:
         """Take back an undo, by default the newest one."""
         async with self._changing:
-            return await self._undo(self._to_redo(mark_id), newer)
+            return await self._undo(self._to_redo(mark_id), newer, files)
+
+    def files_of(self, mark_id: str | None, *, redo: bool = False) -> str | None:
+        """The operation on files that went with what an undo, or a redo, would take back."""
+        return (self._to_redo(mark_id) if redo else self._to_undo(mark_id)).files
 
     async def foresee_undo(self, mark_id: str | None = None) -> Foreseen:
         """What ``undo`` would do now, if need be setting aside what is newer."""
@@ -277,8 +284,8 @@ class MessageManager:
             raise InvalidInput(f"The change {mark_id} is no undo, so it cannot be redone; undo it.", field="markId")
         return mark
 
-    async def _undo(self, target: Mark, newer: Newer) -> UndoMark:
-        mark = self._undo_mark(target)
+    async def _undo(self, target: Mark, newer: Newer, files: str | None) -> UndoMark:
+        mark = self._undo_mark(target).model_copy(update={"files": files})
         if newer == "refuse" and await self._went_on_since(target):
             raise Conflict(
                 "The conversation has gone on since. Undoing this sets aside what is newer; confirm to do so.",

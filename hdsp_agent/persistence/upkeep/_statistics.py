@@ -6,7 +6,8 @@ Each task is looked at once and forgotten; what is kept does not grow with their
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from typing import Final
@@ -14,7 +15,7 @@ from typing import Final
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._protocol import TaskReader, TaskStore
-from .._records import COMPLETED_STATUSES, TaskMetadata, TaskState, TaskStatus, parse_iso_time
+from .._records import COMPLETED_STATUSES, ModelUse, TaskMetadata, TaskState, TaskStatus, parse_iso_time
 from ._progress import Progress
 
 __all__ = ["Statistics", "Totals", "statistics"]
@@ -93,8 +94,27 @@ class Statistics:
     by_user: dict[str, Totals] = field(default_factory=dict)
     by_model: dict[str, Totals] = field(default_factory=dict)
     by_day: dict[date, Totals] = field(default_factory=dict)
+    use: dict[tuple[date, str], ModelUse] = field(default_factory=dict)
+    """By day and model, each request on its own day; of tasks that do not tell, all on the day they began."""
     long_running: list[TaskId] = field(default_factory=list)
     unreadable: int = 0
+
+    def add_use(self, use: ModelUse) -> None:
+        """Count what was used of a model on a day in."""
+        try:
+            key = date.fromisoformat(use.day), use.model
+        except ValueError:
+            # Written by hand.
+            return
+        known = self.use.get(key, ModelUse(day=use.day, model=use.model))
+        self.use[key] = known.model_copy(
+            update={
+                "requests": known.requests + use.requests,
+                "tokens_in": known.tokens_in + use.tokens_in,
+                "tokens_out": known.tokens_out + use.tokens_out,
+                "cost": known.cost + use.cost,
+            }
+        )
 
     @property
     def failure_rate(self) -> float:
@@ -201,13 +221,41 @@ def _count(found: Statistics, facts: _Facts, now: datetime) -> None:
         found.running += 1
         if facts.begun is not None and now - facts.begun > _LONG:
             found.long_running.append(facts.task_id)
-    model = metadata.config.get("model")
+    model = _model_of(facts)
     found.total.add(facts)
     found.by_status.setdefault(state.status, Totals()).add(facts)
     found.by_user.setdefault(metadata.user or UNKNOWN, Totals()).add(facts)
-    found.by_model.setdefault(model if isinstance(model, str) else UNKNOWN, Totals()).add(facts)
+    found.by_model.setdefault(model, Totals()).add(facts)
     if facts.begun is not None:
         found.by_day.setdefault(facts.begun.astimezone().date(), Totals()).add(facts)
+    for use in _use_of(facts):
+        found.add_use(use)
+
+
+def _model_of(facts: _Facts) -> str:
+    """The model a task names, or else the one it asked most."""
+    named = facts.metadata.config.get("model")
+    if isinstance(named, str):
+        return named
+    asked: Counter[str] = Counter()
+    for use in facts.state.model_use or ():
+        asked[use.model] += use.requests
+    return asked.most_common(1)[0][0] if asked else UNKNOWN
+
+
+def _use_of(facts: _Facts) -> Sequence[ModelUse]:
+    state, item = facts.state, facts.state.history_item
+    if state.model_use is not None or facts.begun is None:
+        return state.model_use or ()
+    whole = ModelUse(
+        day=facts.begun.astimezone().date().isoformat(),
+        model=_model_of(facts),
+        requests=state.llm_call_count,
+        tokens_in=item.tokens_in if item is not None else 0,
+        tokens_out=item.tokens_out if item is not None else 0,
+        cost=item.total_cost if item is not None else 0.0,
+    )
+    return (whole,) if whole.requests or whole.tokens_in or whole.cost else ()
 
 
 def _begun(metadata: TaskMetadata, state: TaskState) -> datetime | None:

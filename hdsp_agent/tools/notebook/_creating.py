@@ -14,7 +14,7 @@ from .._action import ActionRequest
 from .._edit import unified_diff
 from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
-from ._place import NotebookPath, failing_in_words, place_of
+from ._place import NotebookPath, failing_in_words, place_of, still_allowed
 from ._states import outline_text
 
 __all__ = ["CreateNotebook", "CreateNotebookArguments"]
@@ -71,7 +71,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
-        await in_thread(lambda _stop: context.paths.again(place.policed))
+        await still_allowed(place, context)
         await failing_in_words(context.notebooks.desk.create(place.path, kernelspec=_kernelspec(spec)))
         sources = unmasked if approval.by_person else [cell.source for cell in arguments.cells]
         operations = _insertions(arguments.cells, sources)

@@ -26,7 +26,7 @@ _PATIENCE_SECONDS: Final = 5.0
 
 async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolice) -> str | None:
     """What to tell of the notebook of a task, unmasked; None if it is kept from the agent."""
-    path = notebooks.desk.now_at(path)
+    path = await notebooks.called(path)
     if not await _may_be_read(path, notebooks.desk.root, paths):
         return None
     try:

@@ -39,7 +39,7 @@ from .._output import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._cell_edits import cell_edits, previewed_edit
 from ._operations import CellOperation, Planned, planned
-from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, place_of
+from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, place_of, still_allowed
 from ._selection import numbers_of
 from ._states import outline_text
 
@@ -97,6 +97,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
             return denied(approval)
         operations = plan.by_person if approval.by_person else plan.known
         applied = await _apply(operations, place, context)
+        context.notebooks.unreviewed.note(place.document.path, snapshot, operations, context.task_id)
         lines = [await _said(plan, applied, operations, place, context)]
         if plan.puts_back_masked and not approval.by_person:
             lines.append("Masked values were left as placeholders, because no person approved giving them back.")
@@ -205,10 +206,12 @@ def _resolved(snapshot: Snapshot, plan: Sequence[Planned], context: ToolContext)
 
 
 async def _apply(operations: Sequence[NotebookOperation], place: NotebookPlace, context: ToolContext) -> Applied:
+    async def work() -> Applied:
+        await still_allowed(place, context)
+        return await place.document.apply(operations, task_id=context.task_id, review=True)
+
     try:
-        return await failing_in_words(
-            once_saved(lambda: place.document.apply(operations, task_id=context.task_id, review=True), place, context)
-        )
+        return await failing_in_words(once_saved(work, place, context))
     except ToolFailed as failure:
         if not isinstance(failure.__cause__, CellConflict):
             raise

@@ -16,7 +16,7 @@ from .._action import ActionRequest, Risk
 from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._doing import start_kernel
-from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of
+from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of, still_allowed
 
 __all__ = ["ListKernels", "ListKernelsArguments", "ManageKernel", "ManageKernelArguments"]
 
@@ -91,13 +91,19 @@ class ManageKernel(SimpleTool[ManageKernelArguments]):
             kernel=kernel.display_name if kernel is not None else wanted,
             is_outside_workspace=place.policed.is_outside or None,
         )
-        # To interrupt what one has begun oneself needs nobody's leave.
-        risk: Risk = "run_code" if own is None else "none"
-        action = ActionRequest(risks=frozenset({risk}), tool=self.name, path=place.shown)
+        action = ActionRequest(risks=frozenset({_risk(arguments.action, own)}), tool=self.name, path=place.shown)
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
+        await still_allowed(place, context)
         return answered(approval, ToolResult(await _done(arguments.action, wanted, own, place, context)))
+
+
+def _risk(action: Action, own: Run | None) -> Risk:
+    if action == "start":
+        return "run_code"
+    # To interrupt what one has begun oneself needs nobody's leave.
+    return "none" if own is not None else "kernel"
 
 
 async def _done(action: Action, wanted: str | None, own: Run | None, place: NotebookPlace, context: ToolContext) -> str:

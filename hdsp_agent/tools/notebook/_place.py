@@ -13,11 +13,12 @@ from pydantic import StringConstraints
 from ...errors import HdspAgentError, UnsavedElsewhere
 from ...messages import FollowUpData, NotebookRef, Suggestion
 from ...notebooks import NotebookDocument
+from .._action import Risk
 from .._paths import PolicedPath
 from .._threads import in_thread
 from .._tool import ToolContext, ToolFailed
 
-__all__ = ["NotebookPath", "NotebookPlace", "failing_in_words", "once_saved", "place_of"]
+__all__ = ["NotebookPath", "NotebookPlace", "failing_in_words", "once_saved", "place_of", "still_allowed"]
 
 R = TypeVar("R")
 
@@ -69,6 +70,7 @@ async def place_of(given: str | None, context: ToolContext) -> NotebookPlace:
         path = await failing_in_words(in_thread(lambda _stop: _api_path(given, policed, root, context)))
     if root is not None:
         path, policed = await _meant_now(path, policed, root, context)
+        path, policed = await _as_open(path, policed, root, context)
     try:
         document = desk.document(path)
     except HdspAgentError as error:
@@ -104,6 +106,14 @@ async def _meant_now(path: str, policed: PolicedPath, root: Path, context: ToolC
     return now, await in_thread(lambda _stop: context.paths.resolve(str(root / now)))
 
 
+async def _as_open(path: str, policed: PolicedPath, root: Path, context: ToolContext) -> tuple[str, PolicedPath]:
+    """By another name of its file, if it is open by that: past the tab nothing may be written. That name is judged, too."""
+    called = await failing_in_words(context.notebooks.called(path))
+    if called == path:
+        return path, policed
+    return called, await in_thread(lambda _stop: context.paths.resolve(str(root / called)))
+
+
 def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
@@ -118,6 +128,30 @@ def _as_called(policed: PolicedPath, path: str, root: Path | None, context: Tool
     called = PurePosixPath(root.as_posix()) / path
     workspace = PurePosixPath(context.workspace.as_posix())
     return replace(policed, shown=str(called.relative_to(workspace))) if called.is_relative_to(workspace) else policed
+
+
+async def still_allowed(place: NotebookPlace, context: ToolContext) -> None:
+    """Raise ToolFailed unless the notebook is still the file that was asked about: its name, or a folder's, may be a link by now."""
+    await in_thread(lambda _stop: _police_again(place, context))
+
+
+def _police_again(place: NotebookPlace, context: ToolContext) -> None:
+    root, path = context.notebooks.desk.root, place.document.path
+    before = place.policed
+    if root is None:
+        context.paths.again(before)
+        return
+    now = context.paths.resolve(str(root / path))
+    # One that was renamed is another path, and may be that as long as nothing else is to be said against it.
+    if (now.path != before.path and path == place.path) or not _risks_of(now) <= _risks_of(before):
+        raise ToolFailed(
+            f"{place.shown} became something else while the question waited for an answer: it now leads to {now.path}. "
+            "Nothing was done. Look again and repeat the call if it is still right."
+        )
+
+
+def _risks_of(policed: PolicedPath) -> frozenset[Risk]:
+    return policed.write_risks | (policed.read_risks - {"read"})
 
 
 async def failing_in_words(work: Awaitable[R]) -> R:

@@ -14,7 +14,7 @@ from .._action import ActionRequest
 from .._output import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._outputs import MOST_IMAGES, told_outputs, with_outputs
-from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of
+from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of, still_allowed
 from ._selection import CellNames, chosen_cells, numbers_of
 from ._states import outline_text, state_words
 
@@ -65,6 +65,7 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
+        await still_allowed(place, context)
         return answered(approval, ToolResult(await failing_in_words(_read(arguments, place, context))))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:

@@ -13,7 +13,7 @@ from ...notebooks import Cell, Snapshot
 from ...notebooks.kernels import CellRunSpec
 from .._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._doing import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
-from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of
+from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of, still_allowed
 from ._selection import CellNames, chosen_cells, numbers_of
 
 __all__ = ["RunCells", "RunCellsArguments", "WaitRun", "WaitRunArguments"]
@@ -53,6 +53,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
         for _ in range(_MOST_QUESTIONS):
             if not approval.approved:
                 return denied(approval)
+            await still_allowed(place, context)
             snapshot = await failing_in_words(place.document.snapshot())
             now = _again(cells, snapshot, place)
             if [(cell.id, cell.hash) for cell in now] == [(cell.id, cell.hash) for cell in cells]:

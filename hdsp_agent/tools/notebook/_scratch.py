@@ -13,7 +13,7 @@ from ...notebooks.kernels import CellRunSpec
 from .._action import ActionRequest
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._doing import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
-from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of
+from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of, still_allowed
 from ._selection import as_list
 
 __all__ = ["InstallPackages", "InstallPackagesArguments", "RunCode", "RunCodeArguments"]
@@ -143,6 +143,7 @@ async def _approved_and_run(
     approval = await context.approve(action, "tool", shown.to_json())
     if not approval.approved:
         return denied(approval)
+    await still_allowed(place, context)
     specs = [CellRunSpec(None, unmasked if approval.by_person else code)]
     known = await begun(specs, place, context, numbers={}, kernel_name=snapshot.kernel_name, in_history=False)
     await waited_for(known, seconds, context)

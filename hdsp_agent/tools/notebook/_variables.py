@@ -13,7 +13,7 @@ from .._action import ActionRequest
 from .._output import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._outputs import most_characters
-from ._place import NotebookPath, failing_in_words, place_of
+from ._place import NotebookPath, failing_in_words, place_of, still_allowed
 from ._selection import as_list
 
 __all__ = ["InspectVariables", "InspectVariablesArguments"]
@@ -58,6 +58,7 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
+        await still_allowed(place, context)
         executor = context.notebooks.executor
         report = await failing_in_words(executor.inspect(place.document.path, names=arguments.names))
         text = context.mask(_text(report))

@@ -42,7 +42,6 @@ describe('actions on cells', () => {
   afterEach(() => {
     created.dispose();
     opened.close();
-    document.querySelectorAll('.jp-Dialog').forEach(node => node.remove());
   });
 
   const outputs = () => (opened.model.cells.get(0) as ICodeCellModel).outputs;
@@ -123,30 +122,15 @@ describe('actions on cells', () => {
     expect(openings).toBe(1);
   });
 
-  it('ask for the question where there is none', async () => {
-    const asked = commands.execute(CommandIDs.askAboutCell);
-    await opened.settle();
-    const input = document.querySelector<HTMLInputElement>('.jp-Dialog input');
-    if (!input) {
-      throw new Error('There is no dialog');
-    }
-    input.value = 'What is this?';
-    input.dispatchEvent(new Event('input', { bubbles: true }));
-    await opened.settle();
-    document.querySelector<HTMLElement>('.jp-Dialog .jp-mod-accept')?.click();
-    await asked;
-    expect(opened.client.of('newTask')).toMatchObject([
-      { text: 'What is this?' }
-    ]);
-  });
-
-  it('do nothing without a question', async () => {
-    const asked = commands.execute(CommandIDs.askAboutCell);
-    await opened.settle();
-    document.querySelector<HTMLElement>('.jp-Dialog .jp-mod-reject')?.click();
-    await asked;
+  it('bring the cell to where one writes, without a question', async () => {
+    const attached: unknown[] = [];
+    const added = commands.addCommand(CommandIDs.attachCell, {
+      execute: args => attached.push(args)
+    });
+    await commands.execute(CommandIDs.askAboutCell, { cellId: 'cell-1' });
+    added.dispose();
+    expect(attached).toEqual([{ path: opened.path, cellId: 'cell-1' }]);
     expect(opened.client.of('newTask')).toEqual([]);
-    expect(openings).toBe(0);
   });
 
   it('leave nothing behind', async () => {

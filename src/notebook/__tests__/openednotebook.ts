@@ -12,7 +12,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from '../../comm/client';
 import type { IConnectionStatus } from '../../comm/status';
-import type { ExtensionMessage } from '../../generated/wire';
+import type { ExtensionMessage, JsonValue } from '../../generated/wire';
 import { NotebookDesk } from '../desk';
 import { OpenNotebooks } from '../opennotebooks';
 
@@ -24,12 +24,15 @@ export class ScriptedClient {
   readonly statusChanged = new Signal<this, IConnectionStatus>(this);
   readonly sent: ChannelClient.Request[] = [];
   readonly place = { epoch: 'first' as string | null, last: 0 };
+  readonly answers = new Map<ChannelClient.Request['type'], JsonValue>();
   refusal: Error | null = null;
   status = { phase: 'open' } as IConnectionStatus;
 
-  request(request: ChannelClient.Request): Promise<null> {
+  request(request: ChannelClient.Request): Promise<JsonValue> {
     this.sent.push(request);
-    return this.refusal ? Promise.reject(this.refusal) : Promise.resolve(null);
+    return this.refusal
+      ? Promise.reject(this.refusal)
+      : Promise.resolve(this.answers.get(request.type) ?? null);
   }
 
   receive(message: ExtensionMessage): void {

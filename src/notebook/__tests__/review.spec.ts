@@ -160,7 +160,7 @@ describe('a review', () => {
     expect(waiting()).toEqual([]);
     expect(verdicts).toEqual([
       { cellId: 'cell-0', accepted: true, part: 'hunk' },
-      { cellId: 'cell-0', accepted: true, part: 'hunk' }
+      { cellId: 'cell-0', accepted: true, part: 'whole' }
     ]);
   });
 
@@ -179,6 +179,93 @@ describe('a review', () => {
     await opened.settle();
     expect(before('cell-0')).toBe('a');
     expect(verdicts).toEqual([]);
+  });
+
+  const type = (place: number, source: string) =>
+    opened.model.sharedModel.getCell(place).setSource(source);
+
+  it.each([
+    ['below', 'a\nagent', 'a\nagent\nmine', 'a\nmine'],
+    ['above', 'a\nagent', 'mine\na\nagent', 'mine\na'],
+    ['between two changes', 'x\na\ny', 'x\na\nmine\ny', 'a\nmine'],
+    ['in another line', 'a\nagent', 'a mine\nagent', 'a mine']
+  ])(
+    'takes back only its own where the person wrote %s',
+    (_, agents, typed, rest) => {
+      act(edit('cell-0', agents));
+      type(0, typed);
+      review.undo('cell-0');
+      expect(opened.sources[0]).toBe(rest);
+      expect(waiting()).toEqual([]);
+    }
+  );
+
+  it('takes nothing back in lines the person wrote over, and says so', () => {
+    let refused = 0;
+    review.refused.connect(() => refused++);
+    act(edit('cell-0', 'a2'), edit('cell-1', 'b2'), insert('n'));
+    type(1, 'a2 mine');
+    type(0, 'new and mine');
+    review.undoAll();
+    expect(opened.sources.slice(0, 3)).toEqual([
+      'new and mine',
+      'a2 mine',
+      'b'
+    ]);
+    expect(waiting()).toEqual(['cell-0 edited', 'n inserted']);
+    expect(refused).toBe(1);
+    expect(verdicts).toEqual([
+      { cellId: 'cell-1', accepted: false, part: 'whole' }
+    ]);
+  });
+
+  it('counts what the person wrote between two edits as theirs', () => {
+    act(edit('cell-0', 'a\nagent'));
+    type(0, 'a\nagent\nmine');
+    act(edit('cell-0', 'a\nagent again\nmine'));
+    expect(before('cell-0')).toBe('a\nmine');
+    review.undo('cell-0');
+    expect(opened.sources[0]).toBe('a\nmine');
+  });
+
+  it('goes on from what the person wrote over the agent', () => {
+    act(edit('cell-0', 'agent'), insert('n', 'made'));
+    type(1, 'agent, corrected');
+    type(0, 'made, corrected');
+    act(edit('cell-0', 'agent again'), edit('n', 'made again'));
+    review.undoAll();
+    expect(opened.sources.slice(0, 2)).toEqual([
+      'made, corrected',
+      'agent, corrected'
+    ]);
+  });
+
+  it('takes back a part without what the person wrote in it', () => {
+    act(edit('cell-0', 'x\na\ny'));
+    type(0, 'x\na\ny\nmine');
+    review.undoPart('cell-0', { from: 2, to: 4, before: [] });
+    expect(opened.sources[0]).toBe('x\na\nmine');
+    review.undoPart('cell-0', { from: 0, to: 1, before: [] });
+    expect(opened.sources[0]).toBe('a\nmine');
+  });
+
+  it('takes up what was done before only where it is still to be seen', () => {
+    const restored = [
+      { cellId: 'cell-0', before: 'a0', after: 'a' },
+      { cellId: 'cell-1', before: 'b', after: 'b2' },
+      { cellId: 'cell-2', before: null, after: 'c' },
+      { cellId: 'nowhere', before: null, after: 'x' }
+    ];
+    review.restore(restored);
+    expect(waiting()).toEqual(['cell-0 edited', 'cell-2 inserted']);
+    review.keep('cell-0');
+    review.restore(restored);
+    expect(waiting()).toEqual(['cell-2 inserted']);
+    review.restore([{ cellId: 'cell-0', before: 'a', after: 'another' }]);
+    expect(waiting()).toEqual(['cell-2 inserted']);
+    type(0, 'another');
+    review.restore([{ cellId: 'cell-0', before: 'a', after: 'another' }]);
+    expect(waiting()).toEqual(['cell-2 inserted', 'cell-0 edited']);
   });
 
   it('changes nothing in a notebook that may not be changed', () => {

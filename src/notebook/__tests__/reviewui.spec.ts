@@ -1,3 +1,4 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { CodeCell, MarkdownCell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookTracker } from '@jupyterlab/notebook';
@@ -134,6 +135,70 @@ describe('a review in a notebook', () => {
     expect(verdicts()).toEqual([['cell-1', false, 'whole']]);
   });
 
+  it('says what was decided of a task that is gone, or another person’s', async () => {
+    opened.client.receive({
+      type: 'applyNotebookOperations',
+      opId: `op-${count++}`,
+      path: opened.path,
+      operations: [edit('cell-1', 'b = 20')],
+      save: false,
+      review: true,
+      taskId: 'gone'
+    });
+    await opened.settle(200);
+    opened.client.refusal = new Error('no such task');
+    await press(1, 'keep');
+    expect(
+      opened.client.of('cellReview').map(({ taskId }) => taskId ?? null)
+    ).toEqual(['gone', null]);
+  });
+
+  it('shows what the agent did before the page had the notebook', async () => {
+    opened.fill(['a = 10', 'b = 2', 'made']);
+    opened.client.answers.set('openNotebooks', {
+      unreviewed: {
+        [opened.path]: [
+          {
+            cellId: 'cell-0',
+            taskId: 'task-1',
+            before: 'a = 1',
+            after: 'a = 10'
+          },
+          { cellId: 'cell-1', before: 'b = 2', after: 'b = 20' },
+          { cellId: 'cell-2', after: 'made' },
+          {
+            cellId: 'gone',
+            before: 'was here',
+            removed: {
+              cell: { cell_type: 'code', id: 'gone', source: 'x' },
+              behind: 'cell-1',
+              place: 2
+            }
+          }
+        ]
+      }
+    });
+    opened.client.setPhase('reconnecting');
+    opened.client.setPhase('open');
+    await opened.settle(200);
+    expect(deletedText(0)).toContain('a = 1');
+    expect([0, 1, 2].map(place => kinds(place))).toEqual([
+      ['edited'],
+      ['deleted'],
+      ['inserted']
+    ]);
+    await press(0, 'undo');
+    expect(opened.sources[0]).toBe('a = 1');
+    expect(opened.client.of('cellReview')[0].taskId).toBe('task-1');
+    await press(2, 'keep');
+    opened.client.setPhase('reconnecting');
+    opened.client.setPhase('open');
+    await opened.settle(200);
+    expect(kinds(2)).toEqual([]);
+    await press(1, 'undo');
+    expect(opened.sources).toEqual(['a = 1', 'b = 2', 'was here', 'made']);
+  });
+
   it('does not mind a server that takes up no reviews', async () => {
     opened.client.refusal = new Error('unknown type');
     await act(edit('cell-1', 'b = 20'));
@@ -173,6 +238,40 @@ describe('a review in a notebook', () => {
       ['cell-0', true, 'hunk'],
       ['cell-0', false, 'hunk']
     ]);
+  });
+
+  it('takes back parts without what the person wrote there', async () => {
+    opened.fill(['a\nb\nc']);
+    await act(edit('cell-0', 'a\nb\nc\nd'));
+    const cell = opened.model.sharedModel.getCell(0);
+    cell.setSource('a\nb\nc\nd\nmine');
+    await opened.settle();
+    const undo = () =>
+      nodeOf(0)
+        .querySelector<HTMLElement>('.jp-hdspAgent-hunk-button.jp-mod-reject')
+        ?.click();
+    undo();
+    await opened.settle();
+    expect(opened.sources[0]).toBe('a\nb\nc\nmine');
+    expect(Notification.manager.count).toBe(0);
+    undo();
+    await opened.settle();
+    expect(opened.sources[0]).toBe('a\nb\nc\nmine');
+    expect(Notification.manager.count).toBe(1);
+    Notification.dismiss();
+  });
+
+  it('says so where it does not take back what the person wrote over', async () => {
+    await act(edit('cell-1', 'b = 20'));
+    opened.model.sharedModel.getCell(1).setSource('b = 20 + mine');
+    await press(1, 'undo');
+    expect(opened.sources[1]).toBe('b = 20 + mine');
+    expect(kinds(1)).toEqual(['edited']);
+    expect(verdicts()).toEqual([]);
+    expect(Notification.manager.notifications[0].message).toContain(
+      'written in the same lines since'
+    );
+    Notification.dismiss();
   });
 
   it('goes along with what the person types', async () => {
@@ -366,7 +465,8 @@ describe('a review in a notebook', () => {
       ).toBe(true);
       expect(verdicts()).toEqual([
         ['cell-0', false, 'hunk'],
-        ['cell-2', true, 'hunk']
+        // Nothing is left of it.
+        ['cell-2', true, 'whole']
       ]);
       await opened.settle();
       expect(commands.isEnabled(CommandIDs.keepPart)).toBe(false);

@@ -7,7 +7,9 @@ import type {
   ClineMessage,
   ExtensionMessage,
   ExtensionState,
-  GlobalSettings
+  GlobalSettings,
+  HistoryItem,
+  OpenTask
 } from '../../generated/wire';
 import { AgentStore } from '../store';
 
@@ -368,6 +370,63 @@ describe('AgentStore', () => {
       expect(store.hasOlderMessages).toBe(true);
     });
 
+    describe('loadOlder()', () => {
+      const older = (first: number, last: number, hasOlderMessages: boolean) =>
+        store.apply({
+          type: 'messagesPage',
+          taskId: 't',
+          clineMessages: Array.from({ length: last - first + 1 }, (_, at) =>
+            say(first + at, '')
+          ),
+          hasOlderMessages
+        });
+
+      beforeEach(() => {
+        state({
+          currentTaskId: 't',
+          clineMessages: [4, 5, 6, 7, 8].map(ts => say(ts, '')),
+          hasOlderMessages: true
+        });
+      });
+
+      it('should ask for what comes before the oldest message here', async () => {
+        await store.loadOlder();
+        expect(client.asked('loadMessages')).toEqual([
+          { type: 'loadMessages', taskId: 't', beforeTs: 4 }
+        ]);
+      });
+
+      it('should make room for it, until it is released', async () => {
+        await store.loadOlder();
+        older(1, 3, false);
+        create(say(9, ''));
+        expect(store.order).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        expect(store.hasOlderMessages).toBe(false);
+        store.releaseOlder();
+        expect(store.order).toEqual([5, 6, 7, 8, 9]);
+        expect(store.message(4)).toBeUndefined();
+        expect(store.hasOlderMessages).toBe(true);
+      });
+
+      it('should load again what was let go of', async () => {
+        create(say(9, ''));
+        await store.loadOlder();
+        older(3, 4, true);
+        expect(store.order).toEqual([3, 4, 5, 6, 7, 8, 9]);
+        expect(store.hasOlderMessages).toBe(true);
+        older(1, 2, false);
+        expect(store.hasOlderMessages).toBe(false);
+      });
+
+      it('should ask for nothing when there is nothing', async () => {
+        await store.loadOlder();
+        older(1, 0, false);
+        expect(store.hasOlderMessages).toBe(false);
+        await store.loadOlder();
+        expect(client.asked('loadMessages')).toHaveLength(1);
+      });
+    });
+
     it('should put a page of older messages where it belongs', () => {
       state({
         currentTaskId: 't',
@@ -438,6 +497,38 @@ describe('AgentStore', () => {
       expect(store.conversations).toBe('unsupported');
       state({ canStartTasks: true });
       expect(store.conversations).toBe('supported');
+    });
+  });
+
+  describe('open conversations', () => {
+    const task = (taskId: string): OpenTask => ({
+      ...{ taskId, title: taskId },
+      status: 'idle',
+      needsYou: false
+    });
+    const item = (id: string, totalCost: number): HistoryItem => ({
+      ...{ id, number: 1, ts: 1, task: id },
+      ...{ tokensIn: 0, tokensOut: 0, totalCost }
+    });
+
+    it('should be those the server says, all of them', () => {
+      store.apply({ type: 'state', state: { openTasks: [task('a')] } });
+      store.apply({
+        type: 'openTasksUpdated',
+        openTasks: [task('b'), task('c')]
+      });
+      expect(store.state?.openTasks).toEqual([task('b'), task('c')]);
+    });
+
+    it('should have the line of the history of the one on screen, and of no other', () => {
+      store.apply({
+        type: 'state',
+        state: { currentTaskId: 'a', currentTaskItem: item('a', 1) }
+      });
+      for (const taskHistoryItem of [item('a', 2), item('b', 3)]) {
+        store.apply({ type: 'taskHistoryItemUpdated', taskHistoryItem });
+      }
+      expect(store.state?.currentTaskItem).toEqual(item('a', 2));
     });
   });
 

@@ -45,6 +45,13 @@ def test_each_risk_has_one_switch(risk: Risk) -> None:
     assert decide(action(risk), others).verdict == "approve"
 
 
+def test_what_takes_a_kernel_away_needs_more_than_leave_to_run_cells() -> None:
+    assert decide(action("kernel")).verdict == "approve"
+    for switch in ("always_allow_run_cells", "always_allow_execute"):
+        decision = decide(action("kernel"), EVERYTHING.model_copy(update={switch: False}))
+        assert decision.verdict == "ask" and "restarting and interrupting kernels" in decision.reason
+
+
 def test_all_risks_of_an_action_must_be_allowed() -> None:
     without = EVERYTHING.model_copy(update={"always_allow_write_protected": False})
     assert decide(action("write", "write_protected"), without).verdict == "ask"

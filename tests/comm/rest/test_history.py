@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -206,6 +207,8 @@ async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch) 
     assert (told["total"]["tasks"], told["total"]["cost"], told["completed"]) == (3, 1.5, 3)
     assert told["failureRate"] == pytest.approx(1 / 3, abs=1e-5)
     assert set(told["byStatus"]) == {"completed", "failed"}
+    today = datetime.now().astimezone().date().isoformat()
+    assert told["use"] == [{"day": today, "model": "", "requests": 0, "tokensIn": 20, "tokensOut": 10, "cost": 1.5}]
     assert (await get(jp_fetch, "statistics", status="failed"))["total"]["tasks"] == 1
     assert (await get(jp_fetch, "statistics", until="1000"))["total"]["tasks"] == 0
     assert await refusal(jp_fetch(*API, "statistics", params={"since": str(2**53 - 1)})) == (400, "invalid_input")

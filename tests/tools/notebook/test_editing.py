@@ -140,6 +140,16 @@ async def test_its_own_changes_are_no_surprise_and_a_denial_does_nothing(workspa
         assert await asyncio.to_thread(task.sources) == ["a = 4"]
 
 
+async def test_what_was_changed_while_nobody_had_the_notebook_open_can_be_looked_at_later(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        await task.text("read_notebook", view="cells")
+        operations = [{"op": "edit", "cell": "c1", "old": "1", "new": "2"}, {"op": "delete", "cell": "c2"}]
+        await task.text("edit_cells", operations=operations)
+        edited, deleted = task.notebooks.unreviewed.of("work.ipynb")
+        assert (edited.cell_id, edited.before, edited.after, edited.task_id) == ("c1", "a = 1", "a = 2", task.task_id)
+        assert (deleted.before, deleted.after) == ("b = 2", None) and deleted.removed is not None
+
+
 async def test_masked_values_are_put_back_only_where_they_were(workspace: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     async with notebook_task(workspace, f"key = '{secret}'\nx = 1", "y = 2") as task:

@@ -150,7 +150,7 @@ async def test_kernels_are_listed_restarted_and_interrupted(workspace: Path) -> 
         assert "- work.ipynb: python3 (Python 3 (ipykernel)), idle" in listed
         assert "runs for work.ipynb already" in await task.text("manage_kernel", action="start")
         await task.text("manage_kernel", action="restart")
-        assert task.approvals[-1].action.risks == {"run_code"}
+        assert task.approvals[-1].action.risks == {"kernel"}
         assert task.approvals[-1].shown["tool"] == "restartKernel"
         assert "There is no variable x" in await task.text("inspect_variables", names=["x"])
         await task.call("run_code", code="import time; time.sleep(60)", timeout=0)
@@ -159,7 +159,7 @@ async def test_kernels_are_listed_restarted_and_interrupted(workspace: Path) -> 
         assert task.approvals[-1].action.risks == {"none"}
         await until(lambda: not task.state.runs.running)
         await task.text("manage_kernel", action="interrupt")
-        assert task.approvals[-1].action.risks == {"run_code"}
+        assert task.approvals[-1].action.risks == {"kernel"}
 
 
 async def test_variables_are_told_without_touching_anything(workspace: Path) -> None:

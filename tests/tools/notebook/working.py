@@ -12,6 +12,7 @@ import nbformat
 
 from hdsp_agent.config import GlobalSettings, ModeConfig
 from hdsp_agent.messages import JsonObject, NotebookRef
+from hdsp_agent.notebooks import TabPort
 from hdsp_agent.notebooks.kernels import RunLimits
 
 from ...notebooks.headless import headless_notebooks
@@ -77,12 +78,13 @@ async def notebook_task(
     settings: GlobalSettings | None = None,
     mode: ModeConfig = CODE_MODE,
     limits: RunLimits | None = None,
+    tabs: TabPort | None = None,
 ) -> AsyncIterator[NotebookTask]:
     """A task on a notebook of these cells; its kernels end with the block."""
     task = await asyncio.to_thread(NotebookTask, workspace, settings, mode)
     if cells:
         await asyncio.to_thread(task.write, *cells)
-    async with headless_notebooks(workspace, limits) as notebooks:
+    async with headless_notebooks(workspace, limits, tabs) as notebooks:
         task.working_notebooks = notebooks
         try:
             yield task

@@ -1,0 +1,84 @@
+"""Files that go along when a conversation is changed: back with it, and again with an undo."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from typing_extensions import assert_never
+
+from ..errors import Unsupported
+from ..messages import ConversationChange, FilesPreview, GoBack, TakeBack, TaskId, UndoOrRedo
+from ..persistence import MessageManager, TaskReader
+from ._services import AgentServices
+from ._workspace_history import WorkspaceHistory
+
+__all__ = ["FilesAlong"]
+
+
+class FilesAlong:
+    """Moves the workspace of a task with its conversation, or not at all."""
+
+    def __init__(self, services: AgentServices) -> None:
+        self._services = services
+
+    async def preview(
+        self, log: TaskReader, history: MessageManager, change: ConversationChange
+    ) -> FilesPreview | None:
+        """What would become of the files; None is nothing."""
+        since = await _since(history, change)
+        if since is None:
+            return None
+        return await self._history().preview(self._folder(log), self._family(log), since)
+
+    @asynccontextmanager
+    async def moved(
+        self, log: TaskReader, history: MessageManager, change: ConversationChange, *, wanted: bool
+    ) -> AsyncIterator[str | None]:
+        """The files as the change wants them, while it is recorded with this operation's id; if it cannot be, as before."""
+        operation = await self._move(log, history, change, wanted=wanted)
+        try:
+            yield operation
+        except BaseException:
+            if operation is not None:
+                await self._history().undo(self._folder(log), operation)
+            raise
+
+    # ---- inside
+
+    async def _move(
+        self, log: TaskReader, history: MessageManager, change: ConversationChange, *, wanted: bool
+    ) -> str | None:
+        if isinstance(change, UndoOrRedo):
+            went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
+            return None if went_along is None else await self._history().undo(self._folder(log), went_along)
+        since = await _since(history, change) if wanted else None
+        return None if since is None else await self._history().go_back(self._folder(log), self._family(log), since)
+
+    def _history(self) -> WorkspaceHistory:
+        if self._services.files is None:
+            raise Unsupported("This agent keeps no checkpoints, so files cannot be brought back.")
+        return self._services.files
+
+    def _folder(self, log: TaskReader) -> Path:
+        return Path(log.metadata.workspace) if log.metadata.workspace else self._services.workspace
+
+    def _family(self, log: TaskReader) -> Sequence[TaskId]:
+        """Subtasks are saved before they begin, under the name of the task they belong to."""
+        return [log.task_id]
+
+
+async def _since(history: MessageManager, change: ConversationChange) -> int | None:
+    """The time from which on what was done is taken back; None where that is said by the mark itself."""
+    match change:
+        case TakeBack(operation="edit", message_ts=ts):
+            return await history.edit_cutoff(ts)
+        case TakeBack(message_ts=ts):
+            return ts
+        case GoBack(message_ts=ts, keep=keep):
+            return ts + 1 if keep else ts
+        case UndoOrRedo():
+            return None
+        case _:
+            assert_never(change)

@@ -1,0 +1,145 @@
+"""Slash commands: built in, the person's own, and the workspace's, each a Markdown file with a few facts in front."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...messages import Command, CommandSource
+from ._built_in import BUILT_IN
+
+__all__ = ["CommandBook", "SlashCommand", "spoken_command"]
+
+_FOLDER: Final = (".hdsp", "commands")
+_LARGEST: Final = 200_000
+_MOST_FILES: Final = 200
+_LONGEST_FACT: Final = 300
+_NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
+_SPOKEN: Final = re.compile(rf"/({_NAME})(?=\s|$)\s*(.*)", re.DOTALL)
+_FACTS: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.DOTALL | re.MULTILINE)
+_ARGUMENTS: Final = "$ARGUMENTS"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SlashCommand:
+    """A command as lists show it, what it says to the model, and the mode it is for."""
+
+    shown: Command
+    text: str
+    mode: str | None = None
+
+    def filled(self, arguments: str) -> str:
+        """What it says with these arguments, in their place or at the end."""
+        arguments = arguments.strip()
+        if _ARGUMENTS in self.text:
+            return self.text.replace(_ARGUMENTS, arguments).strip()
+        return f"{self.text}\n\n{arguments}" if arguments else self.text
+
+
+class CommandBook:
+    """Looks slash commands up. A workspace's comes before the person's own of the same name, that before a built-in."""
+
+    def __init__(self, person: Path | None = None) -> None:
+        self._person = person
+
+    async def all(self, workspace: str | None) -> Sequence[SlashCommand]:
+        """All there are, by name."""
+        found = await asyncio.to_thread(self._read, Path(workspace) if workspace else None)
+        return [found[name] for name in sorted(found, key=str.casefold)]
+
+    async def listed(self, workspace: str | None) -> list[Command]:
+        """The same, as lists show them."""
+        return [command.shown for command in await self.all(workspace)]
+
+    async def get(self, name: str, workspace: str | None) -> SlashCommand | None:
+        """The command of this name."""
+        return next((command for command in await self.all(workspace) if command.shown.name == name), None)
+
+    def _read(self, workspace: Path | None) -> dict[str, SlashCommand]:
+        found = {built_in.name: _built_in(*built_in) for built_in in BUILT_IN}
+        if self._person is not None:
+            found |= {each.shown.name: each for each in _folder(self._person, self._person, "global")}
+        if workspace is not None:
+            found |= {each.shown.name: each for each in _folder(workspace.joinpath(*_FOLDER), workspace, "project")}
+        return found
+
+
+def spoken_command(text: str) -> tuple[str, str] | None:
+    """The name of the command a message begins with, and what follows it."""
+    found = _SPOKEN.match(text.lstrip())
+    return None if found is None else (found[1], found[2])
+
+
+def _built_in(name: str, description: str, argument_hint: str, text: str) -> SlashCommand:
+    shown = Command(name=name, source="built-in", description=description, argument_hint=argument_hint)
+    return SlashCommand(shown, text)
+
+
+def _folder(folder: Path, within: Path, source: CommandSource) -> Iterator[SlashCommand]:
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".md") if folder.is_dir() else []
+    except OSError as error:
+        logger.warning("The commands in %s cannot be read: %s", folder, error)
+        return
+    for path in paths[:_MOST_FILES]:
+        command = _command(path, within, source) if re.fullmatch(_NAME, path.stem) else None
+        if command is not None:
+            yield command
+
+
+def _command(path: Path, within: Path, source: CommandSource) -> SlashCommand | None:
+    try:
+        if not path.is_file():
+            return None
+        if not path.resolve().is_relative_to(within.resolve()):
+            # Whoever made the folder would choose which of the person's files is sent to the model.
+            logger.warning("The command in %s is left out: the link leads out of %s", path, within)
+            return None
+        if path.stat().st_size > _LARGEST:
+            logger.warning("The command in %s is left out: it is larger than %s bytes", path, _LARGEST)
+            return None
+        written = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        logger.warning("The command in %s cannot be read: %s", path, error)
+        return None
+    facts, text = _parted(path, written)
+    if not text.strip():
+        return None
+    shown = Command(
+        name=path.stem,
+        source=source,
+        file_path=str(path),
+        description=_fact(facts, "description"),
+        argument_hint=_fact(facts, "argument-hint"),
+    )
+    return SlashCommand(shown, text.strip(), _fact(facts, "mode"))
+
+
+def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
+    """The facts in front, and the text. Facts that cannot be understood are left out; the text is not."""
+    found = _FACTS.match(written)
+    if found is None:
+        return {}, written
+    import yaml
+
+    try:
+        facts = yaml.safe_load(found[1])
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        logger.warning("What stands in front of the command in %s is not YAML: %s", path, error)
+        return {}, found[2]
+    return facts if isinstance(facts, dict) else {}, found[2]
+
+
+def _fact(facts: Mapping[object, object], name: str) -> str | None:
+    value = facts.get(name)
+    if isinstance(value, list):
+        # ``argument-hint: [path]`` is a list in YAML and is not meant to be one.
+        value = " ".join(f"[{entry}]" for entry in value)
+    return None if value is None else " ".join(str(value).split())[:_LONGEST_FACT] or None

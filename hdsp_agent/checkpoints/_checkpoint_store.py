@@ -1,0 +1,179 @@
+"""Where a workspace's checkpoints are kept: a folder outside the workspace, private, locked while it is changed.
+
+Everything here blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from ..config._private_files import locked, make_private_folder, replace_file, storage_error
+from ..errors import InvalidInput, NotAllowed, StorageUnavailable
+from ._folders import FolderLoader, FolderRef
+from ._git_objects import ObjectId
+from ._operation_log import OperationLog
+from ._records import CheckpointRecord
+from ._repository import MAIN, Repository
+from ._restoration import remove_leftover
+
+__all__ = ["CheckpointStore", "store_folder_of"]
+
+_logger = logging.getLogger(__name__)
+_LOG: Final = "operations.jsonl"
+_ABOUT: Final = "workspace.json"
+_UNDER_WAY: Final = "restoring.json"
+
+
+def store_folder_of(store_dir: Path, workspace: Path) -> Path:
+    """The folder of this workspace's checkpoints, named so that people find it."""
+    path = os.fsencode(workspace)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", workspace.name).strip("-.")[:40] or "workspace"
+    return store_dir / f"{name}-{hashlib.sha256(path).hexdigest()[:16]}"
+
+
+class CheckpointStore:
+    """One workspace's objects and log."""
+
+    def __init__(self, folder: Path, workspace: Path, lock_seconds: float) -> None:
+        self.folder = folder
+        self.repository = Repository(folder)
+        self.log = OperationLog(folder / _LOG)
+        self.loader = FolderLoader(self.repository.packs)
+        self._workspace = workspace
+        self._lock_seconds = lock_seconds
+        self._threads = threading.RLock()
+        self._prepared = False
+        self._held = False
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Look at the store as it is now."""
+        with self._threads:
+            if not self._prepared:
+                with self.changing():
+                    pass
+            self.log.refresh()
+            yield
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Keep every other thread and process out; within itself it changes nothing."""
+        with self._threads:
+            if self._held:
+                yield
+                return
+            if not self._prepared:
+                make_private_folder(self.folder)
+            with locked(self.folder / "store", self._lock_seconds):
+                if not self._prepared:
+                    self._check_whose()
+                    self.repository.prepare()
+                    self.repository.clear_leftovers()
+                    self._prepared = True
+                self.repository.packs.refresh()
+                self.log.refresh()
+                self._clear_after_restore()
+                self._held = True
+                try:
+                    yield
+                finally:
+                    self._held = False
+
+    def node(self, record: CheckpointRecord) -> FolderRef:
+        """The workspace's folder as this checkpoint has it."""
+        return FolderRef(bytes.fromhex(record.tree), bytes.fromhex(record.side))
+
+    def write_refs(self) -> None:
+        """Show git what the log says."""
+        refs: dict[str, ObjectId] = {}
+        commits: dict[str, CheckpointRecord] = {}
+        for record in self.log.checkpoints.values():
+            commits.setdefault(record.commit, record)
+        for record in commits.values():
+            refs[f"refs/checkpoints/{record.id}"] = bytes.fromhex(record.commit)
+            refs[f"refs/sides/{record.id}"] = bytes.fromhex(record.side)
+        if self.log.head is not None:
+            refs[MAIN] = bytes.fromhex(self.log.head.commit)
+        try:
+            self.repository.write_refs(refs, self._shallow())
+        except StorageUnavailable as error:
+            # What they show is in the log, and they are written again after the next change.
+            _logger.warning("git does not see the newest checkpoints: %s", error)
+
+    def note_restore(self, name: str, leftovers: Sequence[bytes]) -> None:
+        """Remember which files a restore may leave behind if this process dies."""
+        # Rolling a half restore back comes on top of what that one left.
+        known = self._leftovers()
+        content = {"operation": name, "leftovers": [os.fsdecode(path) for path in (*known, *leftovers)]}
+        try:
+            (self.folder / _UNDER_WAY).write_text(json.dumps(content), encoding="ascii")
+        except OSError as error:
+            raise storage_error(self.folder / _UNDER_WAY, "write", error) from error
+
+    def forget_restore(self) -> None:
+        """The restore has cleared up after itself."""
+        with suppress(OSError):
+            (self.folder / _UNDER_WAY).unlink()
+
+    def clear_leftovers(self) -> None:
+        """Remove the files that a restore left beside their places, now or as soon as the disk lets it."""
+        leftovers = self._leftovers()
+        for path in leftovers:
+            with suppress(OSError):
+                remove_leftover(path)
+        if not any(os.path.lexists(path) for path in leftovers):
+            self.forget_restore()
+
+    def _leftovers(self) -> list[bytes]:
+        try:
+            content = json.loads((self.folder / _UNDER_WAY).read_text("ascii"))
+            return [os.fsencode(path) for path in content["leftovers"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+
+    def _clear_after_restore(self) -> None:
+        """A restore that began and did not end keeps what it put aside until somebody decided about it."""
+        if (self.folder / _UNDER_WAY).exists() and self.log.interrupted is None:
+            self.clear_leftovers()
+
+    def _shallow(self) -> set[ObjectId]:
+        """Commits whose parents were dropped."""
+        records = self.log.checkpoints
+        return {
+            bytes.fromhex(record.commit)
+            for record in records.values()
+            if record.parent_commit is not None
+            and not any(other.commit == record.parent_commit for other in records.values())
+        }
+
+    def _check_whose(self) -> None:
+        if hasattr(os, "geteuid") and os.stat(self.folder).st_uid != os.geteuid():
+            raise NotAllowed(
+                f"The checkpoints in {self.folder} belong to another user, so they are not used. "
+                "Move that folder away; a new one will be made.",
+                path=str(self.folder),
+            )
+        about = self.folder / _ABOUT
+        whose = {"format": 1, "workspace": str(self._workspace).encode("utf-8", "surrogateescape").hex()}
+        try:
+            found = json.loads(about.read_text("utf-8"))
+        except FileNotFoundError:
+            replace_file(about, json.dumps({**whose, "path": ascii(str(self._workspace))}).encode())
+            return
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or any(found.get(key) != value for key, value in whose.items()):
+            raise InvalidInput(
+                f"The checkpoints in {self.folder} are not those of {self._workspace}. "
+                "Move that folder away; a new one will be made.",
+                path=str(self.folder),
+            )

@@ -1,0 +1,111 @@
+"""Comparing two states of a workspace, looking only into folders that differ. Everything here blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ._file_names import joined
+from ._folders import FileEntry, Folder, FolderLoader, Node
+
+__all__ = ["Difference", "FileChange", "Skipped", "State", "differences", "file_changes", "state_of"]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Something was there that the checkpoint left out."""
+
+    reason: str
+
+
+State = FileEntry | Folder | Skipped | Literal["absent", "unknown"]
+"""What a checkpoint says of one path."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A path of which two checkpoints say different things. Of two folders, their own modes differ."""
+
+    path: bytes
+    old: State
+    new: State
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file or link that came, went or changed."""
+
+    path: bytes
+    old: FileEntry | None
+    new: FileEntry | None
+
+
+def state_of(folder: Folder, name: bytes, loader: FolderLoader) -> State:
+    """What a folder says of a name."""
+    entry = folder.files.get(name)
+    if entry is not None:
+        return entry
+    below = folder.folders.get(name)
+    if below is not None:
+        return loader.folder(below)
+    if name in folder.skips:
+        return Skipped(folder.skips[name])
+    return "absent" if folder.complete or name in folder.absent else "unknown"
+
+
+def differences(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -> Iterator[Difference]:
+    """Where two folders differ, in the order of their paths; a folder that only one has comes without what is in it."""
+    if (old.tree, old.side) == (new.tree, new.side) and old.side:
+        return
+    before, after = loader.folder(old), loader.folder(new)
+    if before.mode != after.mode:
+        yield Difference(path, before, after)
+    for name in sorted(_names(before) | _names(after)):
+        yield from _at(joined(path, name), state_of(before, name, loader), state_of(after, name, loader), loader)
+
+
+def file_changes(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -> Iterator[FileChange]:
+    """Which files differ. What one of the two checkpoints left out has not changed as far as anybody knows."""
+    for difference in differences(old, new, loader, path):
+        before, after = difference.old, difference.new
+        if _is_unknown(before) or _is_unknown(after):
+            continue
+        inside = isinstance(before, Folder) and isinstance(after, Folder)
+        if isinstance(before, FileEntry) or isinstance(after, FileEntry):
+            yield FileChange(
+                difference.path,
+                before if isinstance(before, FileEntry) else None,
+                after if isinstance(after, FileEntry) else None,
+            )
+        if isinstance(before, Folder) and not inside:
+            for name, entry in _files(before, difference.path, loader):
+                yield FileChange(name, entry, None)
+        if isinstance(after, Folder) and not inside:
+            for name, entry in _files(after, difference.path, loader):
+                yield FileChange(name, None, entry)
+
+
+def _at(path: bytes, old: State, new: State, loader: FolderLoader) -> Iterator[Difference]:
+    if isinstance(old, Folder) and isinstance(new, Folder):
+        yield from differences(old, new, loader, path)
+    elif isinstance(old, FileEntry) and isinstance(new, FileEntry):
+        if not old.same(new):
+            yield Difference(path, old, new)
+    elif old != new:
+        yield Difference(path, old, new)
+
+
+def _names(folder: Folder) -> set[bytes]:
+    return {*folder.files, *folder.folders, *folder.skips, *folder.absent}
+
+
+def _is_unknown(state: State) -> bool:
+    return isinstance(state, Skipped) or state == "unknown"
+
+
+def _files(folder: Folder, path: bytes, loader: FolderLoader) -> Iterator[tuple[bytes, FileEntry]]:
+    for name, entry in folder.files.items():
+        yield joined(path, name), entry
+    for name, node in folder.folders.items():
+        yield from _files(loader.folder(node), joined(path, name), loader)

@@ -1,0 +1,390 @@
+"""Saving, restoring and undoing, as whole operations under the store's lock. Everything here blocks.
+
+The order of a save: objects into a pack on the disk, then the log's line; the refs are only for git. The order of a restore:
+a save, the plan, everything staged, the line that it began, the changes, a look whether they are what was planned, the line
+that it is done, and last the removal of what was kept for the way back. A crash anywhere leaves either no line, or a line
+that says what to roll back to.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Collection, Container, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from ..errors import Conflict, HdspAgentError, InvalidInput
+from ..messages import TaskId
+from ._attribution import changed_by_persons, changed_since_crash
+from ._checkpoint_store import CheckpointStore, store_folder_of
+from ._collection import collect, wants_collection
+from ._compare import file_changes
+from ._file_names import NamedFile, from_text, named
+from ._folders import FileEntry, Folder, FolderRef
+from ._git_objects import COMMIT, EMPTY_TREE, commit_text
+from ._limits import Limits
+from ._plan import Choice, Everything, Plan, Step, make_plan
+from ._records import Author, CheckpointId, CheckpointRecord, OperationRecord, RestorePlan, StoreStatistics
+from ._restoration import Restoration
+from ._undoing import restore_to_undo
+from ._views import CheckpointViews
+from ._workspace import PathsOf, Workspace
+
+__all__ = ["Anchor", "FileCheckpoints", "Selection"]
+
+_BEFORE_RESTORE: Final = "before restore"
+_WORTH_COLLECTING: Final = 10
+"""So many new checkpoints, and the store is looked at again."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Where in a conversation a checkpoint belongs."""
+
+    task_id: TaskId | None = None
+    message_ts: int | None = None
+    ui_offset: int | None = None
+    api_offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a checkpoint to restore, as paths absolute or relative to the workspace."""
+
+    only: Sequence[str] | None = None
+    leave: Sequence[str] = ()
+    overwrite: Sequence[str] = ()
+    overwrite_all: bool = False
+
+
+class FileCheckpoints:
+    """The files of one workspace through time."""
+
+    def __init__(self, workspace: Path, store_dir: Path, limits: Limits) -> None:
+        self.limits = limits
+        self.workspace = Workspace(workspace, store_dir, limits)
+        folder = store_folder_of(store_dir, self.workspace.root)
+        self.store = CheckpointStore(folder, self.workspace.root, limits.lock_seconds)
+        self.views = CheckpointViews(self.store, self.workspace.path)
+        self._generation: int | None = None
+        self._collected = (0, 0)
+
+    def touch(self, paths: Collection[str]) -> None:
+        """Keep these files from now on even where not everything is kept: the agent is about to change them."""
+        for path in paths:
+            # The agent may change files elsewhere too; they are not this workspace's.
+            with suppress(InvalidInput):
+                self.workspace.touched.add(from_text(path, self.workspace.path))
+
+    def save(self, reason: str, author: Author, anchor: Anchor) -> CheckpointRecord:
+        """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again."""
+        with self.store.changing():
+            return self._save(reason, author, anchor)
+
+    def plan(self, target: str, selection: Selection) -> RestorePlan:
+        """What ``restore`` would do. Saves the workspace as it is, so the restore itself has nothing left to save."""
+        with self.store.changing():
+            record = self.store.log.checkpoint(target)
+            self._save(_BEFORE_RESTORE, "person", Anchor(), self._paths_of(record))
+            return self._plan(self._known(), record, selection).told(record.id)
+
+    def restore(
+        self,
+        target: str,
+        selection: Selection,
+        kind: Literal["restore", "undo"] = "restore",
+        undo_of: CheckpointId | None = None,
+    ) -> OperationRecord:
+        """Go back to a checkpoint; what the person changed since the newest one stays unless selected."""
+        with self.store.changing():
+            self._refuse_while_interrupted()
+            record = self.store.log.checkpoint(target)
+            before = self._save(_BEFORE_RESTORE, "person", Anchor(), self._paths_of(record))
+            plan = self._plan(self._known(), record, selection)
+            begun = OperationRecord(
+                seq=self.store.log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind=kind, status="begun",
+                target=record.id, before=before.id, undo_of=undo_of, kept=len(plan.conflicts),
+                only=self._names(selection.only), leave=self._names(selection.leave) or (),
+                overwrite=self._names(selection.overwrite) or (),
+            )  # fmt: skip
+            return self._carry_out(begun, plan)
+
+    def undo(self, operation: CheckpointId | None, selection: Selection) -> OperationRecord:
+        """Take a restore back; without an id, the newest that was not taken back yet."""
+        with self.store.changing():
+            found = restore_to_undo(self.store.log.operations, operation)
+            assert found.before is not None
+            return self.restore(found.before, selection, "undo", found.id)
+
+    def interrupted(self) -> OperationRecord | None:
+        """A restore that a crash cut short, and that nobody has decided about."""
+        with self.store.changing():
+            return self.store.log.interrupted
+
+    def recover(self, choice: Literal["roll_back", "keep"]) -> OperationRecord | None:
+        """Roll a half restore back, or keep the workspace as it is now. None if there is none."""
+        with self.store.changing():
+            half = self.store.log.interrupted
+            if half is None:
+                return None
+            if choice == "keep":
+                self._end_interrupted("left")
+                return half.model_copy(update={"status": "left"})
+            return self._roll_back_half(half)
+
+    def wait(self) -> None:
+        """Come back when nothing of this process is under way."""
+        with self.store.reading():
+            pass
+
+    def statistics(self) -> StoreStatistics:
+        """What the checkpoints take."""
+        with self.store.changing():
+            records = list(self.store.log.checkpoints.values())
+            half = self.store.log.interrupted
+            packs = self.store.repository.packs
+            return StoreStatistics(
+                checkpoints=len(records), states=len({record.commit for record in records}), bytes=packs.size(),
+                quota_bytes=self.limits.quota_bytes, packs=len(packs.paths()),
+                oldest_ts=records[0].ts if records else None, newest_ts=records[-1].ts if records else None,
+                scope=records[-1].scope if records else None,
+                scope_reason=records[-1].scope_reason if records else None,
+                interrupted=half.id if half else None, wants_gc=wants_collection(self.store, self.limits),
+            )  # fmt: skip
+
+    def collect(self) -> StoreStatistics:
+        """Bring the store within its limits."""
+        with self.store.changing():
+            if collect(self.store, self.limits):
+                # It may name objects that were dropped.
+                self.workspace.known = None
+            statistics = self.statistics()
+            self._collected = (statistics.states, statistics.bytes)
+            return statistics
+
+    def wants_collection(self) -> bool:
+        """Whether the store is beyond its limits, and has grown since that was last seen to."""
+        with self.store.reading():
+            states, size = self._collected
+            packs = self.store.repository.packs
+            grown = len(self.store.log.checkpoints) >= states + _WORTH_COLLECTING or packs.size() > 1.1 * size
+            return grown and wants_collection(self.store, self.limits)
+
+    def _roll_back_half(self, half: OperationRecord) -> OperationRecord:
+        assert half.before is not None and half.target is not None
+        log, loader = self.store.log, self.store.loader
+        before, target = log.checkpoint(half.before), log.checkpoint(half.target)
+        here = self._save("after a crash", "restore", Anchor(), self._paths_of(before))
+        now = self._known()
+        aims = {
+            change.path: change for change in file_changes(self.store.node(before), self.store.node(target), loader)
+        }
+        persons = changed_since_crash(now, self.store.node(before), aims, loader)
+        plan = make_plan(now, self.store.node(before), loader, persons, Choice())
+        recovery = OperationRecord(
+            seq=log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind="recovery", status="begun",
+            target=before.id, before=here.id, undo_of=half.id, kept=len(plan.conflicts),
+        )  # fmt: skip
+        # The half restore stays open until this is done.
+        done = self._carry_out(recovery, plan)
+        self._end_interrupted("rolled_back")
+        return done
+
+    def _end_interrupted(self, status: Literal["rolled_back", "left"]) -> None:
+        """Close the half restore, last of all, and before it any recovery of it that was cut short as well."""
+        for half in reversed([one for one in self.store.log.operations if one.status == "begun"]):
+            self.store.log.append(half.model_copy(update={"status": status, "error": "interrupted"}))
+        self.store.clear_leftovers()
+
+    def _carry_out(self, begun: OperationRecord, plan: Plan) -> OperationRecord:
+        restoration = Restoration(
+            self.workspace.path, begun.id, plan.steps, self.store.repository.packs.read, self.store.loader
+        )
+        restoration.preflight()
+        self.store.note_restore(begun.id, restoration.leftovers())
+        try:
+            restoration.stage()
+            self.store.log.append(begun)
+        except BaseException:
+            restoration.roll_back()
+            self.store.clear_leftovers()
+            raise
+        try:
+            restoration.commit()
+            checkpoint = self._result_of(begun, plan)
+            restoration.check_unchanged()
+            done = begun.model_copy(
+                update={
+                    "status": "done", "checkpoint": checkpoint, "written": _count(plan, "write"),
+                    "deleted": _count(plan, "delete"),
+                }
+            )  # fmt: skip
+            self.store.log.append(done)
+        except BaseException as error:
+            self._roll_back(begun, restoration, error)
+            raise
+        # What a half restore left goes when that is closed.
+        if restoration.finish() and begun.kind != "recovery":
+            self.store.forget_restore()
+        self.store.write_refs()
+        return done
+
+    def _roll_back(self, begun: OperationRecord, restoration: Restoration, error: BaseException) -> None:
+        failed = restoration.roll_back()
+        if failed:
+            # The half restore stays in the log: whoever looks next is offered to roll it back from the store.
+            raise HdspAgentError(
+                "A restore failed and not everything could be put back: "
+                f"{'; '.join(failed[:3])}. Mend that, then roll the restore back.",
+                operation=begun.id,
+            ) from error
+        self.store.clear_leftovers()
+        text = error.message if isinstance(error, HdspAgentError) else type(error).__name__
+        self.store.log.append(begun.model_copy(update={"status": "rolled_back", "error": text}))
+
+    def _result_of(self, begun: OperationRecord, plan: Plan) -> CheckpointRecord:
+        """Look at the workspace again, and record it; raises if it is not what was planned."""
+        # Touched files include those just restored, or the result would know nothing of them.
+        paths = [step.path for step in plan.steps]
+        record, root = self._record("after restore", "restore", Anchor(), paths)
+        wrong = next((step.path for step in plan.steps if not _is_done(step, root)), None)
+        if wrong is not None:
+            text, _ = named(wrong)
+            raise Conflict(
+                f"{text} is not what it should be after the restore; somebody changed it at the same moment. "
+                "Everything was put back as it was; try again.",
+                path=text,
+            )
+        return record
+
+    def _save(self, reason: str, author: Author, anchor: Anchor, more: Collection[bytes] = ()) -> CheckpointRecord:
+        head = self.store.log.head
+        if self.store.log.generation != self._generation:
+            # Another server packed the store anew: what is remembered may name objects that were dropped.
+            self.workspace.known = None
+            self.store.loader.forget()
+            self._generation = self.store.log.generation
+        if head is not None and self.workspace.known is None:
+            self.workspace.remember(self.store.node(head), self.store.loader)
+        record, _ = self._record(reason, author, anchor, more)
+        if head is not None and record.commit == head.commit and _says_nothing_new(anchor, head):
+            return head
+        self.store.log.append(
+            OperationRecord(seq=self.store.log.next_seq(), id=record.id, ts=record.ts, kind="save", checkpoint=record)
+        )
+        self._generation = self.store.log.generation
+        self.store.write_refs()
+        return record
+
+    def _record(
+        self, reason: str, author: Author, anchor: Anchor, more: Collection[bytes]
+    ) -> tuple[CheckpointRecord, Folder]:
+        """Store the workspace and make a record of it, which is in no log yet."""
+        head, now = self.store.log.head, _now_ms()
+        writer = self.store.repository.writer()
+        try:
+            snapshot = self.workspace.snapshot(writer, self.store.loader, more)
+            root = snapshot.root
+            same = head is not None and (head.tree, head.side) == (root.tree.hex(), root.side.hex())
+            parent = head.parent_commit if head is not None and same else head.commit if head is not None else None
+            if head is not None and same:
+                commit = head.commit
+            else:
+                parents = [] if parent is None else [bytes.fromhex(parent)]
+                text = f"{reason}\n" + (f"\nTask: {anchor.task_id}\n" if anchor.task_id else "")
+                if root.tree == EMPTY_TREE:
+                    writer.put_tree(b"")
+                commit = writer.put(COMMIT, commit_text(root.tree, parents, now // 1000, text)).hex()
+            writer.finish()
+        except BaseException:
+            writer.pack.abandon()
+            # What they remember may name objects that were never stored.
+            self.workspace.known = None
+            self.store.loader.forget()
+            raise
+        record = CheckpointRecord(
+            id=secrets.token_hex(8), parent=head.id if head else None, ts=now, reason=reason, commit=commit,
+            parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
+            scope_reason=snapshot.scope_reason, task_id=anchor.task_id, message_ts=anchor.message_ts,
+            ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
+            skipped=snapshot.skipped,
+        )  # fmt: skip
+        return record, root
+
+    def _known(self) -> Folder:
+        assert self.workspace.known is not None
+        return self.workspace.known
+
+    def _paths_of(self, record: CheckpointRecord) -> Collection[bytes]:
+        """What must be looked at before this is restored, where not everything is."""
+        return PathsOf(self.store.node(record), self.store.loader)
+
+    def _plan(self, now: Folder, target: CheckpointRecord, selection: Selection) -> Plan:
+        loader = self.store.loader
+        persons: Container[bytes] = ()
+        if not selection.overwrite_all:
+            persons = changed_by_persons(self._states_since(target), now, loader)
+        return make_plan(now, self.store.node(target), loader, persons, self._choice(selection))
+
+    def _states_since(self, target: CheckpointRecord) -> list[tuple[FolderRef, Author]]:
+        records = list(self.store.log.checkpoints.values())
+        first = next(number for number, record in enumerate(records) if record.id == target.id)
+        return [(self.store.node(record), record.author) for record in records[first:]]
+
+    def _choice(self, selection: Selection) -> Choice:
+        root = self.workspace.path
+        overwrite: Container[bytes] = Everything()
+        if not selection.overwrite_all:
+            overwrite = {from_text(path, root) for path in selection.overwrite}
+        only = None if selection.only is None else {from_text(path, root) for path in selection.only}
+        return Choice(only, {from_text(path, root) for path in selection.leave}, overwrite)
+
+    def _names(self, paths: Sequence[str] | None) -> tuple[NamedFile, ...] | None:
+        if paths is None:
+            return None
+        pairs = (named(from_text(path, self.workspace.path)) for path in paths)
+        return tuple(NamedFile(path=text, raw=raw) for text, raw in pairs)
+
+    def _refuse_while_interrupted(self) -> None:
+        half = self.store.log.interrupted
+        if half is not None:
+            raise Conflict(
+                "A restore was cut short before. Roll it back, or keep the files as they are now, then try again.",
+                operation=half.id,
+            )
+
+
+def _says_nothing_new(anchor: Anchor, head: CheckpointRecord) -> bool:
+    """Whether the anchor needs no record of its own: it names no place in a conversation, or the one that is known."""
+    places = (anchor.message_ts, anchor.ui_offset, anchor.api_offset)
+    return places in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset))
+
+
+def _is_done(step: Step, root: Folder) -> bool:
+    *parents, name = step.path.split(b"/")
+    folder = root
+    for part in parents:
+        below = folder.folders.get(part)
+        if not isinstance(below, Folder):
+            return step.kind in ("delete", "remove_folder", "displace")
+        folder = below
+    found = folder.files.get(name)
+    if step.kind in ("write", "attributes"):
+        want = step.want
+        return (
+            isinstance(found, FileEntry) and want is not None and (found.oid, found.is_link) == (want.oid, want.is_link)
+        )
+    if step.kind == "make_folder":
+        return name in folder.folders
+    return step.kind != "delete" or (found is None and name not in folder.skips)
+
+
+def _count(plan: Plan, kind: Literal["write", "delete"]) -> int:
+    return sum(step.kind == kind for step in plan.steps)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,110 @@
+"""A checkpoint for elsewhere: as a zip of its files, or as a git repository with its history. Everything here blocks."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from ..config._private_files import storage_error
+from ..errors import Conflict
+from ._checkpoint_store import CheckpointStore
+from ._collection import objects_of
+from ._file_names import joined, shown
+from ._folders import FileEntry, Folder, Node
+from ._git_objects import ObjectId
+from ._records import CheckpointRecord
+from ._repository import MAIN, Repository
+
+__all__ = ["export_repository", "export_zip"]
+
+_EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+
+
+def export_zip(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
+    """Write the checkpoint's files into a zip: modes, times, links and empty folders as well. It appears whole."""
+    _refuse_to_overwrite(target)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            _write_zip(store, record, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise storage_error(target, "write", error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def export_repository(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
+    """Make a bare repository of the checkpoint and those before it, to be cloned or looked at with git."""
+    _refuse_to_overwrite(target)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    repository = Repository(temporary)
+    try:
+        repository.prepare()
+        pack = repository.writer().pack
+        seen: set[ObjectId] = set()
+        history = list(_history(store, record))
+        for one in history:
+            for oid, _ in objects_of(store, one, seen, with_side=False):
+                pack.add_entry(oid, store.repository.packs.entry(oid)[1])
+                seen.add(oid)
+        pack.finish()
+        last = history[-1]
+        cut = [bytes.fromhex(last.commit)] if last.parent_commit is not None else []
+        repository.write_refs({MAIN: bytes.fromhex(record.commit)}, cut)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise storage_error(target, "write", error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_zip(store: CheckpointStore, record: CheckpointRecord, file: IO[bytes]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path, state in _everything(store, store.node(record), b""):
+            # A zip's names are text: bytes that are none stand as people see them.
+            name = shown(path)
+            if isinstance(state, Folder):
+                folder = zipfile.ZipInfo(name + "/", _EARLIEST)
+                folder.external_attr = (stat.S_IFDIR | stat.S_IMODE(state.mode)) << 16 | 0x10
+                archive.writestr(folder, b"")
+            else:
+                when = time.gmtime(max(state.mtime // 1_000_000_000, 0))[:6]
+                info = zipfile.ZipInfo(name, max(when, _EARLIEST))
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = state.mode << 16
+                archive.writestr(info, store.repository.packs.read(state.oid))
+
+
+def _everything(store: CheckpointStore, node: Node, path: bytes) -> Iterator[tuple[bytes, FileEntry | Folder]]:
+    folder = store.loader.folder(node)
+    if path and not folder.files and not folder.folders:
+        yield path, folder
+    for name, entry in sorted(folder.files.items()):
+        yield joined(path, name), entry
+    for name, below in sorted(folder.folders.items()):
+        yield from _everything(store, below, joined(path, name))
+
+
+def _history(store: CheckpointStore, record: CheckpointRecord) -> Iterator[CheckpointRecord]:
+    by_commit = {one.commit: one for one in store.log.checkpoints.values()}
+    at: CheckpointRecord | None = record
+    while at is not None:
+        yield at
+        at = by_commit.get(at.parent_commit) if at.parent_commit is not None else None
+
+
+def _refuse_to_overwrite(target: Path) -> None:
+    if os.path.lexists(target):
+        raise Conflict(f"{target} is there already. Name another file, or move it away.", path=str(target))

@@ -1,0 +1,34 @@
+"""What checkpoints may cost: everything here an operator may want to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Budgets of one workspace's checkpoints."""
+
+    files: int = 20_000
+    """More files than this, and only the files the agent touches are kept."""
+    walk_seconds: float = 3.0
+    """A walk that takes longer, and only the files the agent touches are kept."""
+    file_bytes: int = 20_000_000
+    """A larger file is left alone, unless the agent names it."""
+    touched_file_bytes: int = 200_000_000
+    """The same for files the agent names."""
+    total_bytes: int = 200_000_000
+    """What all files of one checkpoint may have together; beyond it the largest are left alone."""
+    quota_bytes: int = 2_000_000_000
+    checkpoints: int = 200
+    kept_checkpoints: int = 20
+    """The newest, which no quota drops."""
+    lock_seconds: float = 15.0
+    """How long to wait for another server that uses the same store."""
+    excluded: tuple[Path, ...] = ()
+    """Folders that are never part of a checkpoint, besides the store's own."""
+    touched_only: bool = False
+    """Keep only what the agent touches, however small the workspace is."""

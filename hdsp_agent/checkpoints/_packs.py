@@ -1,0 +1,174 @@
+"""Reading objects from packs that ``PackWriter`` wrote. Everything here blocks."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from ..config._private_files import storage_error
+from ..errors import StorageUnavailable
+from ._git_objects import BLOB, COMMIT, TREE, ObjectId, object_id
+
+__all__ = ["Packs"]
+
+_HEAD: Final = 8
+_FAN_OUT: Final = 256 * 4
+_NAMES: Final = _HEAD + _FAN_OUT
+_KINDS: Final = frozenset((COMMIT, TREE, BLOB))
+_FAR: Final = 0x80000000
+
+
+@dataclass(frozen=True)
+class _Place:
+    start: int
+    end: int
+
+
+class _Pack:
+    """One pack, found through its index, which is kept in memory: about 30 bytes an object."""
+
+    def __init__(self, index: Path) -> None:
+        self.path = index.with_suffix(".pack")
+        self.size = self.path.stat().st_size
+        data = index.read_bytes()
+        if data[:_HEAD] != b"\377tOc\0\0\0\2" or len(data) < _NAMES + 40:
+            raise _damaged(index, "it is no index of a pack")
+        self._fan_out = struct.unpack(">256I", data[_HEAD:_NAMES])
+        self.count: int = self._fan_out[255]
+        self._names = data[_NAMES : _NAMES + 20 * self.count]
+        near_at = _NAMES + 24 * self.count
+        near = struct.unpack(f">{self.count}I", data[near_at : near_at + 4 * self.count])
+        far_at = near_at + 4 * self.count
+        far = struct.unpack(f">{(len(data) - 40 - far_at) // 8}Q", data[far_at : len(data) - 40])
+        self._offsets = tuple(offset if offset < _FAR else far[offset ^ _FAR] for offset in near)
+        self._ordered = sorted(self._offsets)
+
+    def find(self, oid: ObjectId) -> _Place | None:
+        first = oid[0]
+        low, high = (self._fan_out[first - 1] if first else 0), self._fan_out[first]
+        names = self._names
+        at = bisect_left(range(high), oid, low, high, key=lambda number: names[20 * number : 20 * number + 20])
+        if at == high or names[20 * at : 20 * at + 20] != oid:
+            return None
+        start = self._offsets[at]
+        after = bisect_right(self._ordered, start)
+        return _Place(start, self._ordered[after] if after < self.count else self.size - 20)
+
+    def sizes(self) -> dict[ObjectId, int]:
+        """All objects it has, and how many bytes they take."""
+        ends = dict(pairwise((*self._ordered, self.size - 20)))
+        return {
+            self._names[20 * number : 20 * number + 20]: ends[start] - start
+            for number, start in enumerate(self._offsets)
+        }
+
+
+class Packs:
+    """All packs of a store. What another process added or replaced is noticed when an object is not found."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._packs: dict[str, _Pack] = {}
+
+    def refresh(self) -> None:
+        """Look at which packs there are."""
+        try:
+            found = {name for name in os.listdir(self._folder) if name.startswith("pack-") and name.endswith(".idx")}
+            self._packs = {name: pack for name, pack in self._packs.items() if name in found}
+            for name in sorted(found - self._packs.keys()):
+                with suppress(FileNotFoundError):
+                    self._packs[name] = _Pack(self._folder / name)
+        except OSError as error:
+            raise storage_error(self._folder, "read", error) from error
+
+    def paths(self) -> list[Path]:
+        """Where the packs are that were there at the last look."""
+        return [pack.path for pack in self._packs.values()]
+
+    def size(self) -> int:
+        """How large they are together."""
+        return sum(pack.size for pack in self._packs.values())
+
+    def __contains__(self, oid: ObjectId) -> bool:
+        return any(pack.find(oid) is not None for pack in self._packs.values())
+
+    def read(self, oid: ObjectId) -> bytes:
+        """An object's content, checked against its name."""
+        path, entry = self._entry(oid)
+        return _content(path, oid, entry)[1]
+
+    def entry(self, oid: ObjectId) -> tuple[int, bytes]:
+        """An object's kind, and its entry as the pack has it, checked against its name."""
+        path, entry = self._entry(oid)
+        return _content(path, oid, entry)[0], entry
+
+    def packed_size(self, oid: ObjectId) -> int:
+        """How many bytes an object takes; 0 if it is not there."""
+        places = (pack.find(oid) for pack in self._packs.values())
+        return next((place.end - place.start for place in places if place is not None), 0)
+
+    def contents(self) -> Iterator[tuple[Path, dict[ObjectId, int]]]:
+        """Of each pack, its objects and how many bytes they take."""
+        for pack in list(self._packs.values()):
+            yield pack.path, pack.sizes()
+
+    def _entry(self, oid: ObjectId) -> tuple[Path, bytes]:
+        for attempt in range(2):
+            for pack in reversed(self._packs.values()):
+                place = pack.find(oid)
+                if place is None:
+                    continue
+                try:
+                    return pack.path, _read(pack.path, place)
+                except FileNotFoundError:
+                    continue
+                except OSError as error:
+                    raise storage_error(pack.path, "read", error) from error
+            if attempt == 0:
+                self.refresh()
+        raise _damaged(self._folder, f"the object {oid.hex()} is not there")
+
+
+def _read(path: Path, place: _Place) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        os.lseek(descriptor, place.start, os.SEEK_SET)
+        data = bytearray()
+        while len(data) < place.end - place.start and (
+            more := os.read(descriptor, place.end - place.start - len(data))
+        ):
+            data += more
+        return bytes(data)
+    finally:
+        os.close(descriptor)
+
+
+def _content(path: Path, oid: ObjectId, entry: bytes) -> tuple[int, bytes]:
+    try:
+        kind, at = (entry[0] >> 4) & 7, 0
+        while entry[at] & 0x80:
+            at += 1
+        data = zlib.decompress(entry[at + 1 :])
+    except (IndexError, zlib.error) as error:
+        raise _damaged(path, str(error)) from error
+    if kind not in _KINDS or object_id(kind, data) != oid:
+        raise _damaged(path, f"the object {oid.hex()} is not what was stored")
+    return kind, data
+
+
+def _damaged(path: Path, reason: str) -> StorageUnavailable:
+    return StorageUnavailable(
+        f"The checkpoints in {path} are damaged: {reason}. Nothing was changed. "
+        "Restore that file from a backup, or go back to another checkpoint.",
+        path=str(path),
+        action="read",
+        reason=reason,
+    )

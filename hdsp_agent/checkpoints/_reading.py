@@ -1,0 +1,102 @@
+"""Reading a file as it was at one moment, or not at all. Everything here blocks."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Final
+
+from ._folders import Key, SkipReason
+
+__all__ = ["NotCaptured", "key_of", "read_link", "read_stable"]
+
+_PAUSES: Final = (0.0, 0.01, 0.03, 0.06, 0.1)
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_RECENT_SECONDS: Final = 10.0
+_ABANDONED_SECONDS: Final = 30.0
+"""A save of Jupyter's takes less; one that left its copy behind for longer has died."""
+
+
+class NotCaptured(Exception):
+    """The file cannot be part of this checkpoint."""
+
+    def __init__(self, reason: SkipReason) -> None:
+        super().__init__(reason)
+        self.reason: SkipReason = reason
+
+
+def key_of(status: os.stat_result) -> Key:
+    """What tells two states of a file apart without reading it."""
+    return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def read_stable(path: bytes, largest: int) -> tuple[Key, bytes]:
+    """The file's content and the key it had before and after it was read."""
+    for pause in _PAUSES:
+        time.sleep(pause)
+        if _is_being_saved(path):
+            continue
+        try:
+            read = _read_once(path, largest)
+        except FileNotFoundError:
+            raise NotCaptured("changing") from None
+        except OSError:
+            raise NotCaptured("unreadable") from None
+        if read is not None and not _is_being_saved(path):
+            return read
+    raise NotCaptured("changing")
+
+
+def read_link(path: bytes) -> tuple[Key, bytes]:
+    """Where a link leads, and its key."""
+    try:
+        key = key_of(os.lstat(path))
+        target = os.readlink(path)
+        if key == key_of(os.lstat(path)):
+            return key, target
+    except OSError:
+        raise NotCaptured("unreadable") from None
+    raise NotCaptured("changing")
+
+
+def _read_once(path: bytes, largest: int) -> tuple[Key, bytes] | None:
+    descriptor = os.open(path, _FLAGS)
+    try:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            raise NotCaptured("special")
+        if before.st_size > largest:
+            raise NotCaptured("too_large")
+        # One byte more than there should be tells that it grows.
+        data = _read(descriptor, before.st_size + 1)
+        after = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    stable = key_of(before) == key_of(after) and len(data) == before.st_size
+    return (key_of(after), data) if stable else None
+
+
+def _read(descriptor: int, limit: int) -> bytes:
+    data = os.read(descriptor, limit)
+    while len(data) < limit and (more := os.read(descriptor, limit - len(data))):
+        data += more
+    return data
+
+
+def _is_being_saved(path: bytes) -> bool:
+    """Whether Jupyter writes it just now: it keeps a copy ``.~NAME``, empties the file and fills it again."""
+    folder, name = os.path.split(path)
+    try:
+        now = time.time()
+        if not name.endswith(b".ipynb") and os.lstat(path).st_ctime < now - _RECENT_SECONDS:
+            return False
+        return os.lstat(os.path.join(folder, b".~" + name)).st_ctime > now - _ABANDONED_SECONDS
+    except OSError:
+        return False

@@ -1,0 +1,130 @@
+"""The lines of the operation log, and what is told about them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict
+
+from ..messages import TaskId
+from ..wire import WireModel
+from ._file_names import NamedFile
+
+__all__ = [
+    "Author",
+    "CheckpointId",
+    "CheckpointRecord",
+    "OperationRecord",
+    "PlannedChange",
+    "RestorePlan",
+    "StoreStatistics",
+]
+
+CheckpointId = str
+"""Sixteen hexadecimal digits."""
+
+Author = Literal["person", "agent", "restore"]
+"""Who made the changes that a checkpoint found."""
+
+
+class _Line(WireModel):
+    """What stands in the log. A newer version's fields are dropped on reading; the line itself stays."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class CheckpointRecord(_Line):
+    """One state of the workspace."""
+
+    id: CheckpointId
+    parent: CheckpointId | None = None
+    ts: int
+    """When, in milliseconds."""
+    reason: str
+    commit: str
+    """Git's commit in the store; checkpoints between which nothing changed share one."""
+    parent_commit: str | None = None
+    tree: str
+    side: str
+    """What git's trees cannot say: full modes, times, empty folders, what was skipped and why."""
+    author: Author = "person"
+    """Who made the changes since the checkpoint before."""
+    scope: Literal["workspace", "touched"] = "workspace"
+    scope_reason: str | None = None
+    """Why only touched files are kept: ``files``, ``seconds``, ``home``, ``network``, ``setting``."""
+    task_id: TaskId | None = None
+    message_ts: int | None = None
+    ui_offset: int | None = None
+    api_offset: int | None = None
+    files: int = 0
+    bytes: int = 0
+    skipped: int = 0
+
+
+class OperationRecord(_Line):
+    """One line of the log: something that was done, or was begun and not ended."""
+
+    seq: int
+    id: CheckpointId
+    ts: int
+    kind: Literal["save", "restore", "undo", "recovery"]
+    status: Literal["done", "begun", "rolled_back", "left"] = "done"
+    """``begun``: a crash may have left it half done. ``left``: a person chose to keep what it left."""
+    checkpoint: CheckpointRecord | None = None
+    """The state it led to."""
+    target: CheckpointId | None = None
+    before: CheckpointId | None = None
+    """What the workspace was before a restore: undoing it goes back there."""
+    undo_of: CheckpointId | None = None
+    only: tuple[NamedFile, ...] | None = None
+    leave: tuple[NamedFile, ...] = ()
+    overwrite: tuple[NamedFile, ...] = ()
+    written: int = 0
+    deleted: int = 0
+    kept: int = 0
+    """Files left as the person had made them."""
+    error: str | None = None
+
+
+class PlannedChange(NamedFile):
+    """What a restore would do at one path, or why it would not."""
+
+    action: Literal["create", "overwrite", "attributes", "delete", "make_folder", "remove_folder", "leave"]
+    kind: Literal["file", "link", "folder"] = "file"
+    size: int = 0
+    """Of what would be there afterwards."""
+    conflict: bool = False
+    """The person changed it since the last checkpoint: it stays unless they choose otherwise."""
+    reason: str | None = None
+    """Why it is left alone: a reason to skip it, ``conflict``, or ``occupied`` by something that is in no checkpoint."""
+
+
+class RestorePlan(WireModel):
+    """What going back to a checkpoint would do, now."""
+
+    target: CheckpointId
+    changes: tuple[PlannedChange, ...]
+    """What would be done."""
+    conflicts: tuple[PlannedChange, ...]
+    """What would be kept because the person changed it."""
+    left: tuple[PlannedChange, ...]
+    """What cannot be restored, with the reason."""
+    bytes: int
+    """How much would be written."""
+
+
+class StoreStatistics(WireModel):
+    """What a workspace's checkpoints take."""
+
+    checkpoints: int
+    states: int
+    bytes: int
+    quota_bytes: int
+    packs: int
+    oldest_ts: int | None
+    newest_ts: int | None
+    scope: Literal["workspace", "touched"] | None
+    scope_reason: str | None
+    interrupted: CheckpointId | None
+    """A restore that a crash cut short and nobody has decided about."""
+    wants_gc: bool

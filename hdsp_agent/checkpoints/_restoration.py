@@ -1,0 +1,388 @@
+"""Changing the workspace as planned, whole or not at all. Everything here blocks.
+
+``stage`` writes everything that is to come beside its place, so a full disk or a damaged store shows before anything has
+changed. ``commit`` then only links and renames, and keeps whatever it replaces or deletes under another name beside it, so
+``roll_back`` needs neither space nor the store. ``finish`` removes what was kept. What is not as the plan found it stops the
+commit: a person was faster.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from ..config._private_files import storage_error
+from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
+from ._file_names import shown
+from ._folders import FileEntry, Folder, FolderLoader
+from ._git_objects import ObjectId
+from ._plan import Step
+from ._reading import key_of
+from ._walk import RESTORE_PREFIX
+
+__all__ = ["Restoration", "remove_leftover"]
+
+_THREADS: Final = 4
+"""The disk gathers their fsyncs into one."""
+_FEW: Final = 4
+_SPARE_BYTES: Final = 16 * 1024 * 1024
+_NOT_EMPTY: Final = (errno.ENOTEMPTY, errno.EEXIST)
+_OWNER_MAY_CHANGE: Final = 0o300
+
+
+class Restoration:
+    """One restore. The caller holds the store's lock."""
+
+    def __init__(
+        self, root: bytes, name: str, steps: Sequence[Step], read: Callable[[ObjectId], bytes], loader: FolderLoader
+    ) -> None:
+        self._root = root
+        self._prefix = RESTORE_PREFIX + name.encode() + b"-"
+        self._steps = steps
+        self._read = read
+        self._loader = loader
+        # Nothing is kept in folders that come or go, or that are read-only before or afterwards.
+        self._moving = {step.path for step in steps if step.kind in ("displace", "make_folder", "remove_folder")}
+        self._moving |= {step.path for step in steps if step.path and _is_closed(step)}
+        self._staged: dict[bytes, bytes] = {}
+        self._aside: list[tuple[bytes, Step]] = []
+        self._undoing: list[Callable[[], None]] = []
+
+    def leftovers(self) -> list[bytes]:
+        """All names that this restore may leave behind if it dies."""
+        return [self._beside(number, kind) for number in range(len(self._steps)) for kind in (b"new", b"old")]
+
+    def preflight(self) -> None:
+        """Refuse what cannot be done before anything is changed."""
+        softened = {step.path for step in self._steps if step.kind == "folder_mode"}
+        steps = [step for step in self._steps if step.kind not in ("folder_mode", "attributes")]
+        folders = {self._lasting_folder(step.path) for step in steps}
+        folders |= {os.path.dirname(step.path) for step in steps if step.now is not None}
+        for folder in sorted(folders):
+            path = self._at(folder)
+            self._check_real(folder)
+            if folder not in softened and not os.access(path, os.W_OK | os.X_OK):
+                raise NotAllowed(
+                    f"The folder {shown(path)} may not be changed, so nothing was restored. Make it writable and try again.",
+                    path=shown(path),
+                )
+        self._check_space()
+
+    def stage(self) -> None:
+        """Write what is to come beside its place."""
+        wanted = [(number, step) for number, step in enumerate(self._steps) if step.kind == "write"]
+        try:
+            if len(wanted) <= _FEW:
+                for one in wanted:
+                    self._stage_one(*one)
+            else:
+                with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
+                    for _ in pool.map(lambda one: self._stage_one(*one), wanted):
+                        pass
+        except BaseException:
+            self._clear_staged()
+            raise
+
+    def commit(self) -> None:
+        """Put everything in place. After an error the caller rolls back."""
+        try:
+            for number, step in self._ordered():
+                self._do(number, step)
+        except OSError as error:
+            name = error.filename if isinstance(error.filename, bytes) else self._root
+            raise StorageUnavailable(
+                f"Could not restore {shown(name)}: {error.strerror}. Everything was put back as it was. "
+                "Check that file and its folder, then try again.",
+                path=shown(name),
+                action="restore",
+                reason=error.strerror or "",
+            ) from error
+
+    def check_unchanged(self) -> None:
+        """Raise ``Conflict`` if somebody still wrote to what was replaced or deleted."""
+        for aside, step in self._aside:
+            assert step.now is not None
+            if not self._is_still(aside, step.now):
+                raise _changed_meanwhile(self._at(step.path))
+
+    def roll_back(self) -> list[str]:
+        """Put everything back; returns what could not be, which is then still kept beside its place."""
+        failed: list[str] = []
+        while self._undoing:
+            try:
+                self._undoing.pop()()
+            except OSError as error:
+                failed.append(f"{shown(error.filename or b'')}: {error.strerror}")
+        self._clear_staged()
+        return failed
+
+    def finish(self) -> bool:
+        """Remove what was kept of the state before, whose content is in the checkpoint that the restore began with.
+        Returns whether nothing of it is left."""
+        asides = [aside for aside, _ in self._aside]
+        if len(asides) <= _FEW:
+            return sum(_is_removed(aside) for aside in asides) == len(asides)
+        with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
+            return sum(pool.map(_is_removed, asides)) == len(asides)
+
+    def _at(self, path: bytes) -> bytes:
+        return os.path.join(self._root, path) if path else self._root
+
+    def _lasting_folder(self, path: bytes) -> bytes:
+        """The nearest folder above that is there before and afterwards."""
+        folder = os.path.dirname(path)
+        while folder in self._moving:
+            folder = os.path.dirname(folder)
+        return folder
+
+    def _beside(self, number: int, kind: bytes) -> bytes:
+        folder = self._lasting_folder(self._steps[number].path)
+        return os.path.join(self._at(folder), b"%s%d.%s" % (self._prefix, number, kind))
+
+    def _check_real(self, folder: bytes) -> None:
+        """A link on the way would lead the restore out of the workspace."""
+        parts = folder.split(b"/") if folder else []
+        for end in range(1, len(parts) + 1):
+            path = self._at(b"/".join(parts[:end]))
+            try:
+                if stat.S_ISDIR(os.lstat(path).st_mode):
+                    continue
+            except OSError as error:
+                raise _changed_meanwhile(path) from error
+            raise _changed_meanwhile(path)
+
+    def _check_space(self) -> None:
+        needed = sum(step.want.size for step in self._steps if step.kind == "write" and step.want is not None)
+        if needed == 0 or not hasattr(os, "statvfs"):
+            return
+        disk = os.statvfs(self._root)
+        if disk.f_frsize and needed + _SPARE_BYTES > disk.f_bavail * disk.f_frsize:
+            raise StorageUnavailable(
+                f"Restoring needs {needed:,} bytes in {shown(self._root)} and the disk has not so many. "
+                "Nothing was changed. Free some space and try again.",
+                path=shown(self._root),
+                action="restore",
+                reason="no space",
+            )
+
+    def _stage_one(self, number: int, step: Step) -> None:
+        want = step.want
+        assert want is not None
+        data = self._read(want.oid)
+        path = self._beside(number, b"new")
+        self._staged[step.path] = path
+        try:
+            if want.is_link:
+                os.symlink(data, path)
+            else:
+                _write_file(
+                    path, data, want, step.now if isinstance(step.now, FileEntry) else None, self._at(step.path)
+                )
+            _set_time(path, want)
+        except OSError as error:
+            raise storage_error(Path(os.fsdecode(path)), "write", error) from error
+
+    def _clear_staged(self) -> None:
+        for path in self._staged.values():
+            with suppress(OSError):
+                os.unlink(path)
+        self._staged.clear()
+
+    def _ordered(self) -> Iterator[tuple[int, Step]]:
+        """Make room, make folders, write, then delete; folders get their modes when nothing is left to do in them."""
+        numbered = list(enumerate(self._steps))
+        yield from ((n, Step("folder_mode", s.path, s.now, mode=s.mode | _OWNER_MAY_CHANGE)) for n, s in numbered
+                    if s.kind == "folder_mode")  # fmt: skip
+        # The plan has what is in a folder before its removal, and after its making.
+        for kind in ("displace", "make_folder", "write", "attributes", "delete", "remove_folder"):
+            yield from ((number, step) for number, step in numbered if step.kind == kind)
+        yield from ((number, step) for number, step in reversed(numbered) if step.kind == "folder_mode")
+        yield from ((n, Step("folder_mode", s.path, mode=s.mode)) for n, s in reversed(numbered)
+                    if s.kind == "make_folder")  # fmt: skip
+
+    def _do(self, number: int, step: Step) -> None:
+        path = self._at(step.path)
+        if step.kind == "write":
+            self._write(number, step, path)
+        elif step.kind in ("delete", "displace"):
+            self._move_aside(number, step, path)
+        elif step.kind == "attributes":
+            self._set_attributes(step, path)
+        elif step.kind == "make_folder":
+            os.mkdir(path, 0o700)
+            self._undoing.append(lambda: os.rmdir(path))
+        elif step.kind == "remove_folder":
+            self._remove_folder(path)
+        else:
+            self._set_folder_mode(path, step.mode)
+
+    def _write(self, number: int, step: Step, path: bytes) -> None:
+        staged = self._staged[step.path]
+        if step.now is None:
+            if os.path.lexists(path):
+                raise _changed_meanwhile(path)
+            os.rename(staged, path)
+            self._undoing.append(lambda: os.unlink(path))
+        else:
+            self._check_still(path, step.now)
+            aside = self._beside(number, b"old")
+            try:
+                os.link(path, aside, follow_symlinks=False)
+            except (OSError, NotImplementedError):
+                # No links here: for a moment there is nothing at this path.
+                os.rename(path, aside)
+            self._undoing.append(lambda: _put_back(aside, path))
+            self._aside.append((aside, step))
+            os.replace(staged, path)
+        del self._staged[step.path]
+
+    def _move_aside(self, number: int, step: Step, path: bytes) -> None:
+        assert step.now is not None
+        self._check_still(path, step.now)
+        aside = self._beside(number, b"old")
+        os.rename(path, aside)
+        self._undoing.append(lambda: os.rename(aside, path))
+        self._aside.append((aside, step))
+
+    def _set_attributes(self, step: Step, path: bytes) -> None:
+        now, want = step.now, step.want
+        assert isinstance(now, FileEntry) and want is not None
+        self._check_still(path, now)
+
+        def set_to(entry: FileEntry) -> None:
+            if entry.is_link:
+                _set_time(path, entry)
+                return
+            os.chmod(path, stat.S_IMODE(entry.mode))
+            _set_time(path, entry)
+
+        self._undoing.append(lambda: set_to(now))
+        set_to(want)
+
+    def _remove_folder(self, path: bytes) -> None:
+        mode = stat.S_IMODE(os.lstat(path).st_mode)
+        try:
+            os.rmdir(path)
+        except OSError as error:
+            if error.errno not in _NOT_EMPTY:
+                raise
+            # Something is in it that stays.
+            return
+
+        def make_again() -> None:
+            os.mkdir(path, mode)
+            os.chmod(path, mode)
+
+        self._undoing.append(make_again)
+
+    def _set_folder_mode(self, path: bytes, mode: int) -> None:
+        was = stat.S_IMODE(os.lstat(path).st_mode)
+        if was != stat.S_IMODE(mode):
+            os.chmod(path, stat.S_IMODE(mode))
+            self._undoing.append(lambda: os.chmod(path, was))
+
+    def _check_still(self, path: bytes, now: FileEntry | Folder) -> None:
+        if not self._is_still(path, now):
+            raise _changed_meanwhile(path)
+
+    def _is_still(self, path: bytes, now: FileEntry | Folder) -> bool:
+        """Whether what is there is what the plan found."""
+        try:
+            status = os.lstat(path)
+            if isinstance(now, FileEntry):
+                mode, size, mtime, _, inode = key_of(status)
+                return (mode, size, mtime) == now.key[:3] and inode == now.key[4]
+            if not stat.S_ISDIR(status.st_mode):
+                return False
+            names = {*now.files, *now.folders}
+            if set(os.listdir(path)) != names:
+                return False
+        except OSError:
+            return False
+        return all(self._is_still(os.path.join(path, name), entry) for name, entry in now.files.items()) and all(
+            self._is_still(os.path.join(path, name), self._loader.folder(below)) for name, below in now.folders.items()
+        )
+
+
+def _is_closed(step: Step) -> bool:
+    """Whether a folder cannot be written to before the restore or after it."""
+    if step.kind != "folder_mode" or not isinstance(step.now, Folder):
+        return False
+    return any(mode & _OWNER_MAY_CHANGE != _OWNER_MAY_CHANGE for mode in (step.now.mode, step.mode))
+
+
+def _is_removed(path: bytes) -> bool:
+    try:
+        remove_leftover(path)
+    except OSError:
+        return False
+    return True
+
+
+def remove_leftover(path: bytes) -> None:
+    """Remove a file, link or folder that a restore kept beside its place, which may have become read-only since."""
+    folder = os.path.dirname(path)
+    mode = stat.S_IMODE(os.lstat(folder).st_mode)
+    if mode & _OWNER_MAY_CHANGE == _OWNER_MAY_CHANGE:
+        _remove(path)
+        return
+    os.chmod(folder, mode | _OWNER_MAY_CHANGE)
+    try:
+        _remove(path)
+    finally:
+        os.chmod(folder, mode)
+
+
+def _remove(path: bytes) -> None:
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        os.unlink(path)
+        return
+    for folder, folders, files in os.walk(path, topdown=False):
+        for name in (*files, *(name for name in folders if os.path.islink(os.path.join(folder, name)))):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+
+
+def _write_file(path: bytes, data: bytes, want: FileEntry, now: FileEntry | None, place: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if now is not None and hasattr(os, "fchown"):
+            # Whose it was it stays, as far as we may say so.
+            with suppress(OSError):
+                status = os.lstat(place)
+                os.fchown(descriptor, status.st_uid, status.st_gid)
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, stat.S_IMODE(want.mode))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _set_time(path: bytes, entry: FileEntry) -> None:
+    # Of a link, not every system can.
+    with suppress(NotImplementedError):
+        os.utime(path, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
+
+
+def _put_back(aside: bytes, path: bytes) -> None:
+    os.replace(aside, path)
+    # Of two names of one file, a rename keeps both.
+    with suppress(FileNotFoundError):
+        os.unlink(aside)
+
+
+def _changed_meanwhile(path: bytes) -> HdspAgentError:
+    return Conflict(
+        f"{shown(path)} changed while the restore was under way. Everything was put back as it was; try again.",
+        path=shown(path),
+    )

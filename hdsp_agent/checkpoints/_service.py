@@ -1,0 +1,212 @@
+"""Checkpoints as the rest of the product uses them: nothing here blocks the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from ..errors import HdspAgentError
+from ..messages import TaskId
+from ._diff import CheckpointDiff
+from ._engine import Anchor, FileCheckpoints, Selection
+from ._limits import Limits
+from ._records import CheckpointId, CheckpointRecord, OperationRecord, RestorePlan, StoreStatistics
+
+__all__ = ["Checkpoints"]
+
+R = TypeVar("R")
+_logger = logging.getLogger(__name__)
+
+
+class Checkpoints:
+    """The checkpoints of one workspace's files, kept in a folder of their own below ``store_dir``.
+
+    Every method does its work in a thread, one at a time, and as a whole: if whoever waits is cancelled, it goes on to its
+    end, and ``close`` waits for that. Errors are ``StorageUnavailable`` (disk, lock, damage), ``NotFound`` (no such
+    checkpoint), ``Conflict`` (somebody changed a file at the same moment; a half restore waits for a decision),
+    ``NotAllowed`` (a folder may not be written) and ``InvalidInput``; after each of them the workspace is as it was.
+    """
+
+    def __init__(self, workspace: Path, store_dir: Path, limits: Limits | None = None) -> None:
+        self._workspace = workspace
+        self._store_dir = store_dir
+        self._limits = limits or Limits()
+        self._files: FileCheckpoints | None = None
+        self._lock = threading.Lock()
+        self._tidying: asyncio.Task[None] | None = None
+
+    async def save(
+        self,
+        reason: str,
+        *,
+        task_id: TaskId | None = None,
+        message_ts: int | None = None,
+        ui_offset: int | None = None,
+        api_offset: int | None = None,
+        changes_by: Literal["person", "agent"] = "person",
+        touching: Sequence[str] = (),
+    ) -> CheckpointRecord:
+        """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again.
+
+        ``changes_by`` says who made what changed since the checkpoint before: save with ``agent`` after the agent has done
+        something, or what it did counts as the person's and a restore keeps it. ``touching`` are files the agent is about to
+        change, which is all that is kept of a home folder or a huge workspace.
+        """
+        anchor = Anchor(task_id, message_ts, ui_offset, api_offset)
+
+        def work(files: FileCheckpoints) -> CheckpointRecord:
+            files.touch(touching)
+            return files.save(reason, changes_by, anchor)
+
+        record = await self._run(work)
+        if (self._tidying is None or self._tidying.done()) and await self._run(lambda files: files.wants_collection()):
+            self._tidying = asyncio.create_task(self._tidy())
+        return record
+
+    @asynccontextmanager
+    async def agent_step(
+        self,
+        reason: str,
+        *,
+        task_id: TaskId | None = None,
+        message_ts: int | None = None,
+        ui_offset: int | None = None,
+        api_offset: int | None = None,
+        touching: Sequence[str] = (),
+    ) -> AsyncIterator[CheckpointRecord]:
+        """Save before something the agent does, and again afterwards, so that its changes are known to be its own."""
+        before = await self.save(
+            reason,
+            task_id=task_id,
+            message_ts=message_ts,
+            ui_offset=ui_offset,
+            api_offset=api_offset,
+            touching=touching,
+        )
+        try:
+            yield before
+        finally:
+            await self.save(f"after {reason}", task_id=task_id, changes_by="agent", touching=touching)
+
+    async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
+        """The checkpoints, newest first."""
+        return await self._run(lambda files: files.views.checkpoints(task_id, limit))
+
+    async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
+        """Everything that was done, newest first."""
+        return await self._run(lambda files: files.views.operations(limit))
+
+    async def head(self) -> CheckpointRecord | None:
+        """The state the workspace was last known to be in."""
+        return await self._run(lambda files: files.views.head())
+
+    async def plan_restore(
+        self,
+        checkpoint: CheckpointId,
+        *,
+        only: Sequence[str] | None = None,
+        leave: Sequence[str] = (),
+        overwrite: Sequence[str] = (),
+        overwrite_conflicts: bool = False,
+    ) -> RestorePlan:
+        """What ``restore`` would do now. Saves the workspace as it is, and changes nothing in it."""
+        selection = Selection(only, leave, overwrite, overwrite_conflicts)
+        return await self._run(lambda files: files.plan(checkpoint, selection))
+
+    async def restore(
+        self,
+        checkpoint: CheckpointId,
+        *,
+        only: Sequence[str] | None = None,
+        leave: Sequence[str] = (),
+        overwrite: Sequence[str] = (),
+        overwrite_conflicts: bool = False,
+    ) -> OperationRecord:
+        """Go back to a checkpoint (its id, or its commit), after a save of its own.
+
+        Files that the person changed since the last checkpoint stay unless named in ``overwrite`` or ``overwrite_conflicts``.
+        ``only`` restores these files and folders and no others; ``leave`` leaves some alone, such as a notebook that is open
+        in a tab and is restored there.
+        """
+        selection = Selection(only, leave, overwrite, overwrite_conflicts)
+        return await self._run(lambda files: files.restore(checkpoint, selection))
+
+    async def undo(
+        self, operation: CheckpointId | None = None, *, leave: Sequence[str] = (), overwrite_conflicts: bool = False
+    ) -> OperationRecord:
+        """Take a restore back, by default the newest one in force. An undo can be undone by its own id."""
+        selection = Selection(leave=leave, overwrite_all=overwrite_conflicts)
+        return await self._run(lambda files: files.undo(operation, selection))
+
+    async def interrupted(self) -> OperationRecord | None:
+        """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
+        return await self._run(lambda files: files.interrupted())
+
+    async def recover(self, choice: Literal["roll_back", "keep"]) -> OperationRecord | None:
+        """Roll a half restore back, or keep the workspace as it is now. None if there is none."""
+        return await self._run(lambda files: files.recover(choice))
+
+    async def diff(
+        self,
+        old: CheckpointId | Literal["beginning"],
+        new: CheckpointId | Literal["now"],
+        *,
+        only: Sequence[str] | None = None,
+        with_content: bool = True,
+    ) -> CheckpointDiff:
+        """What differs between two checkpoints, or since the oldest one, or up to now (which is saved for that)."""
+
+        def work(files: FileCheckpoints) -> CheckpointDiff:
+            after = files.save("look", "person", Anchor()).id if new == "now" else new
+            return files.views.diff(old, after, only, with_content)
+
+        return await self._run(work)
+
+    async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
+        """What differs between a checkpoint and the one before it."""
+        return await self._run(lambda files: files.views.changes(checkpoint, with_content))
+
+    async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
+        """A file as a checkpoint has it: one side of an image, say."""
+        return await self._run(lambda files: files.views.content(checkpoint, path))
+
+    async def export(self, checkpoint: CheckpointId, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
+        """Write a checkpoint's files into a zip, or the checkpoint and those before it into a bare git repository."""
+        await self._run(lambda files: files.views.export(checkpoint, target, kind))
+
+    async def statistics(self) -> StoreStatistics:
+        """What the checkpoints take, and whether they want ``gc``."""
+        return await self._run(lambda files: files.statistics())
+
+    async def gc(self) -> StoreStatistics:
+        """Drop the oldest checkpoints beyond the quota and pack the rest anew, which a save does by itself when it must."""
+        return await self._run(lambda files: files.collect())
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        if self._tidying is not None:
+            await asyncio.wait({self._tidying})
+        files = self._files
+        if files is not None:
+            await asyncio.to_thread(files.wait)
+
+    async def _tidy(self) -> None:
+        try:
+            await self.gc()
+        except HdspAgentError as error:
+            # The save itself is done; the next one tries again.
+            _logger.warning("The checkpoints of %s stay larger than they should: %s", self._workspace, error)
+
+    async def _run(self, work: Callable[[FileCheckpoints], R]) -> R:
+        return await asyncio.to_thread(lambda: work(self._opened()))
+
+    def _opened(self) -> FileCheckpoints:
+        with self._lock:
+            if self._files is None:
+                self._files = FileCheckpoints(self._workspace, self._store_dir, self._limits)
+            return self._files

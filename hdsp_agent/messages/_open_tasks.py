@@ -1,0 +1,72 @@
+"""The conversations a person has open beside each other: which they are, and opening, closing and naming them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ._additions import NotebookRef
+from ._base import Flag, Message, TaskIdField
+from ._kinds import TaskStatus
+from ._webview_base import Request
+
+__all__ = [
+    "CloseConversationRequest",
+    "FavoriteTaskRequest",
+    "NewConversationRequest",
+    "OpenTask",
+    "OpenTasksMessage",
+    "OpenTasksUpdatedMessage",
+    "RenameTaskRequest",
+]
+
+_Title = Annotated[str, Field(max_length=500)]
+
+
+class OpenTask(Message):
+    """One open conversation; ``needsYou`` while it waits for an answer without which it does not go on."""
+
+    task_id: str
+    title: str
+    status: TaskStatus
+    needs_you: bool
+    notebook: NotebookRef | None = None
+
+
+class OpenTasksUpdatedMessage(Message):
+    """All open conversations as they are now, in their order."""
+
+    type: Literal["openTasksUpdated"] = "openTasksUpdated"
+    open_tasks: list[OpenTask]
+
+
+class NewConversationRequest(Request):
+    """Show an empty panel. What is under way goes on, and what is open stays open."""
+
+    type: Literal["newConversation"] = "newConversation"
+
+
+class CloseConversationRequest(Request):
+    """Close an open conversation. One that rests is put aside; one at work goes on unless ``stop``."""
+
+    type: Literal["closeConversation"] = "closeConversation"
+    task_id: TaskIdField
+    stop: Flag | None = None
+
+
+class RenameTaskRequest(Request):
+    """Give a task a title; a blank one takes it away."""
+
+    type: Literal["renameTask"] = "renameTask"
+    task_id: TaskIdField
+    title: _Title
+
+
+class FavoriteTaskRequest(Request):
+    """Make a task a favourite, or an ordinary one."""
+
+    type: Literal["favoriteTask"] = "favoriteTask"
+    task_id: TaskIdField
+    favorite: Flag
+
+
+OpenTasksMessage = NewConversationRequest | CloseConversationRequest | RenameTaskRequest | FavoriteTaskRequest

@@ -1,0 +1,80 @@
+import { carried, lineChanges, madeOf } from '../linechanges';
+
+const lines = (text: string) => (text === '' ? [] : text.split(''));
+
+/**
+ * The lines with changes done to them.
+ */
+const changed = (
+  old: readonly string[],
+  changes: ReturnType<typeof lineChanges>
+) => {
+  const result = [...old];
+  for (const { from, to, lines: now } of [...changes].reverse()) {
+    result.splice(from, to - from, ...now);
+  }
+  return result;
+};
+
+describe('the changes of lines', () => {
+  it('make one text of the other', () => {
+    let seed = 7;
+    const random = (most: number) => {
+      seed = (seed * 48271) % 2147483647;
+      return seed % most;
+    };
+    const text = () =>
+      Array.from({ length: random(9) }, () => 'abc'[random(3)]);
+    for (let round = 0; round < 2000; round++) {
+      const [old, now] = [text(), text()];
+      expect(changed(old, lineChanges(old, now))).toEqual(now);
+    }
+  });
+
+  it('are as small as can be', () => {
+    expect(lineChanges(lines('abcde'), lines('aXcdY'))).toEqual([
+      { from: 1, to: 2, lines: ['X'] },
+      { from: 4, to: 5, lines: ['Y'] }
+    ]);
+  });
+
+  it('of very long texts are one, and do not take for ever', () => {
+    const old = Array.from({ length: 20_000 }, (_, at) => `old ${at}`);
+    const now = old.map((line, at) => (at % 2 === 0 ? line : `new ${at}`));
+    const began = Date.now();
+    const changes = lineChanges(old, now);
+    expect(Date.now() - began).toBeLessThan(1_000);
+    expect(changed(old, changes)).toEqual(now);
+  });
+});
+
+describe('a change that is carried over', () => {
+  it.each([
+    ['abc', 'aXc', 'abcd', 'aXcd'],
+    ['abc', 'ac', 'abYc', 'aYc'],
+    ['abc', 'abXc', 'abYc', 'abXYc'],
+    ['abc', 'ab', 'ab', 'ab'],
+    ['', 'X', 'Y', 'XY'],
+    ['abc', 'aXc', 'aYc', null],
+    ['abcd', 'ad', 'abYcd', null],
+    ['abcd', 'aXd', 'aXd', 'aXd']
+  ])('from %s to %s onto %s', (from, to, onto, expected) => {
+    expect(carried(lines(from), lines(to), lines(onto))?.join('') ?? null).toBe(
+      expected
+    );
+  });
+});
+
+describe('what lines were made of', () => {
+  it.each<[string, string, [number, number], [number, number] | null]>([
+    ['abc', 'abc', [1, 2], [1, 2]],
+    ['abc', 'Xabc', [1, 3], [0, 2]],
+    ['abc', 'abcX', [2, 4], [2, 3]],
+    ['abc', 'aXYc', [1, 3], [1, 2]],
+    ['abc', 'aXYc', [2, 3], null],
+    ['abc', 'ac', [1, 1], null]
+  ])('%s and %s', (old, now, [from, to], expected) => {
+    const changes = lineChanges(lines(old), lines(now));
+    expect(madeOf(changes, from, to)).toEqual(expected);
+  });
+});

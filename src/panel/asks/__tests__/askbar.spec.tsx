@@ -1,0 +1,343 @@
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { ask, created, toolAsk, updated, waiting } from './asked';
+
+describe('AskBar', () => {
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    page = new OpenedPanel();
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const bar = () => page.find('.jp-hdspAgent-ask');
+  const said = () =>
+    page.find('.jp-hdspAgent-asks [role="status"]')?.textContent;
+  const labels = () =>
+    page
+      .findAll('.jp-hdspAgent-ask-buttons button')
+      .map(button => button.textContent);
+  const type = (text: string) =>
+    page.act(() => page.panel.services.state.setDraft('t', { text }));
+
+  it('should not be there while nothing waits', () => {
+    page.begin(waiting([], { currentTaskStatus: 'running' }));
+    expect(bar()).toBeNull();
+  });
+
+  it('should say what will be changed and where, to eyes and to screen readers', () => {
+    page.begin(
+      waiting([
+        toolAsk(1, {
+          tool: 'appliedDiff',
+          path: 'src/a.py',
+          diffStats: { added: 3, removed: 1 }
+        })
+      ])
+    );
+    expect(bar()?.textContent).toContain('The agent wants to change src/a.py.');
+    expect(bar()?.textContent).toContain('+3 −1');
+    expect(said()).toBe('The agent wants to change src/a.py.');
+    expect(labels()).toEqual(['Save', 'Always', 'Deny']);
+  });
+
+  it('should say what will run, byte for byte, and in which folder', () => {
+    page.begin(
+      waiting([ask(1, 'command', '# in /opt/data\npip install -q polars')])
+    );
+    expect(page.find('.jp-hdspAgent-ask-code')?.textContent).toBe(
+      'pip install -q polars'
+    );
+    expect(bar()?.textContent).toContain('in /opt/data.');
+    expect(bar()?.textContent).toContain('Outside the workspace');
+    expect(bar()?.textContent).toContain('Installs packages');
+    expect(labels()).toEqual(['Run', 'Always', 'Deny']);
+  });
+
+  it.each([
+    [
+      { tool: 'runCells', path: 'a.ipynb', cells: [{ number: 3, code: 'x' }] },
+      'The agent wants to run cell 3 of a.ipynb.'
+    ],
+    [
+      {
+        tool: 'runCells',
+        path: 'a.ipynb',
+        cells: [
+          { number: 3, code: 'x' },
+          { number: 5, code: 'y' }
+        ]
+      },
+      'The agent wants to run 2 cells of a.ipynb: 3, 5.'
+    ],
+    [
+      { tool: 'restartKernel', path: 'a.ipynb' },
+      'The agent wants to restart the kernel of a.ipynb.'
+    ],
+    [
+      {
+        tool: 'editCells',
+        path: 'a.ipynb',
+        cellEdits: [{ op: 'delete', number: 2 }]
+      },
+      'The agent wants to delete cell 2 of a.ipynb.'
+    ],
+    [
+      {
+        tool: 'appliedDiff',
+        batchDiffs: [
+          { path: 'a.py', changeCount: 1, key: 'a', content: '' },
+          { path: 'b.py', changeCount: 1, key: 'b', content: '' }
+        ]
+      },
+      'The agent wants to change 2 files.'
+    ]
+  ] as const)('should put %j into words', (tool, sentence) => {
+    page.begin(waiting([ask(1, 'tool', tool)]));
+    expect(page.find('.jp-hdspAgent-ask-sentence')?.textContent).toBe(sentence);
+  });
+
+  it('should show what a protected file is, and what is lost', () => {
+    page.begin(
+      waiting([
+        toolAsk(
+          1,
+          { tool: 'newFileCreated', path: 'AGENTS.md' },
+          {
+            isProtected: true
+          }
+        )
+      ])
+    );
+    expect(bar()?.textContent).toContain('Protected');
+    page.publish(
+      updated(toolAsk(1, { tool: 'restartKernel', path: 'a.ipynb' }))
+    );
+    expect(bar()?.textContent).toContain('All variables are lost');
+  });
+
+  it('should not be confused by a text it cannot read', () => {
+    page.begin(waiting([ask(1, 'tool', '{"tool":')]));
+    expect(labels()).toEqual(['Approve', 'Always', 'Deny']);
+  });
+
+  it('should send one answer, however often one clicks', async () => {
+    page.begin(waiting([toolAsk(1, { tool: 'readFile', path: 'a' })]));
+    const approve = page.button('Approve');
+    page.act(() => {
+      approve.click();
+      approve.click();
+    });
+    page.act(() => page.button('Deny').click());
+    expect(page.sent('askResponse')).toHaveLength(1);
+    expect(page.sent('askResponse')[0]).toMatchObject({
+      taskId: 't',
+      messageTs: 1,
+      askResponse: 'yesButtonClicked'
+    });
+    expect(approve.textContent).toBe('Sending…');
+    expect(approve.getAttribute('aria-disabled')).toBe('true');
+    await page.settle(() => page.answer('askResponse'));
+    page.act(() => approve.click());
+    expect(page.sent('askResponse')).toHaveLength(1);
+  });
+
+  it('should not let the second click of a double click answer the next question', async () => {
+    page.begin(waiting([toolAsk(1, { tool: 'readFile', path: 'a' })]));
+    page.act(() => page.button('Approve').click());
+    await page.settle(() => page.answer('askResponse'));
+    page.publish(
+      updated(
+        toolAsk(1, { tool: 'readFile', path: 'a' }, { isAnswered: true })
+      ),
+      created(ask(2, 'command', 'rm -r data'))
+    );
+    page.act(() => page.button('Run').click());
+    expect(page.sent('askResponse')).toHaveLength(1);
+    page.wait(600);
+    page.act(() => page.button('Run').click());
+    expect(page.sent('askResponse')[1]).toMatchObject({ messageTs: 2 });
+  });
+
+  it('should take what is typed along with either answer, and say so', async () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(page.find('.jp-hdspAgent-ask-note')).toBeNull();
+    type('only the first page');
+    expect(page.find('.jp-hdspAgent-ask-note')?.textContent).toBe(
+      'What you typed goes along with your answer.'
+    );
+    page.act(() => page.button('Deny').click());
+    expect(page.sent('askResponse')[0]).toMatchObject({
+      askResponse: 'noButtonClicked',
+      text: 'only the first page'
+    });
+    expect(page.panel.services.state.draft('t').text).toBe('');
+    await page.settle(() => page.answer('askResponse'));
+  });
+
+  it('should explain an answer that came too late, and give back what was typed', async () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    type('a note');
+    page.act(() => page.button('Run').click());
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    await page.settle(() =>
+      page.answer('askResponse', {
+        code: 'conflict',
+        message: 'This question is not open.',
+        params: { ask: 1 }
+      })
+    );
+    expect(bar()).toBeNull();
+    const trouble = page.find('.jp-hdspAgent-ask-trouble');
+    expect(trouble?.getAttribute('role')).toBe('alert');
+    expect(trouble?.textContent).toContain('answered already');
+    expect(trouble?.textContent).toContain('is in the field again');
+    expect(page.panel.services.state.draft('t').text).toBe('a note');
+    page.act(() => page.button('Close').click());
+    expect(page.find('.jp-hdspAgent-ask-trouble')).toBeNull();
+  });
+
+  it('should say what went wrong, and take the answer again', async () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    page.act(() => page.button('Run').click());
+    await page.settle(() =>
+      page.answer('askResponse', {
+        code: 'unavailable',
+        message: 'The disk is full.',
+        params: {}
+      })
+    );
+    expect(page.find('.jp-hdspAgent-ask-trouble')?.textContent).toContain(
+      'The disk is full.'
+    );
+    page.act(() => page.button('Run').click());
+    expect(page.sent('askResponse')).toHaveLength(2);
+    expect(page.find('.jp-hdspAgent-ask-trouble')).toBeNull();
+  });
+
+  it('should go when it is answered elsewhere, and come back with the page', () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(bar()).not.toBeNull();
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    expect(bar()).toBeNull();
+    page.publish({ type: 'state', state: waiting([ask(1, 'command', 'ls')]) });
+    expect(bar()).not.toBeNull();
+  });
+
+  it('should leave the focus where one types, and bring it there after an answer by keyboard', () => {
+    page.begin(waiting([], { currentTaskStatus: 'running' }));
+    const field = document.createElement('textarea');
+    page.node.prepend(field);
+    field.focus();
+    page.publish(created(ask(1, 'command', 'ls')), {
+      type: 'taskProgress',
+      taskId: 't',
+      status: 'interactive',
+      todos: [],
+      messageQueue: [],
+      tokenUsage: {
+        totalTokensIn: 0,
+        totalTokensOut: 0,
+        totalCost: 0,
+        contextTokens: 0
+      }
+    });
+    expect(bar()).not.toBeNull();
+    expect(document.activeElement).toBe(field);
+    page.act(() => page.button('Run').focus());
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    expect(document.activeElement).toBe(field);
+    field.remove();
+  });
+
+  describe('what is no approval', () => {
+    it('should let one begin anew when the agent is done, and say that one can go on', () => {
+      page.begin(
+        waiting([ask(1, 'completion_result')], { currentTaskStatus: 'idle' })
+      );
+      expect(bar()?.textContent).toContain('just write below');
+      page.act(() => page.button('New conversation').click());
+      expect(page.sent('newConversation')).toHaveLength(1);
+    });
+
+    it('should say why the model gave no answer, and retry', () => {
+      page.begin(
+        waiting([ask(1, 'api_req_failed', 'The key is not accepted.')], {
+          currentTaskStatus: 'idle'
+        })
+      );
+      expect(bar()?.textContent).toContain('The key is not accepted.');
+      expect(labels()).toEqual(['Retry', 'New conversation']);
+    });
+
+    it('should let one go on beyond a limit, or stop', () => {
+      page.begin(
+        waiting(
+          [
+            ask(1, 'auto_approval_max_req_reached', {
+              count: 20,
+              type: 'requests'
+            })
+          ],
+          { currentTaskStatus: 'idle' }
+        )
+      );
+      expect(bar()?.textContent).toContain('the 20 requests');
+      expect(labels()).toEqual(['Go on', 'Stop here']);
+    });
+
+    it.each([
+      ['resume_task', 'resumable', ['Continue', 'New conversation']],
+      ['mistake_limit_reached', 'idle', ['Go on anyway', 'Stop here']],
+      ['resume_completed_task', 'idle', ['New conversation']],
+      ['use_mcp_server', 'interactive', ['Approve', 'Always', 'Deny']]
+    ] as const)('should have the buttons of %s', (kind, status, expected) => {
+      page.begin(waiting([ask(1, kind)], { currentTaskStatus: status }));
+      expect(labels()).toEqual(expected);
+    });
+  });
+
+  describe('a command that runs', () => {
+    const running = () =>
+      page.begin(
+        waiting([ask(1, 'command', 'sleep 9', { isAnswered: true })], {
+          currentTaskStatus: 'running',
+          runningCommands: [
+            { executionId: 'e', status: 'started', command: 'sleep 9' }
+          ]
+        })
+      );
+
+    it('should be stopped, or left to itself', async () => {
+      running();
+      expect(bar()?.textContent).toContain('sleep 9');
+      page.act(() => page.button('Stop the command').click());
+      expect(page.sent('terminalOperation')[0]).toMatchObject({
+        taskId: 't',
+        terminalOperation: 'abort'
+      });
+      await page.settle(() => page.answer('terminalOperation'));
+      expect(bar()).toBeNull();
+    });
+
+    it('should go with the command, and when the agent goes on', () => {
+      running();
+      page.publish({
+        type: 'commandExecutionStatus',
+        taskId: 't',
+        text: '{"executionId":"e","status":"exited","exitCode":0}'
+      });
+      expect(bar()).toBeNull();
+      page.publish({
+        type: 'commandExecutionStatus',
+        taskId: 't',
+        text: '{"executionId":"f","status":"started","command":"ls"}'
+      });
+      expect(bar()).not.toBeNull();
+      page.publish(created({ ts: 9, type: 'say', say: 'api_req_started' }));
+      expect(bar()).toBeNull();
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { ask, created, settings, waiting } from './asked';
+
+const QUESTION = {
+  question: 'Which one?',
+  suggest: [{ answer: 'The first' }, { answer: 'Plan it', mode: 'architect' }]
+};
+
+describe('FollowUp', () => {
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    page = new OpenedPanel();
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const countdown = () =>
+    page.find('.jp-hdspAgent-ask-countdown')?.textContent ?? null;
+  const suggestions = () => page.findAll('.jp-hdspAgent-ask-suggestion');
+  const automatic = settings({
+    autoApprovalEnabled: true,
+    alwaysAllowFollowupQuestions: true,
+    followupAutoApproveTimeoutMs: 60_000
+  });
+
+  it('should send a suggested answer, and leave what is typed where it is', async () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    page.act(() => page.panel.services.state.setDraft('t', { text: 'hm' }));
+    expect(page.findAll('.jp-hdspAgent-ask-note')).toEqual([]);
+    page.act(() => {
+      suggestions()[0]?.click();
+      suggestions()[0]?.click();
+    });
+    expect(page.sent('askResponse')).toHaveLength(1);
+    expect(page.sent('askResponse')[0]).toMatchObject({
+      taskId: 't',
+      messageTs: 1,
+      askResponse: 'messageResponse',
+      text: 'The first'
+    });
+    expect(page.panel.services.state.draft('t').text).toBe('hm');
+    await page.settle(() => page.answer('askResponse'));
+  });
+
+  it('should be read aloud as it is asked', () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    expect(page.find('.jp-hdspAgent-asks [role="status"]')?.textContent).toBe(
+      'The agent asks: Which one?'
+    );
+  });
+
+  it('should go on in the mode of the answer', async () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    expect(suggestions()[1]?.textContent).toContain('in the mode architect');
+    page.act(() => suggestions()[1]?.click());
+    expect(page.sent('mode')[0]).toMatchObject({
+      taskId: 't',
+      text: 'architect'
+    });
+    expect(page.sent('askResponse')).toEqual([]);
+    await page.settle(() => page.answer('mode'));
+    expect(page.sent('askResponse')[0]).toMatchObject({ text: 'Plan it' });
+  });
+
+  it('should put an answer into the field to be edited', () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    page.act(() =>
+      page.button('Edit this answer before it is sent: The first').click()
+    );
+    expect(page.panel.services.state.draft('t').text).toBe('The first');
+    expect(page.sent('askResponse')).toEqual([]);
+  });
+
+  it('should count down to the automatic answer, and stop when one wants it', async () => {
+    page.begin(
+      waiting([], { settings: automatic, currentTaskStatus: 'interactive' })
+    );
+    page.publish(created(ask(1, 'followup', QUESTION)));
+    expect(countdown()).toContain('in 60 seconds.');
+    page.wait(10_000);
+    expect(countdown()).toContain('in 50 seconds.');
+    page.act(() => page.button('Let me answer myself').click());
+    expect(page.sent('cancelAutoApproval')[0]).toMatchObject({ taskId: 't' });
+    await page.settle(() => page.answer('cancelAutoApproval'));
+    expect(countdown()).toBeNull();
+  });
+
+  it('should not answer for who has begun to write', () => {
+    page.begin(waiting([], { settings: automatic }));
+    page.publish(created(ask(1, 'followup', QUESTION)));
+    page.act(() => page.panel.services.state.setDraft('t', { text: 'I' }));
+    page.act(() => page.panel.services.state.setDraft('t', { text: 'I t' }));
+    expect(page.sent('cancelAutoApproval')).toHaveLength(1);
+  });
+
+  it('should go on counting after a reload, by the time the question has', () => {
+    page.begin(
+      waiting([ask(Date.now() - 45_000, 'followup', QUESTION)], {
+        settings: automatic
+      })
+    );
+    expect(countdown()).toContain('in 15 seconds.');
+  });
+
+  it('should say nothing where the clocks of server and page differ', () => {
+    page.begin(
+      waiting([ask(Date.now() + 90_000, 'followup', QUESTION)], {
+        settings: automatic
+      })
+    );
+    expect(countdown()).toBeNull();
+  });
+
+  it('should count nothing where nothing is answered automatically', () => {
+    page.begin(
+      waiting([ask(Date.now(), 'followup', QUESTION)], {
+        settings: settings({ ...automatic, autoApprovalEnabled: false })
+      })
+    );
+    expect(suggestions()).toHaveLength(2);
+    expect(countdown()).toBeNull();
+  });
+});

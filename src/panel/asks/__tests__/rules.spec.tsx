@@ -1,0 +1,210 @@
+import * as React from 'react';
+import { createRoot } from 'react-dom/client';
+
+import type { RuleSuggestion } from '../../../generated/wire';
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { PanelContext } from '../../services';
+import { AutoApproveMenu } from '../autoapprovemenu';
+import { ask, settings, waiting } from './asked';
+
+describe('rules', () => {
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    page = new OpenedPanel();
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const popup = () => page.find('.jp-hdspAgent-ask-popover');
+
+  describe('Approve always', () => {
+    const open = async () => {
+      page.begin(
+        waiting([ask(1, 'command', 'git log -3')], {
+          settings: settings({ allowedCommands: ['ls'] })
+        })
+      );
+      await page.settle(() => page.button('Approve always…').click());
+      await page.settle();
+    };
+    const suggest = (rules: RuleSuggestion[], reason?: string) =>
+      page.settle(() => {
+        page.server.socket.say({
+          op: 'msg',
+          data: {
+            type: 'ruleSuggestions',
+            requestId: 'r',
+            taskId: 't',
+            messageTs: 1,
+            rules,
+            ...(reason ? { reason } : {})
+          }
+        });
+        page.answer('suggestRules');
+      });
+
+    it('should show the rule it would add, then add it and approve', async () => {
+      await open();
+      expect(page.sent('suggestRules')[0]).toMatchObject({
+        taskId: 't',
+        messageTs: 1
+      });
+      await suggest([
+        { kind: 'class', value: 'alwaysAllowExecute' },
+        { kind: 'command', value: 'git log', command: 'git log -3' },
+        { kind: 'command', value: 'git log -3', command: 'git log -3' }
+      ]);
+      expect(popup()?.textContent).toContain('Running shell commands');
+      const radios = [...(popup()?.querySelectorAll('input') ?? [])];
+      expect(radios.map(({ checked }) => checked)).toEqual([true, false]);
+      await page.settle(() => radios[1]?.click());
+      await page.settle(() => page.button('Add and approve').click());
+      expect(page.sent('updateSettings')[0]).toMatchObject({
+        updatedSettings: {
+          alwaysAllowExecute: true,
+          allowedCommands: ['ls', 'git log -3']
+        }
+      });
+      expect(page.sent('askResponse')).toEqual([]);
+      await page.settle(() => page.answer('updateSettings'));
+      expect(page.sent('askResponse')[0]).toMatchObject({
+        messageTs: 1,
+        askResponse: 'yesButtonClicked'
+      });
+      expect(popup()).toBeNull();
+    });
+
+    it('should approve nothing when the rule was not added', async () => {
+      await open();
+      await suggest([{ kind: 'class', value: 'alwaysAllowExecute' }]);
+      await page.settle(() => page.button('Add and approve').click());
+      await page.settle(() =>
+        page.answer('updateSettings', {
+          code: 'forbidden_by_operator',
+          message: '',
+          params: {}
+        })
+      );
+      expect(popup()?.textContent).toContain('operator');
+      expect(page.sent('askResponse')).toEqual([]);
+    });
+
+    it('should say why there is no rule', async () => {
+      await open();
+      await suggest([], 'It could do anything.');
+      expect(popup()?.textContent).toContain('It could do anything.');
+    });
+
+    it('should lead to the rules there are', async () => {
+      await open();
+      page.act(() => page.button('See and delete rules').click());
+      expect(page.openedSettings).toEqual(['approvals']);
+      expect(popup()).toBeNull();
+    });
+
+    it('should close on Escape, with the focus at its button', async () => {
+      await open();
+      expect(popup()?.contains(document.activeElement)).toBe(true);
+      page.act(() => {
+        document.activeElement?.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
+        );
+      });
+      expect(popup()).toBeNull();
+      expect(document.activeElement).toBe(page.button('Approve always…'));
+    });
+  });
+
+  describe('AutoApproveMenu', () => {
+    const open = async (
+      change: Parameters<typeof settings>[0],
+      fixed: string[] = []
+    ) => {
+      page.begin({ settings: settings(change), fixed });
+      const place = document.createElement('div');
+      page.node.append(place);
+      const root = createRoot(place);
+      page.act(() =>
+        root.render(
+          <PanelContext.Provider value={page.panel.services}>
+            <AutoApproveMenu />
+          </PanelContext.Provider>
+        )
+      );
+      const button = place.querySelector('button');
+      await page.settle(() => button?.click());
+      await page.settle();
+      return () => {
+        page.act(() => root.unmount());
+        place.remove();
+      };
+    };
+    const box = (title: string) =>
+      [...(popup()?.querySelectorAll('label') ?? [])]
+        .find(label => label.textContent?.startsWith(title))
+        ?.querySelector('input');
+
+    it('should say how much is done without asking, and change it on the server alone', async () => {
+      const end = await open({
+        autoApprovalEnabled: true,
+        alwaysAllowReadOnly: true,
+        alwaysAllowWrite: false
+      });
+      expect(page.find('.jp-hdspAgent-autoApprove')?.textContent).toBe(
+        'Auto: 1'
+      );
+      expect(box('Reading')?.checked).toBe(true);
+      await page.settle(() => box('Editing')?.click());
+      expect(page.sent('updateSettings')[0]).toMatchObject({
+        updatedSettings: { alwaysAllowWrite: true }
+      });
+      expect(box('Editing')?.checked).toBe(false);
+      page.publish({
+        type: 'settingsUpdated',
+        settings: settings({
+          autoApprovalEnabled: true,
+          alwaysAllowReadOnly: true,
+          alwaysAllowWrite: true
+        }),
+        fixed: []
+      });
+      expect(box('Editing')?.checked).toBe(true);
+      end();
+    });
+
+    it('should leave alone what the operator fixed', async () => {
+      const end = await open({ autoApprovalEnabled: true }, [
+        'alwaysAllowExecute'
+      ]);
+      expect(box('Running shell commands')?.disabled).toBe(true);
+      expect(popup()?.textContent).toContain('Set by the operator');
+      await page.settle(() => page.button('All').click());
+      const change = page.sent('updateSettings')[0]?.updatedSettings;
+      expect(change).toMatchObject({ alwaysAllowWriteProtected: true });
+      expect(change).not.toHaveProperty('alwaysAllowExecute');
+      end();
+    });
+
+    it('should take a limit when one leaves its field, and none for an empty one', async () => {
+      const end = await open({ autoApprovalEnabled: true, allowedMaxCost: 2 });
+      const field = box('Most cost');
+      expect(field?.value).toBe('2');
+      await page.settle(() => {
+        field?.focus();
+        Object.getOwnPropertyDescriptor(
+          HTMLInputElement.prototype,
+          'value'
+        )?.set?.call(field, '');
+        field?.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+      await page.settle(() => field?.blur());
+      expect(page.sent('updateSettings')[0]).toMatchObject({
+        updatedSettings: { allowedMaxCost: null }
+      });
+      end();
+    });
+  });
+});

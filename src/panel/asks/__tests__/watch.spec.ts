@@ -1,0 +1,160 @@
+import { Notification } from '@jupyterlab/apputils';
+import type { IDisposable } from '@lumino/disposable';
+
+import type { OpenTask } from '../../../generated/wire';
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { watchAsks } from '../watch';
+import { ask, updated, waiting } from './asked';
+
+const TITLE = 'Clean the data';
+
+describe('watchAsks', () => {
+  let page: OpenedPanel;
+  let watch: IDisposable;
+  let opened: number;
+
+  beforeEach(() => {
+    page = new OpenedPanel();
+    opened = 0;
+    page.commands.addCommand('hdsp-agent:open', {
+      execute: () => {
+        opened += 1;
+      }
+    });
+    watch = watchAsks(page.panel.services, page.panel);
+  });
+
+  afterEach(() => {
+    watch.dispose();
+    page.dispose();
+    Notification.dismiss();
+    Reflect.deleteProperty(document, 'hidden');
+    Reflect.deleteProperty(globalThis, 'Notification');
+  });
+
+  const told = () =>
+    Notification.manager.notifications.map(({ message }) => message);
+  const other = (change: Partial<OpenTask> = {}): OpenTask => ({
+    taskId: 'o',
+    title: TITLE,
+    status: 'interactive',
+    needsYou: true,
+    ...change
+  });
+  const hidePage = (hidden: boolean) => {
+    Object.defineProperty(document, 'hidden', {
+      value: hidden,
+      configurable: true
+    });
+    page.act(() => {
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+  };
+
+  it('should count at the icon, and keep what Lab has there', () => {
+    page.panel.title.dataset = { id: 'panel' };
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(page.panel.title.dataset).toEqual({
+      id: 'panel',
+      'hdsp-agent-waiting': '1'
+    });
+    expect(page.panel.title.caption).toBe(
+      'HDSP Agent: 1 conversation waits for you'
+    );
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    expect(page.panel.title.dataset).toEqual({ id: 'panel' });
+    expect(page.panel.title.caption).toBe('HDSP Agent');
+  });
+
+  it('should not count who is done', () => {
+    page.begin(waiting([ask(1, 'completion_result')]));
+    expect(page.panel.title.dataset).toEqual({});
+  });
+
+  it('should not disturb who sees it', () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(told()).toEqual([]);
+  });
+
+  it('should tell who cannot see the panel, until it is answered', () => {
+    page.act(() => page.panel.hide());
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(told()).toEqual([
+      'The agent wants to run this command in the workspace.'
+    ]);
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    expect(told()).toEqual([]);
+  });
+
+  it('should take it back when the panel is shown', () => {
+    page.act(() => page.panel.hide());
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    page.act(() => page.panel.show());
+    expect(told()).toEqual([]);
+  });
+
+  it('should tell who looks at another page of the panel', () => {
+    page.act(() => {
+      page.panel.services.state.page = 'history';
+    });
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    expect(told()).toHaveLength(1);
+    page.act(() => {
+      page.panel.services.state.page = 'chat';
+    });
+    expect(told()).toEqual([]);
+  });
+
+  it('should tell which other conversation waits, once, and lead there', () => {
+    page.begin(waiting([], { openTasks: [other()] }));
+    page.publish({ type: 'openTasksUpdated', openTasks: [other()] });
+    expect(told()).toEqual([
+      'HDSP Agent waits for your answer in “Clean the data”.'
+    ]);
+    const [notification] = Notification.manager.notifications;
+    page.act(() =>
+      notification?.options.actions?.[0]?.callback(new MouseEvent('click'))
+    );
+    expect(opened).toBe(1);
+    expect(page.sent('showTaskWithId')[0]).toMatchObject({ taskId: 'o' });
+    page.publish({
+      type: 'openTasksUpdated',
+      openTasks: [other({ needsYou: false })]
+    });
+    expect(told()).toEqual([]);
+  });
+
+  it('should use the system only for a page out of sight, and if it may', () => {
+    const shown: string[] = [];
+    class SystemNotification {
+      static permission = 'default';
+      constructor(_: string, { body }: { body: string }) {
+        shown.push(body);
+      }
+      close(): void {
+        shown.pop();
+      }
+    }
+    Object.defineProperty(globalThis, 'Notification', {
+      value: SystemNotification,
+      configurable: true
+    });
+    hidePage(true);
+    page.begin(waiting([], { openTasks: [other()] }));
+    expect(shown).toEqual([]);
+    SystemNotification.permission = 'granted';
+    page.publish({ type: 'openTasksUpdated', openTasks: [] });
+    page.publish({ type: 'openTasksUpdated', openTasks: [other()] });
+    expect(shown).toHaveLength(1);
+    page.publish({ type: 'openTasksUpdated', openTasks: [] });
+    expect(shown).toEqual([]);
+  });
+
+  it('should end without a trace', () => {
+    page.act(() => page.panel.hide());
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    watch.dispose();
+    expect(told()).toEqual([]);
+    expect(page.panel.title.dataset).toEqual({});
+  });
+});

@@ -1,0 +1,197 @@
+import { caretDownIcon, closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { AskMessage } from '../../state/pendingask';
+import { isBlank } from '../composer/sending';
+import { beginConversation } from '../header/actions';
+import { usePanelState, usePendingAsk, useStore } from '../hooks';
+import { usePanel } from '../services';
+import { AskText } from './asktext';
+import { Fleeting } from './fleeting';
+import { FollowUp } from './followup';
+import { Popover } from './popover';
+import { RunningCommand } from './runningcommand';
+import { useAction } from './useaction';
+import { useAnswers } from './useanswers';
+import type { IAskWords } from './wording';
+import { describeAsk } from './wording';
+
+const RulesBody = React.lazy(() => import('./rulesbody'));
+
+/**
+ * What the agent waits for, in words and buttons; nothing when it does not.
+ */
+export function AskBar(): JSX.Element {
+  const { store, trans } = usePanel();
+  const ask = usePendingAsk(store);
+  const words = React.useMemo(
+    () => ask && describeAsk(ask, trans),
+    [ask, trans]
+  );
+  return (
+    <div className="jp-hdspAgent-asks">
+      {/* It is heard without the focus going anywhere. */}
+      <div className="jp-hdspAgent-announcement" role="status">
+        {words?.announcement ?? words?.sentence}
+      </div>
+      <AnswerTrouble />
+      {ask && words ? (
+        <Ask key={ask.ts} ask={ask} words={words} />
+      ) : (
+        <RunningCommand />
+      )}
+    </div>
+  );
+}
+
+function Ask({
+  ask,
+  words
+}: {
+  ask: AskMessage;
+  words: IAskWords;
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <Fleeting
+      className="jp-hdspAgent-ask"
+      role="group"
+      aria-label={trans.__('The agent waits for you')}
+      data-ask={ask.ask}
+    >
+      <AskText words={words} />
+      {ask.ask === 'followup' && <FollowUp ask={ask} />}
+      <AskButtons ask={ask} words={words} />
+    </Fleeting>
+  );
+}
+
+function AskButtons({
+  ask,
+  words
+}: {
+  ask: AskMessage;
+  words: IAskWords;
+}): JSX.Element | null {
+  const { answers, store, state, trans } = usePanel();
+  const isBusy = useAnswers(answers, ({ isBusy }) => isBusy);
+  const given = useAnswers(answers, answers => answers.given(ask));
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const hasNote = usePanelState(state, state => !isBlank(state.draft(taskId)));
+  const { approve, deny, canLeave, hasRules } = words;
+  if (!approve && !deny && !canLeave) {
+    return null;
+  }
+  return (
+    <>
+      {hasNote && approve && given === null && (
+        <p className="jp-hdspAgent-ask-note">
+          {deny
+            ? trans.__('What you typed goes along with your answer.')
+            : trans.__('What you typed goes along.')}
+        </p>
+      )}
+      <div className="jp-hdspAgent-ask-buttons">
+        {approve && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button jp-mod-accept"
+            aria-disabled={isBusy}
+            onClick={() => void answers.approve(ask)}
+          >
+            {given === 'yesButtonClicked' ? trans.__('Sending…') : approve}
+          </button>
+        )}
+        {hasRules && (
+          <Popover
+            label={trans.__('Approve always…')}
+            className="jp-hdspAgent-button jp-hdspAgent-ask-always"
+            face={
+              <>
+                {trans.__('Always')}
+                <caretDownIcon.react tag="span" aria-hidden="true" />
+              </>
+            }
+          >
+            {close => (
+              <React.Suspense fallback={trans.__('Loading…')}>
+                <RulesBody ask={ask} onDone={close} />
+              </React.Suspense>
+            )}
+          </Popover>
+        )}
+        {deny && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            aria-disabled={isBusy}
+            onClick={() => void answers.deny(ask)}
+          >
+            {given === 'noButtonClicked' ? trans.__('Sending…') : deny}
+          </button>
+        )}
+        {canLeave && <NewConversation isFirst={!approve} />}
+      </div>
+    </>
+  );
+}
+
+function NewConversation({ isFirst }: { isFirst: boolean }): JSX.Element {
+  const services = usePanel();
+  const { trans } = services;
+  const { isBusy, error, run } = useAction();
+  return (
+    <>
+      <button
+        type="button"
+        className={`jp-hdspAgent-button${isFirst ? ' jp-mod-accept' : ''}`}
+        aria-disabled={isBusy}
+        onClick={() => run(() => beginConversation(services))}
+      >
+        {trans.__('New conversation')}
+      </button>
+      {error && (
+        <p className="jp-hdspAgent-ask-error" role="alert">
+          {errorText(trans, error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * Says why the last answer was not taken, until it is put away.
+ */
+function AnswerTrouble(): JSX.Element | null {
+  const { answers, store, trans } = usePanel();
+  const trouble = useAnswers(answers, ({ trouble }) => trouble);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  if (trouble === null || trouble.taskId !== taskId) {
+    return null;
+  }
+  const close = trans.__('Close');
+  return (
+    <Fleeting className="jp-hdspAgent-ask-trouble" role="alert">
+      <p>
+        {trouble.isLate
+          ? trans.__(
+              'This was answered already, perhaps on another tab. Your answer came later and nothing was done with it.'
+            )
+          : errorText(trans, trouble.error)}
+        {trouble.gaveBack && (
+          <> {trans.__('What you typed is in the field again.')}</>
+        )}
+      </p>
+      <button
+        type="button"
+        className="jp-hdspAgent-asks-icon"
+        aria-label={close}
+        title={close}
+        onClick={() => answers.dismissTrouble()}
+      >
+        <closeIcon.react tag="span" aria-hidden="true" width="16px" />
+      </button>
+    </Fleeting>
+  );
+}

@@ -1,0 +1,68 @@
+import * as React from 'react';
+
+import { usePanel } from '../services';
+import type { IAskWords } from './wording';
+import { flagText } from './wording';
+
+/**
+ * What a question is about.
+ */
+export const AskText = React.memo(function AskText({
+  words: { sentence, stats, flags, items, code, hint }
+}: {
+  words: IAskWords;
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <>
+      <p className="jp-hdspAgent-ask-sentence">
+        {sentence}
+        {stats && (
+          <span
+            className="jp-hdspAgent-ask-stats"
+            aria-label={trans.__(
+              '%1 lines added, %2 removed',
+              stats.added,
+              stats.removed
+            )}
+            role="img"
+          >
+            {trans.__('+%1 −%2', stats.added, stats.removed)}
+          </span>
+        )}
+      </p>
+      {flags !== undefined && flags.length > 0 && (
+        <ul className="jp-hdspAgent-ask-flags" aria-label={trans.__('Mind')}>
+          {flags.map(flag => (
+            <li key={flag} className="jp-hdspAgent-ask-badge" data-flag={flag}>
+              {flagText(flag, trans)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {items !== undefined && (
+        <ul
+          className="jp-hdspAgent-ask-items"
+          tabIndex={0}
+          aria-label={trans.__('What it is about')}
+        >
+          {items.map((item, index) => (
+            <li key={index}>{item}</li>
+          ))}
+        </ul>
+      )}
+      {code !== undefined && code !== '' && (
+        <pre
+          className="jp-hdspAgent-ask-code"
+          // It scrolls, so that it must be reached by keyboard.
+          tabIndex={0}
+          role="group"
+          aria-label={trans.__('In full')}
+        >
+          {code}
+        </pre>
+      )}
+      {hint && <p className="jp-hdspAgent-ask-hint">{hint}</p>}
+    </>
+  );
+});

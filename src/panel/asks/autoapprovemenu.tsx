@@ -1,0 +1,63 @@
+import { caretDownIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import type { AgentState } from '../../state/store';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { APPROVED_CLASSES } from './approvedclasses';
+import { Popover } from './popover';
+
+const AutoApproveBody = React.lazy(() => import('./autoapprovebody'));
+
+/**
+ * Shows what the agent does without asking, and lets one change it.
+ */
+export function AutoApproveMenu(): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const settings = useStore(store, ({ state }) => state?.settings);
+  if (settings === undefined) {
+    return null;
+  }
+  const count = approvedCount(settings);
+  const status =
+    count === 0
+      ? trans.__('The agent asks before everything.')
+      : trans._n(
+          'The agent does %1 kind of action without asking.',
+          'The agent does %1 kinds of actions without asking.',
+          count
+        );
+  const face =
+    count === 0 ? trans.__('Auto: off') : trans.__('Auto: %1', String(count));
+  return (
+    <Popover
+      label={trans.__('Automatic approval')}
+      buttonLabel={trans.__('%1 (automatic approval)', face)}
+      description={status}
+      className="jp-hdspAgent-autoApprove"
+      face={
+        <>
+          <span>{face}</span>
+          <caretDownIcon.react tag="span" aria-hidden="true" />
+        </>
+      }
+    >
+      {() => (
+        <React.Suspense fallback={trans.__('Loading…')}>
+          <AutoApproveBody />
+        </React.Suspense>
+      )}
+    </Popover>
+  );
+}
+
+/**
+ * How many kinds of actions are approved without asking.
+ */
+export function approvedCount(
+  settings: NonNullable<AgentState['settings']>
+): number {
+  return settings.autoApprovalEnabled
+    ? APPROVED_CLASSES.filter(name => settings[name]).length
+    : 0;
+}

@@ -1,0 +1,154 @@
+import { editIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { Suggestion } from '../../generated/wire';
+import type { AskMessage } from '../../state/pendingask';
+import { isBlank } from '../composer/sending';
+import { usePanelState, useSecondsUntil, useStore } from '../hooks';
+import { usePanel } from '../services';
+import { named } from './answers';
+import { followUpOf } from './texts';
+import { useAction } from './useaction';
+import { useAnswers } from './useanswers';
+
+/**
+ * The answers the agent suggests to its question, and how long one has before
+ * the first of them is taken.
+ */
+export function FollowUp({ ask }: { ask: AskMessage }): JSX.Element {
+  const { state, store, answers, node, trans } = usePanel();
+  const suggestions = React.useMemo(() => followUpOf(ask).suggest ?? [], [ask]);
+  const isBusy = useAnswers(answers, ({ isBusy }) => isBusy);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const write = (answer: string) => {
+    const { text } = state.draft(taskId);
+    state.setDraft(taskId, {
+      text: [text, answer].filter(part => part !== '').join('\n')
+    });
+    node.querySelector('textarea')?.focus();
+  };
+  return (
+    <>
+      {suggestions.length > 0 && (
+        <>
+          <AutoAnswer ask={ask} taskId={taskId} />
+          <ul
+            className="jp-hdspAgent-ask-suggestions"
+            aria-label={trans.__('Suggested answers')}
+          >
+            {suggestions.map((suggestion, index) => (
+              <li key={index}>
+                <SuggestionButtons
+                  suggestion={suggestion}
+                  isBusy={isBusy}
+                  onSend={() =>
+                    void answers.say(ask, suggestion.answer, suggestion.mode)
+                  }
+                  onEdit={() => write(suggestion.answer)}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+function SuggestionButtons({
+  suggestion: { answer, mode },
+  isBusy,
+  onSend,
+  onEdit
+}: {
+  suggestion: Suggestion;
+  isBusy: boolean;
+  onSend: () => void;
+  onEdit: () => void;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const edit = trans.__('Edit this answer before it is sent: %1', answer);
+  return (
+    <>
+      <button
+        type="button"
+        className="jp-hdspAgent-button jp-hdspAgent-ask-suggestion"
+        aria-disabled={isBusy}
+        onClick={onSend}
+      >
+        {answer}
+        {mode && (
+          <span className="jp-hdspAgent-ask-badge">
+            {trans.__('in the mode %1', mode)}
+          </span>
+        )}
+      </button>
+      <button
+        type="button"
+        className="jp-hdspAgent-asks-icon"
+        aria-label={edit}
+        title={trans.__('Edit this answer before it is sent')}
+        onClick={onEdit}
+      >
+        <editIcon.react tag="span" aria-hidden="true" width="16px" />
+      </button>
+    </>
+  );
+}
+
+/**
+ * Counts down to the automatic answer; nothing where there is none. Whoever
+ * begins to write answers themselves.
+ */
+function AutoAnswer({
+  ask,
+  taskId
+}: {
+  ask: AskMessage;
+  taskId: string | null;
+}): JSX.Element | null {
+  const { client, store, state, answers, trans } = usePanel();
+  const until = useStore(store, () => answers.clock.at(ask));
+  const [isCancelled, setCancelled] = React.useState(false);
+  const seconds = useSecondsUntil(isCancelled ? null : until);
+  const writes = usePanelState(state, state => !isBlank(state.draft(taskId)));
+  const { isBusy, error, run } = useAction();
+  const cancel = () =>
+    run(async () => {
+      await client.request({ type: 'cancelAutoApproval', ...named(taskId) });
+      answers.clock.cancelled(ask);
+      setCancelled(true);
+    });
+  const isRunning = seconds !== null && !isCancelled;
+  const shallCancel = writes && isRunning && !isBusy && error === null;
+  React.useEffect(() => {
+    if (shallCancel) {
+      cancel();
+    }
+  });
+  if (!isRunning) {
+    return null;
+  }
+  return (
+    <p className="jp-hdspAgent-ask-countdown">
+      {/* Not read aloud: it changes every second. */}
+      <span aria-hidden="true">
+        {trans._n(
+          'The first answer is taken in %1 second.',
+          'The first answer is taken in %1 seconds.',
+          seconds
+        )}
+      </span>{' '}
+      <button
+        type="button"
+        className="jp-hdspAgent-ask-link"
+        aria-disabled={isBusy}
+        onClick={cancel}
+      >
+        {trans.__('Let me answer myself')}
+      </button>
+      {error && <span role="alert">{errorText(trans, error)}</span>}
+    </p>
+  );
+}

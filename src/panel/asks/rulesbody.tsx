@@ -1,0 +1,222 @@
+import * as React from 'react';
+
+import { asErrorBody, errorText } from '../../errors';
+import { settingsText } from '../../generated/settingsText';
+import type {
+  ErrorBody,
+  ExtensionMessage,
+  RuleSuggestion,
+  RuleSuggestionsMessage
+} from '../../generated/wire';
+import type { AskMessage } from '../../state/pendingask';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { named } from './answers';
+import { requestReply } from './reply';
+import { useAction } from './useaction';
+
+/**
+ * Shows the rules that would answer a question, and adds the chosen ones.
+ */
+export default function RulesBody({
+  ask,
+  onDone
+}: {
+  ask: AskMessage;
+  onDone: () => void;
+}): JSX.Element {
+  const { openSettings, trans } = usePanel();
+  const suggested = useSuggestedRules(ask);
+  return (
+    <>
+      <h3 className="jp-hdspAgent-ask-popover-title">
+        {trans.__('Do not ask about this any more')}
+      </h3>
+      {suggested === null && <p>{trans.__('Looking for a rule…')}</p>}
+      {suggested?.kind === 'failed' && (
+        <p role="alert">{errorText(trans, suggested.error)}</p>
+      )}
+      {suggested?.kind === 'none' && (
+        <p role="status">
+          {suggested.reason ||
+            trans.__('No rule can approve this. It is asked about each time.')}
+        </p>
+      )}
+      {suggested?.kind === 'some' && (
+        <RulesForm ask={ask} rules={suggested.rules} onDone={onDone} />
+      )}
+      <button
+        type="button"
+        className="jp-hdspAgent-ask-link"
+        onClick={() => {
+          onDone();
+          openSettings('approvals');
+        }}
+      >
+        {trans.__('See and delete rules')}
+      </button>
+    </>
+  );
+}
+
+function RulesForm({
+  ask,
+  rules,
+  onDone
+}: {
+  ask: AskMessage;
+  rules: readonly RuleSuggestion[];
+  onDone: () => void;
+}): JSX.Element {
+  const { answers, client, store, trans } = usePanel();
+  const words = React.useMemo(() => settingsText(trans), [trans]);
+  const settings = useStore(store, ({ state }) => state?.settings);
+  const commands = React.useMemo(() => Private.byCommand(rules), [rules]);
+  const [chosen, setChosen] = React.useState<Readonly<Record<string, string>>>(
+    {}
+  );
+  const { isBusy, error, run } = useAction();
+  const classes = rules.filter(({ kind }) => kind === 'class');
+  const valueFor = (command: string, offered: readonly RuleSuggestion[]) =>
+    chosen[command] ?? offered[0]?.value ?? '';
+  const add = () =>
+    run(async () => {
+      const values = commands.map(([command, offered]) =>
+        valueFor(command, offered)
+      );
+      await client.request({
+        type: 'updateSettings',
+        updatedSettings: Private.change(
+          classes,
+          values,
+          settings?.allowedCommands ?? []
+        )
+      });
+      onDone();
+      await answers.approve(ask);
+    });
+  return (
+    <form
+      className="jp-hdspAgent-ask-rules"
+      onSubmit={event => {
+        event.preventDefault();
+        add();
+      }}
+    >
+      {commands.map(([command, offered]) => (
+        <fieldset key={command}>
+          <legend>{trans.__('Commands that begin with')}</legend>
+          {offered.map(({ value }) => (
+            <label key={value}>
+              <input
+                type="radio"
+                name={command}
+                checked={valueFor(command, offered) === value}
+                onChange={() => setChosen({ ...chosen, [command]: value })}
+              />
+              <code>{value}</code>
+            </label>
+          ))}
+        </fieldset>
+      ))}
+      {classes.length > 0 && (
+        <>
+          <p>{trans.__('This is switched on, for all conversations:')}</p>
+          <ul>
+            {classes.map(({ value, label }) => (
+              <li key={value} title={words[value]?.description}>
+                {words[value]?.title ?? label ?? value}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <button
+        type="submit"
+        className="jp-hdspAgent-button jp-mod-accept"
+        aria-disabled={isBusy}
+      >
+        {isBusy ? trans.__('Saving…') : trans.__('Add and approve')}
+      </button>
+      {error && <p role="alert">{errorText(trans, error)}</p>}
+    </form>
+  );
+}
+
+type Suggested =
+  | { readonly kind: 'some'; readonly rules: readonly RuleSuggestion[] }
+  | { readonly kind: 'none'; readonly reason: string | undefined }
+  | { readonly kind: 'failed'; readonly error: ErrorBody };
+
+function useSuggestedRules(ask: AskMessage): Suggested | null {
+  const { client, store } = usePanel();
+  const [suggested, setSuggested] = React.useState<Suggested | null>(null);
+  const { ts } = ask;
+  React.useEffect(() => {
+    let isWanted = true;
+    const isReply = (
+      message: ExtensionMessage
+    ): message is RuleSuggestionsMessage =>
+      message.type === 'ruleSuggestions' && message.messageTs === ts;
+    const tell = (told: Suggested) => {
+      if (isWanted) {
+        setSuggested(told);
+      }
+    };
+    requestReply(
+      client,
+      {
+        type: 'suggestRules',
+        messageTs: ts,
+        ...named(store.state?.currentTaskId ?? null)
+      },
+      isReply
+    ).then(
+      ({ rules, reason }) =>
+        tell(
+          rules.length > 0 ? { kind: 'some', rules } : { kind: 'none', reason }
+        ),
+      (reason: unknown) => tell({ kind: 'failed', error: asErrorBody(reason) })
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, store, ts]);
+  return suggested;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The rules for each part of a command line; one of each is enough.
+   */
+  export function byCommand(
+    rules: readonly RuleSuggestion[]
+  ): [string, RuleSuggestion[]][] {
+    const parts = new Map<string, RuleSuggestion[]>();
+    for (const rule of rules) {
+      if (rule.kind === 'command') {
+        const part = rule.command ?? rule.value;
+        parts.set(part, [...(parts.get(part) ?? []), rule]);
+      }
+    }
+    return [...parts];
+  }
+
+  /**
+   * What the rules change in the settings.
+   */
+  export function change(
+    classes: readonly RuleSuggestion[],
+    commands: readonly string[],
+    allowed: readonly string[]
+  ): Record<string, boolean | string[]> {
+    const added = [...new Set([...allowed, ...commands])];
+    return {
+      ...Object.fromEntries(classes.map(({ value }) => [value, true])),
+      ...(commands.length > 0 ? { allowedCommands: added } : {})
+    };
+  }
+}

@@ -1,0 +1,93 @@
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { CommandStarted } from '../../generated/wire';
+import type { AgentStore } from '../../state/store';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { named } from './answers';
+import { Fleeting } from './fleeting';
+import { useAction } from './useaction';
+
+/**
+ * What one can do about a command the agent waits for; nothing when there is none.
+ */
+export function RunningCommand(): JSX.Element | null {
+  const { client, store, trans } = usePanel();
+  const command = useStore(store, awaitedCommand);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const [letGo, setLetGo] = React.useState<string | null>(null);
+  const { isBusy, error, run } = useAction();
+  if (command === null || command.executionId === letGo) {
+    return null;
+  }
+  const operate = (terminalOperation: 'continue' | 'abort') =>
+    run(async () => {
+      await client.request({
+        type: 'terminalOperation',
+        terminalOperation,
+        ...named(taskId)
+      });
+      setLetGo(command.executionId);
+    });
+  return (
+    <Fleeting
+      className="jp-hdspAgent-ask"
+      role="group"
+      aria-label={trans.__('The command that runs')}
+      data-ask="command_output"
+    >
+      <p className="jp-hdspAgent-ask-sentence">
+        {trans.__('The agent waits for this command.')}
+      </p>
+      <pre className="jp-hdspAgent-ask-code" data-size="line">
+        {command.command}
+      </pre>
+      <div className="jp-hdspAgent-ask-buttons">
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          aria-disabled={isBusy}
+          onClick={() => operate('continue')}
+        >
+          {trans.__('Go on while it runs')}
+        </button>
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          aria-disabled={isBusy}
+          onClick={() => operate('abort')}
+        >
+          {trans.__('Stop the command')}
+        </button>
+      </div>
+      {error && (
+        <p className="jp-hdspAgent-ask-error" role="alert">
+          {errorText(trans, error)}
+        </p>
+      )}
+    </Fleeting>
+  );
+}
+
+/**
+ * The command the work waits for. One that goes on in the background is none:
+ * the model was asked again since.
+ */
+export function awaitedCommand(store: AgentStore): CommandStarted | null {
+  const running = store.state?.runningCommands ?? [];
+  const newest = running.at(-1);
+  if (newest === undefined || store.state?.currentTaskStatus !== 'running') {
+    return null;
+  }
+  for (let index = store.order.length - 1; index >= 0; index--) {
+    const message = store.message(store.order[index]);
+    if (message?.say === 'api_req_started') {
+      return null;
+    }
+    if (message?.ask === 'command' && message.isAnswered) {
+      return newest;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,274 @@
+import { Notification } from '@jupyterlab/apputils';
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate } from '@lumino/disposable';
+import type { Message } from '@lumino/messaging';
+import { MessageLoop } from '@lumino/messaging';
+import type { Widget } from '@lumino/widgets';
+
+import { CommandIDs } from '../../commands/ids';
+import { asErrorBody, errorText } from '../../errors';
+import { onPendingAsk, pendingAsk } from '../../state/pendingask';
+import type { IPanelServices } from '../services';
+import { describeAsk } from './wording';
+
+/**
+ * Tell the person that the agent waits for them: at the panel's icon always,
+ * and by a notification when they cannot see it.
+ *
+ * @returns A disposable that ends it.
+ */
+export function watchAsks(
+  services: IPanelServices,
+  panelWidget: Widget
+): IDisposable {
+  const watch = new Private.Watch(services, panelWidget);
+  return new DisposableDelegate(() => watch.dispose());
+}
+
+/**
+ * Which conversations wait for the person.
+ */
+export interface IWaiting {
+  readonly taskId: string;
+  readonly title: string;
+}
+
+/**
+ * The conversations that do not go on without the person, by what the server
+ * says of all that are open.
+ */
+export function waitingTasks({
+  store
+}: Pick<IPanelServices, 'store'>): IWaiting[] {
+  const { openTasks, currentTaskId, currentTaskItem } = store.state ?? {};
+  const waiting = (openTasks ?? [])
+    .filter(({ needsYou }) => needsYou)
+    .map(({ taskId, title }) => ({ taskId, title }));
+  const isCurrentListed = openTasks?.some(
+    ({ taskId }) => taskId === currentTaskId
+  );
+  const ask = pendingAsk(store);
+  if (
+    currentTaskId &&
+    !isCurrentListed &&
+    ask &&
+    Private.needsPerson(ask.ask)
+  ) {
+    const title = currentTaskItem?.title ?? currentTaskItem?.task ?? '';
+    waiting.push({ taskId: currentTaskId, title });
+  }
+  return waiting;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  const BADGE = 'hdsp-agent-waiting';
+  const LONGEST_TITLE = 60;
+
+  export class Watch {
+    constructor(services: IPanelServices, panel: Widget) {
+      this._services = services;
+      this._panel = panel;
+      this._caption = panel.title.caption;
+      this._endWatching = onPendingAsk(services.store, this._look);
+      services.store.changed.connect(this._look);
+      services.state.changed.connect(this._look);
+      MessageLoop.installMessageHook(panel, this._onPanel);
+      document.addEventListener('visibilitychange', this._look);
+      this._look();
+    }
+
+    dispose(): void {
+      this._endWatching();
+      this._services.store.changed.disconnect(this._look);
+      this._services.state.changed.disconnect(this._look);
+      MessageLoop.removeMessageHook(this._panel, this._onPanel);
+      document.removeEventListener('visibilitychange', this._look);
+      this._told.forEach(told => this._takeBack(told));
+      this._told.clear();
+      this._showBadge(0);
+    }
+
+    private readonly _onPanel = (_: unknown, message: Message): boolean => {
+      if (message.type === 'after-show' || message.type === 'after-hide') {
+        this._look();
+      }
+      return true;
+    };
+
+    private readonly _look = (): void => {
+      const waiting = waitingTasks(this._services);
+      this._showBadge(waiting.length);
+      const ids = new Set(waiting.map(({ taskId }) => taskId));
+      for (const [taskId, told] of this._told) {
+        if (!ids.has(taskId) || this._isSeen(taskId)) {
+          this._takeBack(told);
+          told.id = null;
+        }
+        if (!ids.has(taskId)) {
+          this._told.delete(taskId);
+        }
+      }
+      for (const task of waiting) {
+        if (!this._told.has(task.taskId)) {
+          this._told.set(task.taskId, this._tell(task));
+        }
+      }
+    };
+
+    /**
+     * Whether the person has the conversation before their eyes.
+     */
+    private _isSeen(taskId: string): boolean {
+      const { store, state } = this._services;
+      return (
+        this._panel.isVisible &&
+        !document.hidden &&
+        state.page === 'chat' &&
+        store.state?.currentTaskId === taskId
+      );
+    }
+
+    private _tell(task: IWaiting): ITold {
+      if (this._isSeen(task.taskId)) {
+        return { id: null, system: null };
+      }
+      const { trans } = this._services;
+      const text = this._sentence(task);
+      const id = Notification.emit(text, 'warning', {
+        autoClose: false,
+        actions: [
+          {
+            label: trans.__('Show'),
+            caption: trans.__('Open the conversation in the panel'),
+            displayType: 'accent',
+            callback: () => this._show(task.taskId)
+          }
+        ]
+      });
+      return { id, system: this._tellSystem(task.taskId, text) };
+    }
+
+    private _sentence({ taskId, title }: IWaiting): string {
+      const { store, trans } = this._services;
+      const short =
+        title.length > LONGEST_TITLE
+          ? `${title.slice(0, LONGEST_TITLE - 1)}…`
+          : title;
+      const ask =
+        store.state?.currentTaskId === taskId ? pendingAsk(store) : null;
+      if (short === '') {
+        return ask
+          ? describeAsk(ask, trans).sentence
+          : trans.__('HDSP Agent waits for your answer.');
+      }
+      return ask
+        ? trans.__('%1 (%2)', describeAsk(ask, trans).sentence, short)
+        : trans.__('HDSP Agent waits for your answer in “%1”.', short);
+    }
+
+    /**
+     * A notification of the operating system, only for who has allowed them
+     * and cannot see this page.
+     */
+    private _tellSystem(
+      taskId: string,
+      body: string
+    ): globalThis.Notification | null {
+      const { Notification: SystemNotification } = globalThis;
+      if (
+        !document.hidden ||
+        typeof SystemNotification !== 'function' ||
+        SystemNotification.permission !== 'granted'
+      ) {
+        return null;
+      }
+      try {
+        const { trans } = this._services;
+        const told = new SystemNotification(trans.__('HDSP Agent'), {
+          body,
+          // Several tabs of one server tell it once.
+          tag: `hdsp-agent-${taskId}`
+        });
+        told.onclick = () => {
+          window.focus();
+          this._show(taskId);
+        };
+        return told;
+      } catch (error) {
+        // Some browsers have them for service workers alone.
+        console.warn('HDSP Agent could not show a notification', error);
+        return null;
+      }
+    }
+
+    private _show(taskId: string): void {
+      const { client, commands, state, store, trans } = this._services;
+      void commands.execute(CommandIDs.open);
+      state.page = 'chat';
+      if (store.state?.currentTaskId !== taskId) {
+        client
+          .request({ type: 'showTaskWithId', taskId })
+          .catch((reason: unknown) =>
+            Notification.error(errorText(trans, asErrorBody(reason)))
+          );
+      }
+    }
+
+    private _takeBack({ id, system }: ITold): void {
+      if (id !== null) {
+        Notification.dismiss(id);
+      }
+      system?.close();
+    }
+
+    private _showBadge(count: number): void {
+      if (count === this._count) {
+        return;
+      }
+      this._count = count;
+      const { title } = this._panel;
+      const { trans } = this._services;
+      // Lab keeps its own data there.
+      const { [BADGE]: _, ...others } = title.dataset;
+      title.dataset =
+        count > 0 ? { ...others, [BADGE]: String(count) } : others;
+      title.caption =
+        count > 0
+          ? trans._n(
+              'HDSP Agent: %1 conversation waits for you',
+              'HDSP Agent: %1 conversations wait for you',
+              count
+            )
+          : this._caption;
+    }
+
+    private readonly _services: IPanelServices;
+    private readonly _panel: Widget;
+    private readonly _caption: string;
+    private readonly _endWatching: () => void;
+    private readonly _told = new Map<string, ITold>();
+    private _count = 0;
+  }
+
+  /**
+   * Whether nothing goes on without an answer to a question of this kind.
+   */
+  export function needsPerson(ask: string): boolean {
+    return ![
+      'completion_result',
+      'resume_completed_task',
+      'resume_task'
+    ].includes(ask);
+  }
+
+  /**
+   * What was told about one conversation; the ids are gone when it was seen.
+   */
+  interface ITold {
+    id: string | null;
+    system: globalThis.Notification | null;
+  }
+}

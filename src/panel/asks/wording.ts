@@ -1,0 +1,253 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { DiffStats } from '../../generated/wire';
+import type { AskMessage } from '../../state/pendingask';
+import { commandOf, followUpOf, limitOf, mcpUseOf } from './texts';
+import { describeTool } from './toolwording';
+
+/**
+ * Why one should look twice before one approves.
+ */
+export type AskFlag =
+  'outside' | 'protected' | 'install' | 'network' | 'deletes' | 'memory';
+
+/**
+ * A question in words: what will be done and where, and what the buttons say.
+ */
+export interface IAskWords {
+  /**
+   * One sentence.
+   */
+  readonly sentence: string;
+
+  /**
+   * What is read aloud, if not the sentence.
+   */
+  readonly announcement?: string;
+
+  /**
+   * What will run, byte for byte.
+   */
+  readonly code?: string;
+
+  /**
+   * What it is about, if that is several things; all are approved at once.
+   */
+  readonly items?: readonly string[];
+  readonly stats?: DiffStats;
+  readonly flags?: readonly AskFlag[];
+
+  /**
+   * What the button says that lets the agent go on, if there is one.
+   */
+  readonly approve?: string;
+
+  /**
+   * What the button says that does not let it, if there is one.
+   */
+  readonly deny?: string;
+
+  /**
+   * Whether one may as well begin another conversation.
+   */
+  readonly canLeave?: boolean;
+
+  /**
+   * Whether there are rules that would answer questions like this one.
+   */
+  readonly hasRules?: boolean;
+
+  /**
+   * What else one can do.
+   */
+  readonly hint?: string;
+}
+
+/**
+ * Put a question into words.
+ */
+export function describeAsk(
+  ask: AskMessage,
+  trans: TranslationBundle
+): IAskWords {
+  switch (ask.ask) {
+    case 'tool':
+      return describeTool(ask, trans);
+    case 'command':
+      return describeCommand(ask, trans);
+    case 'use_mcp_server':
+      return describeMcpUse(ask, trans);
+    case 'followup':
+      return describeFollowUp(ask, trans);
+    default:
+      return describeHalt(ask, trans);
+  }
+}
+
+/**
+ * What a flag says.
+ */
+export function flagText(flag: AskFlag, trans: TranslationBundle): string {
+  switch (flag) {
+    case 'outside':
+      return trans.__('Outside the workspace');
+    case 'protected':
+      return trans.__('Protected: steers the agent itself');
+    case 'install':
+      return trans.__('Installs packages');
+    case 'network':
+      return trans.__('Uses the network');
+    case 'deletes':
+      return trans.__('Deletes cells');
+    case 'memory':
+      return trans.__('All variables are lost');
+  }
+}
+
+/**
+ * Whether code or a command installs packages, as far as its words tell.
+ */
+export function installsPackages(code: string): boolean {
+  return INSTALLS.test(code);
+}
+
+const INSTALLS =
+  /\b(?:pip3?|conda|mamba|micromamba|uv(?:\s+pip)?|poetry|pixi|npm|yarn|jlpm|pnpm|apt|apt-get|dnf|brew)\s+(?:-\S+\s+)*(?:install|add)\b/;
+
+function describeFollowUp(
+  ask: AskMessage,
+  trans: TranslationBundle
+): IAskWords {
+  const { question, suggest } = followUpOf(ask);
+  return {
+    sentence: trans.__('The agent has a question for you.'),
+    ...(question
+      ? { announcement: trans.__('The agent asks: %1', question) }
+      : {}),
+    hint: suggest?.length
+      ? trans.__('Choose an answer, or write your own below.')
+      : trans.__('Write your answer below.')
+  };
+}
+
+function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
+  const { command, folder } = commandOf(ask);
+  const flags: AskFlag[] = [];
+  if (folder !== null && /^(?:[/~'"\\]|[A-Za-z]:|\.\.)/.test(folder)) {
+    flags.push('outside');
+  }
+  if (installsPackages(command)) {
+    flags.push('install');
+  }
+  return {
+    sentence:
+      folder === null
+        ? trans.__('The agent wants to run this command in the workspace.')
+        : trans.__('The agent wants to run this command in %1.', folder),
+    code: command,
+    flags,
+    approve: trans.__('Run'),
+    deny: trans.__('Deny'),
+    hasRules: true
+  };
+}
+
+function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskWords {
+  const use = mcpUseOf(ask);
+  const buttons = {
+    approve: trans.__('Approve'),
+    deny: trans.__('Deny'),
+    hasRules: true
+  };
+  if (use?.type === 'access_mcp_resource') {
+    return use.serverName === 'web'
+      ? {
+          ...buttons,
+          sentence: trans.__('The agent wants to fetch this address.'),
+          code: use.uri ?? '',
+          flags: ['network'],
+          approve: trans.__('Fetch')
+        }
+      : {
+          ...buttons,
+          sentence: trans.__(
+            'The agent wants to read this from the MCP server “%1”.',
+            use.serverName ?? ''
+          ),
+          code: use.uri ?? ''
+        };
+  }
+  return {
+    ...buttons,
+    sentence: trans.__(
+      'The agent wants to use the tool “%1” of the MCP server “%2”.',
+      use?.toolName ?? '',
+      use?.serverName ?? ''
+    ),
+    ...(use?.arguments ? { code: use.arguments } : {})
+  };
+}
+
+function describeHalt(ask: AskMessage, trans: TranslationBundle): IAskWords {
+  switch (ask.ask) {
+    case 'completion_result':
+    case 'resume_completed_task':
+      return {
+        sentence: trans.__('The agent is done.'),
+        hint: trans.__('To go on with this, just write below.'),
+        canLeave: true
+      };
+    case 'resume_task':
+      return {
+        sentence: trans.__('The work on this was interrupted.'),
+        hint: trans.__('You can also say below how to go on.'),
+        approve: trans.__('Continue'),
+        canLeave: true
+      };
+    case 'api_req_failed':
+      return {
+        sentence: trans.__('The model gave no answer.'),
+        ...(ask.text ? { code: ask.text } : {}),
+        approve: trans.__('Retry'),
+        canLeave: true
+      };
+    case 'mistake_limit_reached':
+      return {
+        sentence:
+          ask.text || trans.__('The model makes one mistake after the other.'),
+        hint: trans.__(
+          'Saying below what it should do differently helps most.'
+        ),
+        approve: trans.__('Go on anyway'),
+        deny: trans.__('Stop here')
+      };
+    case 'auto_approval_max_req_reached':
+      return describeLimit(ask, trans);
+    default:
+      // Of a newer server. Its row says what it asks.
+      return {
+        sentence: trans.__('The agent asks for your approval.'),
+        approve: trans.__('Approve'),
+        deny: trans.__('Deny')
+      };
+  }
+}
+
+function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskWords {
+  const { type, count } = limitOf(ask);
+  return {
+    sentence:
+      type === 'cost'
+        ? trans.__(
+            'The agent has spent the US$ %1 you allow it at a time.',
+            String(count ?? '')
+          )
+        : trans.__(
+            'The agent has made the %1 requests you allow it at a time.',
+            String(count ?? '')
+          ),
+    hint: trans.__('Going on allows as much again.'),
+    approve: trans.__('Go on'),
+    deny: trans.__('Stop here')
+  };
+}

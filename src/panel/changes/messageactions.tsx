@@ -1,0 +1,158 @@
+import { Clipboard } from '@jupyterlab/apputils';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import {
+  copyIcon,
+  deleteIcon,
+  duplicateIcon,
+  editIcon,
+  undoIcon
+} from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { ClineMessage } from '../../generated/wire';
+import { useAction } from '../asks/useaction';
+import { readAttachments } from '../composer/attachments';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { deleteMessage, goBack } from './changing';
+import { MessageEditor } from './editor';
+import { MessageEdits } from './edits';
+
+/**
+ * What can be done with a message of the person: edit and send it again, go
+ * back to it, go on from it in a copy, copy its text, delete it.
+ */
+export function MessageActions({
+  message
+}: {
+  message: ClineMessage;
+}): JSX.Element | null {
+  const services = usePanel();
+  const { client, store, state, trans } = services;
+  const { ts } = message;
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const isFirst = useStore(
+    store,
+    ({ order, hasOlderMessages }) => order[0] === ts && !hasOlderMessages
+  );
+  const edited = useEdited(taskId, ts);
+  const { isBusy, error, run } = useAction();
+  const [copied, setCopied] = React.useState(false);
+  const buttons = React.useRef<HTMLDivElement>(null);
+  const wasEdited = React.useRef(false);
+  React.useLayoutEffect(() => {
+    // The field that had the focus is gone with it.
+    if (wasEdited.current && document.activeElement === document.body) {
+      buttons.current?.querySelector('button')?.focus();
+    }
+    wasEdited.current = edited !== null;
+  }, [edited]);
+  if (taskId === null || message.partial === true) {
+    return null;
+  }
+  const said = () => readAttachments(message.text ?? '').text;
+  const actions: readonly IMessageAction[] = [
+    {
+      icon: editIcon,
+      label: trans.__('Edit and send again'),
+      act: () => MessageEdits.of(state).write(taskId, ts, said())
+    },
+    {
+      icon: undoIcon,
+      label: trans.__('Go back to here…'),
+      act: () => run(() => goBack(services, taskId, ts, isFirst))
+    },
+    {
+      icon: duplicateIcon,
+      label: trans.__('Go on from here in a copy'),
+      act: () =>
+        run(() => client.request({ type: 'forkTask', taskId, messageTs: ts }))
+    },
+    {
+      icon: copyIcon,
+      label: trans.__('Copy this message'),
+      act: () => {
+        Clipboard.copyToSystem(said());
+        setCopied(true);
+      }
+    },
+    // The first one is the task itself: with it the conversation would go.
+    ...(isFirst
+      ? []
+      : [
+          {
+            icon: deleteIcon,
+            label: trans.__('Delete this message…'),
+            act: () => run(() => deleteMessage(services, taskId, ts))
+          }
+        ])
+  ];
+  return (
+    <>
+      {edited === null ? (
+        <div
+          ref={buttons}
+          className="jp-hdspAgent-changes-buttons"
+          role="group"
+          aria-label={trans.__('What you can do with this message')}
+        >
+          {actions.map(action => (
+            <ActionButton key={action.label} {...action} isBusy={isBusy} />
+          ))}
+          <span className="jp-hdspAgent-announcement" role="status">
+            {copied && trans.__('Copied')}
+          </span>
+        </div>
+      ) : (
+        <MessageEditor message={message} taskId={taskId} text={edited} />
+      )}
+      {error && (
+        <p className="jp-hdspAgent-ask-error" role="alert">
+          {errorText(trans, error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface IMessageAction {
+  readonly icon: LabIcon;
+  readonly label: string;
+  readonly act: () => void;
+}
+
+function ActionButton({
+  icon: Icon,
+  label,
+  act,
+  isBusy
+}: IMessageAction & { isBusy: boolean }): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-hdspAgent-asks-icon"
+      aria-label={label}
+      title={label}
+      aria-disabled={isBusy}
+      onClick={act}
+    >
+      <Icon.react tag="span" aria-hidden="true" width="16px" height="16px" />
+    </button>
+  );
+}
+
+function useEdited(taskId: string | null, ts: number): string | null {
+  const { state } = usePanel();
+  const edits = MessageEdits.of(state);
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      edits.changed.connect(listener);
+      return () => void edits.changed.disconnect(listener);
+    },
+    [edits]
+  );
+  return React.useSyncExternalStore(subscribe, () =>
+    taskId === null ? null : edits.text(taskId, ts)
+  );
+}

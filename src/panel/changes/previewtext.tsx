@@ -1,0 +1,168 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type {
+  ConversationEffect,
+  ConversationPreview,
+  FileChange,
+  FilesPreview
+} from '../../generated/wire';
+
+/**
+ * Says what a change would take back, what stays done, and whether one can undo it.
+ */
+export function PreviewText({
+  preview,
+  withFiles,
+  trans
+}: {
+  preview: ConversationPreview;
+
+  /**
+   * Whether files go back too, so that what was done to them does not stay.
+   */
+  withFiles: boolean;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { removed, restored, toolCalls, moreEffects } = preview;
+  const effects = preview.effects.filter(
+    ({ kind }) => kind !== 'file' || !withFiles
+  );
+  return (
+    <>
+      <p>
+        {removed > 0 &&
+          trans._n(
+            '%1 message is taken back.',
+            '%1 messages are taken back.',
+            removed
+          )}
+        {removed === 0 &&
+          restored === 0 &&
+          trans.__('No message is taken back.')}{' '}
+        {restored > 0 &&
+          trans._n(
+            '%1 message comes back.',
+            '%1 messages come back.',
+            restored
+          )}
+      </p>
+      {effects.length > 0 && (
+        <>
+          <p>
+            {trans._n(
+              'This stays done, of %1 action you or your rules approved:',
+              'This stays done, of %1 actions you or your rules approved:',
+              toolCalls
+            )}
+          </p>
+          {/* It scrolls, so that it must be reached by keyboard. */}
+          <ul tabIndex={0}>
+            {effects.map((effect, index) => (
+              <li key={index}>{effectText(effect, trans)}</li>
+            ))}
+            {moreEffects > 0 && (
+              <li>
+                {trans._n(
+                  'and %1 thing more',
+                  'and %1 things more',
+                  moreEffects
+                )}
+              </li>
+            )}
+          </ul>
+        </>
+      )}
+      {preview.stopsTask && (
+        <p>{trans.__('The agent is at work on this. It is stopped first.')}</p>
+      )}
+      {(removed > 0 || restored > 0) && (
+        <p>
+          {preview.canBeUndone
+            ? trans.__('You can undo this.')
+            : trans.__('This cannot be undone.')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * Says what becomes of files.
+ */
+export function FilesText({
+  files: { changes, moreChanges, kept, openNotebooks },
+  trans
+}: {
+  files: FilesPreview;
+  trans: TranslationBundle;
+}): JSX.Element {
+  return (
+    <>
+      <p>{trans.__('What becomes of files:')}</p>
+      <ul tabIndex={0}>
+        {changes.map(change => (
+          <li key={change.path}>{fileText(change, trans)}</li>
+        ))}
+        {moreChanges > 0 && (
+          <li>
+            {trans._n('and %1 file more', 'and %1 files more', moreChanges)}
+          </li>
+        )}
+        {kept.map(path => (
+          <li key={path}>
+            {trans.__('%1 stays as it is: you changed it since', path)}
+          </li>
+        ))}
+        {openNotebooks.map(path => (
+          <li key={path}>
+            {trans.__('%1 stays as it is: it is open in a tab', path)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function effectText(
+  { kind, name, count }: ConversationEffect,
+  trans: TranslationBundle
+): string {
+  const text = kindText(kind, name, trans);
+  return count > 1 ? trans.__('%1 (%2 times)', text, count) : text;
+}
+
+function kindText(
+  kind: ConversationEffect['kind'],
+  name: string,
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'file':
+      return trans.__('Changed: %1', name);
+    case 'command':
+      return trans.__('Command: %1', name);
+    case 'cell':
+      return trans.__('Cells run in %1', name);
+    case 'mcp':
+      return trans.__('MCP tool: %1', name);
+    case 'subtask':
+      return trans.__('Subtask: %1', name);
+  }
+}
+
+function fileText(
+  { path, action }: FileChange,
+  trans: TranslationBundle
+): string {
+  switch (action) {
+    case 'create':
+      return trans.__('%1 comes back', path);
+    case 'overwrite':
+      return trans.__('%1 is as it was then', path);
+    case 'delete':
+      return trans.__('%1 goes', path);
+    case 'leave':
+      return trans.__('%1 stays as it is', path);
+  }
+}

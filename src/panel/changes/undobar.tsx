@@ -1,0 +1,172 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { ConversationMark } from '../../generated/wire';
+import type { AgentStore } from '../../state/store';
+import { Fleeting } from '../asks/fleeting';
+import { useAction } from '../asks/useaction';
+import { useStore } from '../hooks';
+import type { PanelState } from '../panelstate';
+import { usePanel } from '../services';
+import { undoOrRedo } from './changing';
+import { previewChange } from './preview';
+
+/**
+ * Offers to undo the last change the person made to the conversation, or to
+ * redo it, for as long as they have not gone on; nothing when there is none.
+ */
+export function UndoBar(): JSX.Element | null {
+  const services = usePanel();
+  const { store, trans } = services;
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const undoable = useStore(store, freshUndoable);
+  const redoable = useStore(store, freshRedoable);
+  const [dismissed, setDismissed] = React.useState(
+    Private.DISMISSED.get(services.state)
+  );
+  const { isBusy, error, run } = useAction();
+  const newest = newer(undoable, redoable);
+  const count = useCount(taskId, undoable, newest);
+  if (taskId === null || newest === null || newest.id === dismissed) {
+    return null;
+  }
+  const offer = (operation: 'undo' | 'redo', { id }: ConversationMark) => (
+    <button
+      type="button"
+      className="jp-hdspAgent-ask-link"
+      aria-disabled={isBusy}
+      onClick={() => run(() => undoOrRedo(services, taskId, operation, id))}
+    >
+      {operation === 'undo' ? trans.__('Undo') : trans.__('Redo')}
+    </button>
+  );
+  const close = trans.__('Close');
+  return (
+    <Fleeting
+      className="jp-hdspAgent-changes-undo"
+      role="group"
+      aria-label={trans.__('The last change of the conversation')}
+    >
+      <span className="jp-hdspAgent-changes-undo-text" role="status">
+        {newest === redoable
+          ? trans.__('The change was undone.')
+          : count === null
+            ? trans.__('Messages were taken back.')
+            : trans._n(
+                '%1 message was taken back.',
+                '%1 messages were taken back.',
+                count
+              )}
+      </span>
+      {undoable && offer('undo', undoable)}
+      {redoable && offer('redo', redoable)}
+      <button
+        type="button"
+        className="jp-hdspAgent-asks-icon"
+        aria-label={close}
+        title={close}
+        onClick={() => {
+          Private.DISMISSED.set(services.state, newest.id);
+          setDismissed(newest.id);
+        }}
+      >
+        <closeIcon.react tag="span" aria-hidden="true" width="16px" />
+      </button>
+      {error && (
+        <p className="jp-hdspAgent-ask-error" role="alert">
+          {errorText(trans, error)}
+        </p>
+      )}
+    </Fleeting>
+  );
+}
+
+/**
+ * How many messages an undo would bring back; `null` while that is not known.
+ */
+function useCount(
+  taskId: string | null,
+  undoable: ConversationMark | null,
+  newest: ConversationMark | null
+): number | null {
+  const services = usePanel();
+  const [known, setKnown] = React.useState<{
+    id: string;
+    count: number;
+  } | null>(null);
+  const id = undoable !== null && undoable === newest ? undoable.id : null;
+  React.useEffect(() => {
+    let isWanted = true;
+    if (taskId !== null && id !== null) {
+      previewChange(services, taskId, { operation: 'undo', markId: id }).then(
+        ({ restored }) => {
+          if (isWanted) {
+            setKnown({ id, count: restored });
+          }
+        },
+        (reason: unknown) => {
+          if (isWanted) {
+            // The bar says less then; pressing its button says why.
+            console.warn('The server did not say what an undo does', reason);
+          }
+        }
+      );
+    }
+    return () => {
+      isWanted = false;
+    };
+  }, [services, taskId, id]);
+  return known !== null && known.id === id ? known.count : null;
+}
+
+function freshUndoable(store: AgentStore): ConversationMark | null {
+  return fresh(store, store.state?.currentTaskMarks?.undoable);
+}
+
+function freshRedoable(store: AgentStore): ConversationMark | null {
+  return fresh(store, store.state?.currentTaskMarks?.redoable);
+}
+
+/**
+ * A change of the person, if they have said at most once something since: what
+ * an edit says in place of a message is said after the change.
+ */
+function fresh(
+  store: AgentStore,
+  mark: ConversationMark | undefined
+): ConversationMark | null {
+  if (mark?.kind !== 'rewind') {
+    return null;
+  }
+  let said = 0;
+  for (let index = store.order.length - 1; index >= 0; index--) {
+    const ts = store.order[index];
+    if (ts === undefined || ts < mark.ts) {
+      break;
+    }
+    said += store.message(ts)?.say === 'user_feedback' ? 1 : 0;
+  }
+  return said <= 1 ? mark : null;
+}
+
+function newer(
+  one: ConversationMark | null,
+  other: ConversationMark | null
+): ConversationMark | null {
+  if (one === null || other === null) {
+    return one ?? other;
+  }
+  return one.ts > other.ts ? one : other;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The change each panel offers no undo of any more; the bar itself goes with
+   * the page it is on.
+   */
+  export const DISMISSED = new WeakMap<PanelState, string>();
+}

@@ -1,0 +1,239 @@
+import type { ClineMessage } from '../../../generated/wire';
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { PageLayout } from '../../__tests__/pagelayout';
+
+function say(ts: number, text = `Message ${ts}`): ClineMessage {
+  return { ts, type: 'say', say: 'text', text };
+}
+
+function many(first: number, last: number): ClineMessage[] {
+  return Array.from({ length: last - first + 1 }, (_, at) => say(first + at));
+}
+
+describe('the list of a conversation', () => {
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    page = new OpenedPanel({ layout: new PageLayout({ box: 600 }) });
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  function box(): HTMLElement {
+    const found = page.find('[role="feed"]');
+    if (!found) {
+      throw new Error('There is no list.');
+    }
+    return found;
+  }
+
+  function shown(): number[] {
+    return page.findAll('[data-ts]').map(({ dataset }) => Number(dataset.ts));
+  }
+
+  async function scrollTo(top: number): Promise<void> {
+    await page.settle(() => {
+      box().scrollTop = top;
+      box().dispatchEvent(new Event('scroll'));
+    });
+  }
+
+  it('should hold only what is in sight, however many there are', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 2_000) });
+    await page.settle();
+    expect(shown().length).toBeGreaterThan(5);
+    expect(shown().length).toBeLessThan(60);
+  });
+
+  it('should be a feed whose articles know their places', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 3) });
+    await page.settle();
+    expect(box().getAttribute('aria-label')).toBe('Conversation');
+    const articles = page.findAll('article');
+    expect(articles.map(row => row.getAttribute('aria-posinset'))).toEqual([
+      '1',
+      '2',
+      '3'
+    ]);
+    expect(articles[0].getAttribute('aria-setsize')).toBe('3');
+  });
+
+  it('should not know how many there are while older ones are elsewhere', async () => {
+    page.begin({
+      currentTaskId: 't',
+      clineMessages: many(5, 7),
+      hasOlderMessages: true
+    });
+    await page.settle();
+    expect(page.find('article')?.getAttribute('aria-setsize')).toBe('-1');
+    // The first one here is not what the conversation began with.
+    expect(page.find('article')?.getAttribute('aria-label')).toBe('Agent');
+  });
+
+  it('should load older messages when one comes near the beginning', async () => {
+    page.begin({
+      currentTaskId: 't',
+      clineMessages: many(51, 100),
+      hasOlderMessages: true
+    });
+    await page.settle();
+    expect(page.sent('loadMessages')).toEqual([]);
+    await scrollTo(900);
+    Object.defineProperty(box(), 'scrollHeight', { value: 2_000 });
+    await page.settle(() =>
+      box().dispatchEvent(new WheelEvent('wheel', { deltaY: -10 }))
+    );
+    await scrollTo(100);
+    expect(page.sent('loadMessages')).toEqual([
+      expect.objectContaining({ taskId: 't', beforeTs: 51 })
+    ]);
+    expect(page.find('.jp-hdspAgent-chat-older')?.textContent).toContain(
+      'Loading older messages'
+    );
+    page.publish({
+      type: 'messagesPage',
+      taskId: 't',
+      clineMessages: many(1, 50),
+      hasOlderMessages: false
+    });
+    await page.settle(() => page.answer('loadMessages'));
+    expect(page.store.order).toHaveLength(100);
+    expect(page.find('.jp-hdspAgent-chat-older')).toBeNull();
+  });
+
+  it('should say why older messages do not come, and try again', async () => {
+    page.begin({
+      currentTaskId: 't',
+      clineMessages: many(51, 100),
+      hasOlderMessages: true
+    });
+    await page.settle();
+    Object.defineProperty(box(), 'scrollHeight', { value: 2_000 });
+    await scrollTo(900);
+    await page.settle(() =>
+      box().dispatchEvent(new WheelEvent('wheel', { deltaY: -10 }))
+    );
+    await scrollTo(100);
+    await page.settle(() =>
+      page.answer('loadMessages', {
+        code: 'a_code_without_translation',
+        message: 'The disk is gone.',
+        params: {}
+      })
+    );
+    expect(page.find('.jp-hdspAgent-chat-older')?.textContent).toContain(
+      'The disk is gone.'
+    );
+    await page.settle(() => page.button('Try again').click());
+    expect(page.sent('loadMessages')).toHaveLength(2);
+    await page.settle(() => page.answer('loadMessages'));
+  });
+
+  it('should lead to the newest, and tell when there is something new', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
+    await page.settle();
+    expect(page.find('.jp-hdspAgent-chat-newest')).toBeNull();
+    Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
+    Object.defineProperty(box(), 'clientHeight', { value: 600 });
+    await scrollTo(3_400);
+    await scrollTo(500);
+    const button = () => page.find('.jp-hdspAgent-chat-newest');
+    expect(button()?.textContent).toBe('To the newest message');
+    page.publish({ type: 'messageCreated', taskId: 't', message: say(101) });
+    await page.settle();
+    expect(button()?.textContent).toBe('New messages below');
+    await page.settle(() => button()?.click());
+    expect(box().scrollTop).toBe(4_000);
+    expect(document.activeElement).toBe(box());
+  });
+
+  it('should keep the row the focus is in, wherever one scrolls', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 1_000) });
+    await page.settle();
+    await page.settle(() => page.find('[data-ts="2"]')?.focus());
+    await scrollTo(20_000);
+    expect(shown()).toContain(505);
+    expect(shown()).not.toContain(3);
+    expect((document.activeElement as HTMLElement).dataset.ts).toBe('2');
+  });
+
+  it('should begin another conversation anew', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 3) });
+    await page.settle();
+    const before = box();
+    page.publish({
+      type: 'state',
+      state: { currentTaskId: 'u', clineMessages: [say(9)] }
+    });
+    await page.settle();
+    expect(box()).not.toBe(before);
+    expect(shown()).toEqual([9]);
+  });
+
+  it('should move the focus from row to row', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 5) });
+    await page.settle();
+    const press = (key: string, altKey = false) =>
+      page.settle(() =>
+        (document.activeElement ?? box()).dispatchEvent(
+          new KeyboardEvent('keydown', { key, altKey, bubbles: true })
+        )
+      );
+    const focused = () => (document.activeElement as HTMLElement).dataset.ts;
+    box().focus();
+    await press('ArrowUp', true);
+    expect(focused()).toBe('5');
+    await press('PageUp');
+    expect(focused()).toBe('4');
+    await press('PageDown');
+    expect(focused()).toBe('5');
+    await press('PageDown');
+    expect(focused()).toBe('5');
+  });
+
+  describe('to screen readers', () => {
+    function told(role: string): string | undefined {
+      const all = page.findAll(`.jp-hdspAgent-announcement[role="${role}"]`);
+      return all
+        .map(({ textContent }) => textContent ?? '')
+        .find(text => text.includes('answer') || text.includes('Error'));
+    }
+
+    it('should tell answers once they are whole', async () => {
+      page.begin({ currentTaskId: 't', clineMessages: [say(1)] });
+      await page.settle();
+      const message = { ...say(2, 'An answ'), partial: true };
+      page.publish({ type: 'messageCreated', taskId: 't', message });
+      await page.settle();
+      expect(told('status')).toBeUndefined();
+      page.publish({
+        type: 'messageUpdated',
+        taskId: 't',
+        clineMessage: { ...say(2, 'An answer.'), partial: false }
+      });
+      await page.settle();
+      expect(told('status')).toBe('An answer.');
+    });
+
+    it('should tell errors at once, and nothing of what was there before', async () => {
+      page.begin({
+        currentTaskId: 't',
+        clineMessages: [
+          say(1),
+          { ts: 2, type: 'say', say: 'error', text: 'Old' }
+        ]
+      });
+      await page.settle();
+      expect(told('alert')).toBeUndefined();
+      page.publish({
+        type: 'messageCreated',
+        taskId: 't',
+        message: { ts: 3, type: 'say', say: 'error', text: 'New' }
+      });
+      await page.settle();
+      expect(told('alert')).toBe('Error: New');
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import type { ClineMessage } from '../../../generated/wire';
+import { rowsOf } from '../rowmodel';
+
+const cell = { path: 'a.ipynb', cellId: 'c' };
+
+function rows(messages: readonly ClineMessage[]) {
+  const byTs = new Map(messages.map(message => [message.ts, message]));
+  return rowsOf([...byTs.keys()], ts => byTs.get(ts));
+}
+
+describe('rowsOf()', () => {
+  it('should put what a command wrote with the command', () => {
+    const found = rows([
+      { ts: 1, type: 'ask', ask: 'command', text: 'ls' },
+      { ts: 2, type: 'say', say: 'command_output', text: 'a' },
+      { ts: 3, type: 'say', say: 'text', text: 'So.' },
+      { ts: 4, type: 'say', say: 'command_output', text: 'late' }
+    ]);
+    expect(found).toEqual([
+      { ts: 1, parts: [2, 4] },
+      { ts: 3, parts: [] }
+    ]);
+  });
+
+  it('should put what a cell wrote with the cell, not with a command', () => {
+    const found = rows([
+      { ts: 1, type: 'ask', ask: 'command', text: 'ls' },
+      { ts: 2, type: 'say', say: 'cell_executed', text: '{}', notebook: cell },
+      { ts: 3, type: 'say', say: 'command_output', text: 'x', notebook: cell },
+      { ts: 4, type: 'say', say: 'error', text: 'ValueError', notebook: cell }
+    ]);
+    expect(found).toEqual([
+      { ts: 1, parts: [] },
+      { ts: 2, parts: [3, 4] }
+    ]);
+  });
+
+  it('should show output and errors that belong to nothing by themselves', () => {
+    const found = rows([
+      { ts: 1, type: 'say', say: 'command_output', text: 'x' },
+      { ts: 2, type: 'say', say: 'error', text: 'x' },
+      { ts: 3, type: 'say', say: 'mcp_server_response', text: 'x' }
+    ]);
+    expect(found.map(({ ts }) => ts)).toEqual([1, 2, 3]);
+  });
+
+  it('should leave out what says nothing', () => {
+    const found = rows([
+      { ts: 1, type: 'say', say: 'completion_result', text: 'All done' },
+      { ts: 2, type: 'ask', ask: 'completion_result', text: '' },
+      { ts: 3, type: 'ask', ask: 'resume_task' },
+      { ts: 4, type: 'say', say: 'api_req_finished' }
+    ]);
+    expect(found.map(({ ts }) => ts)).toEqual([1]);
+  });
+
+  it('should keep the rows that are as they were', () => {
+    const messages: ClineMessage[] = [
+      { ts: 1, type: 'say', say: 'text', text: 'a' },
+      { ts: 2, type: 'ask', ask: 'command', text: 'ls' },
+      { ts: 3, type: 'say', say: 'command_output', text: 'a' }
+    ];
+    const get = (ts: number) => messages[ts - 1];
+    const before = rowsOf([1, 2], get);
+    const after = rowsOf([1, 2, 3], get, before);
+    expect(after[0]).toBe(before[0]);
+    expect(after[1]).not.toBe(before[1]);
+    expect(rowsOf([1, 2, 3], get, after)).toBe(after);
+  });
+});

@@ -1,0 +1,97 @@
+import * as React from 'react';
+
+import type { ClineMessage } from '../../generated/wire';
+import type { AgentStore } from '../../state/store';
+import { usePanel } from '../services';
+
+/**
+ * How much of an answer is read aloud; the whole of it is in its row.
+ */
+const LONGEST = 500;
+
+/**
+ * Tells screen readers what was said: answers once they are whole, and errors.
+ */
+export function Announcer(): JSX.Element {
+  const { store, trans } = usePanel();
+  const [said, setSaid] = React.useState('');
+  const [failed, setFailed] = React.useState('');
+  React.useEffect(
+    () =>
+      onFinished(store, message => {
+        const text = (message.text ?? '').trim().slice(0, LONGEST);
+        if (ERRORS.has(message.ask ?? message.say ?? '')) {
+          setFailed(trans.__('Error: %1', text));
+        } else {
+          setSaid(text);
+        }
+      }),
+    [store, trans]
+  );
+  return (
+    <>
+      <div className="jp-hdspAgent-announcement" role="status">
+        {said}
+      </div>
+      <div className="jp-hdspAgent-announcement" role="alert">
+        {failed}
+      </div>
+    </>
+  );
+}
+
+const ANSWERS: ReadonlySet<string> = new Set(['text', 'completion_result']);
+const ERRORS: ReadonlySet<string> = new Set([
+  'error',
+  'diff_error',
+  'rooignore_error',
+  'api_req_failed',
+  'condense_context_error'
+]);
+
+/**
+ * Hear of messages that are whole and were not, or not there, when this began.
+ */
+function onFinished(
+  store: AgentStore,
+  listener: (message: ClineMessage) => void
+): () => void {
+  let newest = store.order.at(-1) ?? 0;
+  const growing = new Map<number, () => void>();
+  const look = (ts: number) => {
+    const message = store.message(ts);
+    if (message?.partial) {
+      if (!growing.has(ts)) {
+        growing.set(
+          ts,
+          store.subscribe(ts, () => look(ts))
+        );
+      }
+      return;
+    }
+    growing.get(ts)?.();
+    growing.delete(ts);
+    const kind = message?.ask ?? message?.say ?? '';
+    if (message?.text && (ANSWERS.has(kind) || ERRORS.has(kind))) {
+      listener(message);
+    }
+  };
+  const onChanged = () => {
+    const before = newest;
+    newest = store.order.at(-1) ?? 0;
+    for (let at = store.order.length - 1; at >= 0; at--) {
+      if (store.order[at] <= before) {
+        break;
+      }
+      look(store.order[at]);
+    }
+  };
+  if (store.message(newest)?.partial) {
+    look(newest);
+  }
+  store.changed.connect(onChanged);
+  return () => {
+    store.changed.disconnect(onChanged);
+    growing.forEach(end => end());
+  };
+}

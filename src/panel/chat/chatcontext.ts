@@ -1,0 +1,47 @@
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import * as React from 'react';
+
+import type { Executions } from './executions';
+import type { RenderedBlocks } from './markdown/renderedblocks';
+
+/**
+ * What the rows of a conversation share. A row that is scrolled out of sight
+ * is taken down, so what it should remember is kept here.
+ */
+export interface IChat {
+  /**
+   * Renders what a model wrote: nothing in it loads anything from elsewhere.
+   */
+  readonly rendermime: IRenderMimeRegistry;
+
+  /**
+   * Markdown that was rendered, for rows that come into sight again.
+   */
+  readonly blocks: RenderedBlocks;
+
+  /**
+   * What is unfolded and what is not, where the person chose.
+   */
+  readonly folds: Map<string, boolean>;
+
+  /**
+   * How commands fare.
+   */
+  readonly executions: Executions;
+}
+
+/**
+ * What the rows of the conversation share.
+ */
+export const ChatContext = React.createContext<IChat | null>(null);
+
+/**
+ * What the rows of this conversation share.
+ */
+export function useChat(): IChat {
+  const chat = React.useContext(ChatContext);
+  if (chat === null) {
+    throw new Error('This component is used outside of the conversation.');
+  }
+  return chat;
+}

@@ -1,0 +1,205 @@
+import * as React from 'react';
+import type { VirtualizerHandle } from 'virtua';
+import { Virtualizer } from 'virtua';
+
+import { asErrorBody, errorText } from '../../errors';
+import type { AgentStore } from '../../state/store';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { ChatRow } from './chatrow';
+import { FollowBottom } from './follow';
+import { NewestButton } from './newestbutton';
+import { moveByRow } from './rowkeys';
+import type { IChatRow } from './rowmodel';
+import { rowsOf } from './rowmodel';
+
+/**
+ * How near to the beginning, in pixels, older messages are loaded.
+ */
+const AHEAD = 1_200;
+
+/**
+ * The rows of the conversation, of which only those in sight are on the page.
+ */
+export function ChatList(): JSX.Element {
+  const { store, trans } = usePanel();
+  const box = React.useRef<HTMLDivElement>(null);
+  const list = React.useRef<VirtualizerHandle>(null);
+  const { rows, growsUpwards } = useRows(store);
+  const hasOlder = useStore(store, ({ hasOlderMessages }) => hasOlderMessages);
+  const follow = useFollow(box);
+  const older = useOlder(store, follow);
+  const [focused, setFocused] = React.useState<number | null>(null);
+  const kept = rows.findIndex(({ ts }) => ts === focused);
+
+  const { load } = older;
+  const onScroll = React.useCallback(
+    (offset: number) => {
+      if (offset < AHEAD && follow.current?.isFollowing === false) {
+        load();
+      }
+    },
+    [load, follow]
+  );
+  React.useEffect(() => {
+    // What is there may be less than the box has room for.
+    const node = box.current;
+    if (node && node.scrollHeight <= node.clientHeight && node.clientHeight) {
+      load();
+    }
+  }, [rows, load]);
+
+  return (
+    <div className="jp-hdspAgent-chat">
+      {(older.isLoading || older.problem) && <OlderMessages {...older} />}
+      <div
+        ref={box}
+        className="jp-hdspAgent-chat-box"
+        role="feed"
+        tabIndex={0}
+        aria-label={trans.__('Conversation')}
+        aria-busy={older.isLoading}
+        onFocus={({ target }) => setFocused(rowOf(target))}
+        onBlur={({ relatedTarget }) => setFocused(rowOf(relatedTarget))}
+        onKeyDown={event => moveByRow(event, rows, list.current)}
+      >
+        <Virtualizer
+          ref={list}
+          scrollRef={box}
+          data={rows}
+          shift={growsUpwards}
+          keepMounted={kept === -1 ? undefined : [kept]}
+          onScroll={onScroll}
+        >
+          {(row: IChatRow, index: number) => (
+            <ChatRow
+              key={row.ts}
+              row={row}
+              position={index + 1}
+              total={hasOlder ? -1 : rows.length}
+            />
+          )}
+        </Virtualizer>
+      </div>
+      <NewestButton follow={follow} box={box} />
+    </div>
+  );
+}
+
+/**
+ * That older messages are on their way, or why they are not.
+ */
+function OlderMessages({ isLoading, problem, load }: IOlder): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <div className="jp-hdspAgent-chat-older" role="status">
+      {isLoading ? trans.__('Loading older messages…') : problem}
+      {!isLoading && (
+        <button className="jp-hdspAgent-button" onClick={load}>
+          {trans.__('Try again')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * The row the focus is in. It stays on the page when it is scrolled out of
+ * sight: the focus would be lost with it.
+ */
+function rowOf(target: EventTarget | null): number | null {
+  const row = target instanceof Element ? target.closest('[data-ts]') : null;
+  return row instanceof HTMLElement ? Number(row.dataset.ts) : null;
+}
+
+function useRows(store: AgentStore): {
+  rows: readonly IChatRow[];
+  growsUpwards: boolean;
+} {
+  const order = useStore(store, ({ order }) => order);
+  const before = React.useRef<{
+    order: readonly number[] | null;
+    rows: readonly IChatRow[];
+    growsUpwards: boolean;
+  }>({ order: null, rows: [], growsUpwards: false });
+  if (before.current.order !== order) {
+    const { rows } = before.current;
+    const now = rowsOf(order, ts => store.message(ts), rows);
+    const first = rows[0]?.ts;
+    before.current = {
+      order,
+      rows: now,
+      growsUpwards: first !== undefined && now[0]?.ts !== first
+    };
+  }
+  return before.current;
+}
+
+/**
+ * What keeps the box at its end.
+ */
+function useFollow(
+  box: React.RefObject<HTMLDivElement>
+): React.RefObject<FollowBottom | null> {
+  const follow = React.useRef<FollowBottom | null>(null);
+  React.useLayoutEffect(() => {
+    const node = box.current;
+    const content = node?.firstElementChild;
+    if (!node || !(content instanceof HTMLElement)) {
+      return;
+    }
+    const following = new FollowBottom(node, content);
+    follow.current = following;
+    following.follow();
+    return () => following.dispose();
+  }, [box]);
+  return follow;
+}
+
+interface IOlder {
+  readonly isLoading: boolean;
+  readonly problem: string | null;
+  readonly load: () => void;
+}
+
+/**
+ * Loads older messages, one page at a time, and lets go of them when one is
+ * back at the newest.
+ */
+function useOlder(
+  store: AgentStore,
+  follow: React.RefObject<FollowBottom | null>
+): IOlder {
+  const { trans } = usePanel();
+  const [state, setState] = React.useState<Omit<IOlder, 'load'>>({
+    isLoading: false,
+    problem: null
+  });
+  const isLoading = React.useRef(false);
+  const load = React.useCallback(() => {
+    if (isLoading.current || !store.hasOlderMessages) {
+      return;
+    }
+    isLoading.current = true;
+    setState({ isLoading: true, problem: null });
+    const ended = (problem: string | null) => {
+      isLoading.current = false;
+      setState({ isLoading: false, problem });
+    };
+    store.loadOlder().then(
+      () => ended(null),
+      (reason: unknown) => ended(errorText(trans, asErrorBody(reason)))
+    );
+  }, [store, trans]);
+  React.useEffect(() => {
+    const following = follow.current;
+    const release = () => {
+      if (following?.isFollowing) {
+        store.releaseOlder();
+      }
+    };
+    following?.changed.connect(release);
+    return () => void following?.changed.disconnect(release);
+  }, [store, follow]);
+  return { ...state, load };
+}

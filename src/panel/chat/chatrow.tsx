@@ -1,0 +1,89 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { ClineMessage } from '../../generated/wire';
+import { useMessage } from '../hooks';
+import { usePanel } from '../services';
+import type { IChatRow } from './rowmodel';
+import { contentOf } from './rows/content';
+
+/**
+ * One row of the conversation. It is rendered again when its own message
+ * changes, and not when another does.
+ */
+export const ChatRow = React.memo(function ChatRow({
+  row,
+  position,
+  total
+}: {
+  row: IChatRow;
+  position: number;
+
+  /** How many rows there are; -1 if nobody knows. */
+  total: number;
+}): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const message = useMessage(store, row.ts);
+  if (!message) {
+    return null;
+  }
+  const isFirst = position === 1 && total !== -1;
+  const Content = contentOf(message, isFirst);
+  return (
+    <article
+      className="jp-hdspAgent-chat-row"
+      data-ts={row.ts}
+      data-kind={message.ask ?? message.say}
+      tabIndex={-1}
+      aria-label={speakerOf(message, isFirst, trans)}
+      aria-posinset={position}
+      aria-setsize={total}
+      aria-busy={message.partial === true}
+    >
+      <Content message={message} parts={row.parts} />
+    </article>
+  );
+});
+
+/**
+ * Who or what speaks in a row, for those who do not see it.
+ */
+function speakerOf(
+  { type, say, ask }: ClineMessage,
+  isFirst: boolean,
+  trans: TranslationBundle
+): string {
+  if (isFirst) {
+    return trans.__('You');
+  }
+  switch (ask ?? say) {
+    case 'user_feedback':
+    case 'user_feedback_diff':
+    case 'user_edit_todos':
+      return trans.__('You');
+    case 'text':
+    case 'completion_result':
+      return trans.__('Agent');
+    case 'reasoning':
+      return trans.__('Thinking');
+    case 'error':
+    case 'diff_error':
+    case 'rooignore_error':
+    case 'api_req_failed':
+    case 'condense_context_error':
+      return trans.__('Error');
+    case 'command':
+    case 'command_output':
+      return trans.__('Command');
+    case 'tool':
+      return trans.__('Tool');
+    case 'api_req_started':
+      return trans.__('Request to the model');
+    case 'cell_executed':
+      return trans.__('Cell');
+    case 'kernel_status':
+      return trans.__('Kernel');
+    default:
+      return type === 'ask' ? trans.__('Question') : trans.__('Note');
+  }
+}

@@ -1,0 +1,50 @@
+import * as React from 'react';
+
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { Announcer } from './announcer';
+import { ChatContext } from './chatcontext';
+import type { IChat } from './chatcontext';
+import { ChatList } from './chatlist';
+import { Executions } from './executions';
+import { RenderedBlocks } from './markdown/renderedblocks';
+import { harmless } from './markdown/safe';
+
+/**
+ * The conversation on screen.
+ */
+export function ChatView(): JSX.Element {
+  const { store } = usePanel();
+  const task = useStore(store, ({ state }) => state?.currentTaskId ?? '');
+  // Another conversation begins at its own end, with nothing unfolded.
+  return <Conversation key={task} />;
+}
+
+function Conversation(): JSX.Element | null {
+  const chat = useNewChat();
+  if (chat === null) {
+    return null;
+  }
+  return (
+    <ChatContext.Provider value={chat}>
+      <ChatList />
+      <Announcer />
+    </ChatContext.Provider>
+  );
+}
+
+/**
+ * What the rows share, for as long as the conversation is on screen.
+ */
+function useNewChat(): IChat | null {
+  const { client, store, rendermime, documents } = usePanel();
+  const [chat, setChat] = React.useState<IChat | null>(null);
+  React.useLayoutEffect(() => {
+    const safe = harmless(rendermime, documents);
+    const blocks = new RenderedBlocks(safe);
+    const executions = Executions.ofPage({ client, store });
+    setChat({ rendermime: safe, blocks, folds: new Map(), executions });
+    return () => blocks.dispose();
+  }, [client, store, rendermime, documents]);
+  return chat;
+}

@@ -1,0 +1,137 @@
+import * as React from 'react';
+import { createPortal } from 'react-dom';
+
+import { useChat } from '../chatcontext';
+import { GrowingText } from '../growingtext';
+import type { IMarkdownBlocks } from './blocks';
+import { isOpenFence, markdownBlocks } from './blocks';
+import { codeBlocksOf } from './codeblocks';
+import type { ICodeBlock } from './codeblocks';
+import { CodeTools } from './codetools';
+import { LiveBlock } from './liveblock';
+
+/**
+ * A text in Markdown, which may still grow.
+ */
+export function Markdown({
+  text,
+  isGrowing = false
+}: {
+  text: string;
+  isGrowing?: boolean;
+}): JSX.Element {
+  const steady = useSteady(text, isGrowing);
+  const before = React.useRef<IMarkdownBlocks | null>(null);
+  const isWhole = !isGrowing && before.current === null;
+  if (!isWhole) {
+    before.current = markdownBlocks(steady, before.current);
+  }
+  // What does not grow is rendered at once, which is quicker than in parts.
+  const blocks = before.current?.blocks ?? [text];
+  return (
+    <div className="jp-hdspAgent-markdown">
+      {blocks.map((block, index) => (
+        <MarkdownBlock
+          key={index}
+          text={block}
+          isGrowing={isGrowing && index === blocks.length - 1}
+        />
+      ))}
+    </div>
+  );
+}
+
+/**
+ * A text that grows with every word, in steps a reader takes for steady.
+ */
+function useSteady(text: string, isGrowing: boolean): string {
+  const [shown, setShown] = React.useState(text);
+  const last = React.useRef(0);
+  React.useEffect(() => {
+    if (!isGrowing) {
+      return;
+    }
+    const wait = Math.max(0, last.current + SHOW_EVERY - performance.now());
+    const timer = setTimeout(() => {
+      last.current = performance.now();
+      setShown(text);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [text, isGrowing]);
+  return isGrowing ? shown : text;
+}
+
+/**
+ * How often more of a text that grows is shown, in milliseconds.
+ */
+const SHOW_EVERY = 80;
+
+/**
+ * One block. Until it is rendered its source stands in for it, and so it does
+ * for code that is not all there: to highlight that anew with each line costs
+ * more with each line.
+ */
+const MarkdownBlock = React.memo(function MarkdownBlock({
+  text,
+  isGrowing
+}: {
+  text: string;
+  isGrowing: boolean;
+}): JSX.Element {
+  const host = React.useRef<HTMLDivElement>(null);
+  const isCode = isGrowing && isOpenFence(text);
+  const codes = useLiveBlock(host, text, isGrowing, isCode);
+  return (
+    <div className="jp-hdspAgent-markdown-block">
+      <div ref={host} hidden={isCode} />
+      {isCode && (
+        <pre className="jp-hdspAgent-markdown-growing">
+          <GrowingText text={text.replace(/^\s*[`~]{3,}[^\n]*\n?/, '')} />
+        </pre>
+      )}
+      {!isCode && codes === null && (
+        <div className="jp-hdspAgent-markdown-source">{text}</div>
+      )}
+      {!isGrowing &&
+        codes?.map(({ host, code, language }, index) =>
+          createPortal(
+            <CodeTools code={code} language={language} />,
+            host,
+            String(index)
+          )
+        )}
+    </div>
+  );
+});
+
+/**
+ * The code in a block that is rendered into a host; `null` before it is.
+ */
+function useLiveBlock(
+  host: React.RefObject<HTMLDivElement>,
+  text: string,
+  isGrowing: boolean,
+  isCode: boolean
+): readonly ICodeBlock[] | null {
+  const { blocks } = useChat();
+  const [codes, setCodes] = React.useState<readonly ICodeBlock[] | null>(null);
+  const live = React.useRef<LiveBlock | null>(null);
+  React.useLayoutEffect(() => {
+    if (host.current === null) {
+      return;
+    }
+    const block = new LiveBlock({
+      host: host.current,
+      blocks,
+      onShown: node => setCodes(codeBlocksOf(node))
+    });
+    live.current = block;
+    return () => block.dispose();
+  }, [host, blocks]);
+  React.useLayoutEffect(() => {
+    if (!isCode) {
+      live.current?.update(text, isGrowing);
+    }
+  }, [text, isGrowing, isCode, blocks]);
+  return codes;
+}

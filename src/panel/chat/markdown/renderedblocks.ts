@@ -1,0 +1,80 @@
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { IDisposable } from '@lumino/disposable';
+import { Widget } from '@lumino/widgets';
+
+/**
+ * How many rendered blocks are kept that are not on screen.
+ */
+const KEPT = 400;
+
+/**
+ * Rendered Markdown, kept for when its row comes into sight again: a row that
+ * was there before has its height at once, and the list does not jump.
+ */
+export class RenderedBlocks implements IDisposable {
+  constructor(rendermime: IRenderMimeRegistry) {
+    this._rendermime = rendermime;
+  }
+
+  /**
+   * Whether this is disposed.
+   */
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Let go of what is kept.
+   */
+  dispose(): void {
+    this._isDisposed = true;
+    this._kept.forEach(widget => widget.dispose());
+    this._kept.clear();
+  }
+
+  /**
+   * The block as it was rendered before; the caller gives it back.
+   */
+  take(text: string): Widget | null {
+    const widget = this._kept.get(text) ?? null;
+    this._kept.delete(text);
+    return widget;
+  }
+
+  /**
+   * Render a block.
+   */
+  async render(text: string): Promise<Widget> {
+    const mimeType = 'text/markdown';
+    const renderer = this._rendermime.createRenderer(mimeType);
+    await renderer.renderModel(
+      this._rendermime.createModel({
+        data: { [mimeType]: text },
+        trusted: false
+      })
+    );
+    return renderer;
+  }
+
+  /**
+   * Keep a block that is not on screen any more.
+   */
+  give(text: string, widget: Widget): void {
+    if (widget.isAttached && widget.node.isConnected) {
+      Widget.detach(widget);
+    }
+    if (this._isDisposed || widget.isAttached || this._kept.has(text)) {
+      widget.dispose();
+      return;
+    }
+    this._kept.set(text, widget);
+    if (this._kept.size > KEPT) {
+      const [oldest] = this._kept.keys();
+      this.take(oldest)?.dispose();
+    }
+  }
+
+  private readonly _rendermime: IRenderMimeRegistry;
+  private readonly _kept = new Map<string, Widget>();
+  private _isDisposed = false;
+}

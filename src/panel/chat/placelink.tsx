@@ -1,0 +1,56 @@
+import * as React from 'react';
+
+import { asErrorBody, errorText } from '../../errors';
+import { usePanel } from '../services';
+import { openPlace } from './places';
+
+/**
+ * The path of a file, which opens it; or a cell, which is brought into sight.
+ */
+export function PlaceLink({
+  path,
+  cellId,
+  isOutside = false,
+  children
+}: {
+  path: string;
+  cellId?: string;
+
+  /** Whether it is where Lab cannot open it. */
+  isOutside?: boolean;
+  children?: React.ReactNode;
+}): JSX.Element {
+  const services = usePanel();
+  const { documents, trans } = services;
+  const [problem, setProblem] = React.useState<string | null>(null);
+  const label = children ?? path;
+  if (isOutside || documents === null) {
+    return <span className="jp-hdspAgent-place">{label}</span>;
+  }
+  const open = async () => {
+    setProblem(null);
+    try {
+      if (!(await openPlace(services, path, cellId))) {
+        setProblem(trans.__('%1 is not there any more.', path));
+      }
+    } catch (reason) {
+      setProblem(errorText(trans, asErrorBody(reason)));
+    }
+  };
+  return (
+    <>
+      <button
+        className="jp-hdspAgent-place jp-hdspAgent-chat-link"
+        title={cellId ? trans.__('Show this cell') : trans.__('Open %1', path)}
+        onClick={() => void open()}
+      >
+        {label}
+      </button>
+      {problem && (
+        <span className="jp-hdspAgent-chat-trouble" role="alert">
+          {problem}
+        </span>
+      )}
+    </>
+  );
+}

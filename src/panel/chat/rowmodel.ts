@@ -1,0 +1,143 @@
+import type { ClineMessage } from '../../generated/wire';
+
+/**
+ * A row of the conversation: a message, and what belongs to it.
+ */
+export interface IChatRow {
+  /**
+   * The message the row is about; its identity is the row's.
+   */
+  readonly ts: number;
+
+  /**
+   * The messages shown within it: what a command wrote, how a cell failed.
+   */
+  readonly parts: readonly number[];
+}
+
+/**
+ * The rows of a conversation, oldest first.
+ *
+ * #### Notes
+ * Rows depend on the kinds of the messages and on what they are about, and
+ * neither changes while a message grows. So rows are computed when messages
+ * come or go, and those that are as they were keep their object.
+ */
+export function rowsOf(
+  order: readonly number[],
+  message: (ts: number) => ClineMessage | undefined,
+  before: readonly IChatRow[] = []
+): readonly IChatRow[] {
+  const known = new Map(before.map(row => [row.ts, row]));
+  const found: { ts: number; parts: number[] }[] = [];
+  const open = new OpenRows();
+  for (const ts of order) {
+    const said = message(ts);
+    if (said === undefined || isSilent(said)) {
+      continue;
+    }
+    const owner = open.ownerOf(said);
+    if (owner) {
+      owner.parts.push(ts);
+      continue;
+    }
+    const row = { ts, parts: [] };
+    open.note(said, row);
+    found.push(row);
+  }
+  const rows = found.map(row => {
+    const same = known.get(row.ts);
+    return same && equal(same.parts, row.parts) ? same : row;
+  });
+  return rows.length === before.length &&
+    rows.every((row, index) => row === before[index])
+    ? before
+    : rows;
+}
+
+interface IOpenRow {
+  readonly ts: number;
+  readonly parts: number[];
+}
+
+/**
+ * The rows that later messages may belong to.
+ */
+class OpenRows {
+  /**
+   * The row a message is shown in, unless it has one of its own.
+   */
+  ownerOf(message: ClineMessage): IOpenRow | undefined {
+    const kind = message.ask ?? message.say;
+    const cell = cellOf(message);
+    switch (kind) {
+      case 'command_output':
+        return cell ? this._cells.get(cell) : this._command;
+      case 'error':
+        return cell ? this._cells.get(cell) : undefined;
+      case 'mcp_server_response':
+        return this._server;
+      default:
+        return undefined;
+    }
+  }
+
+  /**
+   * Take note of a row that was begun.
+   */
+  note(message: ClineMessage, row: IOpenRow): void {
+    const cell = cellOf(message);
+    switch (message.ask ?? message.say) {
+      case 'command':
+        this._command = row;
+        break;
+      case 'cell_executed':
+        if (cell) {
+          this._cells.set(cell, row);
+        }
+        break;
+      case 'use_mcp_server':
+        this._server = row;
+        break;
+      default:
+        break;
+    }
+  }
+
+  private readonly _cells = new Map<string, IOpenRow>();
+  private _command: IOpenRow | undefined;
+  private _server: IOpenRow | undefined;
+}
+
+/**
+ * Messages that say nothing a person would miss.
+ */
+const SILENT: ReadonlySet<string> = new Set([
+  'api_req_finished',
+  'api_req_retried',
+  'api_req_deleted',
+  'mcp_server_request_started',
+  'resume_task',
+  'resume_completed_task',
+  'browser_session_status'
+]);
+
+function isSilent(message: ClineMessage): boolean {
+  const kind = message.ask ?? message.say ?? '';
+  // Asked after a result was told, this only waits for what comes next.
+  const isEnd = message.ask === 'completion_result' && !message.text;
+  // Asked while a command runs, this is answered at the command.
+  return isEnd || (message.ask === 'command_output' && !message.text)
+    ? true
+    : SILENT.has(kind);
+}
+
+function cellOf({ notebook }: ClineMessage): string | null {
+  return notebook ? `${notebook.path}\n${notebook.cellId ?? ''}` : null;
+}
+
+function equal(one: readonly number[], other: readonly number[]): boolean {
+  return (
+    one.length === other.length && one.every((ts, index) => ts === other[index])
+  );
+}

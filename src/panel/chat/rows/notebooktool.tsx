@@ -1,0 +1,129 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { CellCode, CellEdit } from '../../../generated/wire';
+import { usePanel } from '../../services';
+import { BoundedText } from '../boundedtext';
+import { CopyButton } from '../copybutton';
+import { Diff, DiffStats } from '../diff';
+import { PlaceLink } from '../placelink';
+
+/**
+ * Changes of cells, one after the other.
+ */
+export function CellEdits({
+  id,
+  path,
+  edits
+}: {
+  id: string;
+  path: string | undefined;
+  edits: readonly CellEdit[];
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <ol className="jp-hdspAgent-cells">
+      {edits.map((edit, index) => (
+        <li key={index}>
+          <div className="jp-hdspAgent-cells-head">
+            {path && edit.cellId ? (
+              <PlaceLink path={path} cellId={edit.cellId}>
+                {editWords(edit, trans)}
+              </PlaceLink>
+            ) : (
+              <span>{editWords(edit, trans)}</span>
+            )}
+            {(edit.added !== undefined || edit.removed !== undefined) && (
+              <DiffStats added={edit.added ?? 0} removed={edit.removed ?? 0} />
+            )}
+          </div>
+          {edit.diff && <Diff id={`${id}:${index}`} text={edit.diff} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/**
+ * Code that is run, cell by cell.
+ */
+export function CellCodes({
+  id,
+  path,
+  cells
+}: {
+  id: string;
+  path: string | undefined;
+  cells: readonly CellCode[];
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <ol className="jp-hdspAgent-cells">
+      {cells.map(({ cellId, number, code }, index) => (
+        <li key={index}>
+          <div className="jp-hdspAgent-cells-head">
+            {path && cellId && (
+              <PlaceLink path={path} cellId={cellId}>
+                {number ? trans.__('Cell %1', number) : trans.__('Cell')}
+              </PlaceLink>
+            )}
+            <CopyButton text={code} label={trans.__('Copy this code')} />
+          </div>
+          <BoundedText
+            id={`${id}:${index}`}
+            text={code}
+            render={code => (
+              <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
+                {code}
+              </pre>
+            )}
+          />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function editWords(
+  { op, number, after, cellType }: CellEdit,
+  trans: TranslationBundle
+): string {
+  const cell = String(number ?? '?');
+  switch (op) {
+    case 'insert':
+      return insertWords(after, cellType, trans);
+    case 'delete':
+      return trans.__('Delete cell %1', cell);
+    case 'move':
+      return after
+        ? trans.__('Move cell %1 below cell %2', cell, after)
+        : trans.__('Move cell %1 to the top', cell);
+    case 'changeType':
+      return trans.__('Turn cell %1 into %2', cell, cellType ?? '?');
+    case 'clearOutputs':
+      return trans.__('Clear the output of cell %1', cell);
+    case 'replace':
+      return trans.__('Replace cell %1', cell);
+    case 'edit':
+      return trans.__('Change cell %1', cell);
+  }
+}
+
+function insertWords(
+  after: number | undefined,
+  cellType: CellEdit['cellType'],
+  trans: TranslationBundle
+): string {
+  const isMarkdown = cellType === 'markdown';
+  if (after === undefined) {
+    return isMarkdown ? trans.__('New Markdown cell') : trans.__('New cell');
+  }
+  if (after === 0) {
+    return isMarkdown
+      ? trans.__('New Markdown cell at the top')
+      : trans.__('New cell at the top');
+  }
+  return isMarkdown
+    ? trans.__('New Markdown cell below cell %1', after)
+    : trans.__('New cell below cell %1', after);
+}

@@ -1,0 +1,136 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ClineMessage } from '../../../generated/wire';
+
+/**
+ * An error in words.
+ */
+export interface IProblem {
+  readonly title: string;
+
+  /**
+   * What happened, in a few lines.
+   */
+  readonly text: string;
+
+  /**
+   * The rest of it.
+   */
+  readonly details: string;
+
+  /**
+   * What can be done about it; empty if nobody knows.
+   */
+  readonly advice: string;
+
+  /**
+   * The section of the settings that may help.
+   */
+  readonly section: string | null;
+}
+
+/**
+ * How much of an error is shown at once.
+ */
+const MOST_CHARACTERS = 400;
+const MOST_LINES = 5;
+
+/**
+ * What an error message says.
+ */
+export function problemOf(
+  message: ClineMessage,
+  trans: TranslationBundle
+): IProblem {
+  const kind = message.ask ?? message.say;
+  const { text, details } = parted(message.text ?? '');
+  const plain = { text, details, advice: '', section: null };
+  switch (kind) {
+    case 'api_req_failed':
+      return {
+        ...plain,
+        title: trans.__('The model did not answer'),
+        ...modelAdvice(text, trans)
+      };
+    case 'diff_error':
+      return {
+        ...plain,
+        title: trans.__('A change did not fit'),
+        advice: trans.__(
+          'Nothing was changed. The agent reads the file anew and tries again.'
+        )
+      };
+    case 'rooignore_error':
+      return {
+        ...plain,
+        title: trans.__('Not allowed'),
+        text: trans.__('%1 is hidden from the agent.', text),
+        advice: trans.__(
+          'Take it out of .hdspignore if the agent should see it.'
+        )
+      };
+    case 'condense_context_error':
+      return {
+        ...plain,
+        title: trans.__('The conversation could not be condensed'),
+        advice: trans.__('Nothing was lost. It goes on as it was.')
+      };
+    default:
+      return message.text === NO_ANSWER
+        ? {
+            ...plain,
+            title: trans.__('The model gave no answer'),
+            text: trans.__('It was asked again, and said nothing twice.'),
+            advice: trans.__(
+              'Its server may be overloaded, or the conversation too long for it.'
+            )
+          }
+        : {
+            ...plain,
+            title: message.notebook
+              ? trans.__('The cell failed')
+              : trans.__('Error')
+          };
+  }
+}
+
+/**
+ * What the server says when a model said nothing at all, as Roo Code does.
+ */
+const NO_ANSWER = 'MODEL_NO_ASSISTANT_MESSAGES';
+
+function modelAdvice(
+  text: string,
+  trans: TranslationBundle
+): Pick<IProblem, 'advice' | 'section'> {
+  if (/\b(401|403)\b|api key|unauthori[sz]ed|authentication/i.test(text)) {
+    return {
+      advice: trans.__('Check the key of the model, then try again.'),
+      section: 'models'
+    };
+  }
+  if (/\b429\b|rate limit|quota/i.test(text)) {
+    return {
+      advice: trans.__('Wait a little and try again, or use another model.'),
+      section: 'models'
+    };
+  }
+  return {
+    advice: trans.__('Try again, or use another model.'),
+    section: 'models'
+  };
+}
+
+function parted(whole: string): { text: string; details: string } {
+  const [text, ...more] = whole.trim().split('\n\n');
+  const isShort =
+    whole.length <= MOST_CHARACTERS && whole.split('\n').length <= MOST_LINES;
+  if (isShort) {
+    return { text: whole.trim(), details: '' };
+  }
+  if (text.length <= MOST_CHARACTERS && text.split('\n').length <= MOST_LINES) {
+    return { text, details: more.join('\n\n') };
+  }
+  const first = text.split('\n')[0].slice(0, MOST_CHARACTERS);
+  return { text: `${first}…`, details: whole.trim() };
+}

@@ -1,0 +1,126 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { ClineApiReqInfo, ClineMessage } from '../../../generated/wire';
+import { useStore } from '../../hooks';
+import { usePanel } from '../../services';
+import { durationText, costText, tokensText } from '../formats';
+import { readJson } from '../readjson';
+import { useElapsed } from '../useelapsed';
+import type { IRowContent } from './content';
+
+/**
+ * The model was asked: how long it thinks, then what that took; a thin line.
+ */
+export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
+  const { store, trans } = usePanel();
+  const info = React.useMemo(
+    () => readJson<ClineApiReqInfo>(message.text) ?? {},
+    [message.text]
+  );
+  const isWorking = useStore(
+    store,
+    ({ state, order }) =>
+      state?.currentTaskStatus === 'running' && order.at(-1) === message.ts
+  );
+  const isAsked = info.cost === undefined && info.tokensOut === undefined;
+  const isThinking = isAsked && isWorking && !info.cancelReason;
+  const elapsed = useElapsed(message.ts, isThinking);
+  if (isThinking) {
+    return (
+      <div className="jp-hdspAgent-request" data-state="running">
+        <span className="jp-hdspAgent-chat-spinner" aria-hidden="true" />
+        <span>{trans.__('Thinking… %1', durationText(trans, elapsed))}</span>
+      </div>
+    );
+  }
+  return (
+    <div className="jp-hdspAgent-request">
+      {info.cancelReason && (
+        <span className="jp-hdspAgent-request-stopped">
+          {cancelText(info, trans)}
+        </span>
+      )}
+      {info.tokensIn !== undefined && info.tokensOut !== undefined && (
+        <span
+          title={trans.__(
+            '%1 tokens sent to the model, %2 received, %3 read from its cache, %4 written to it',
+            info.tokensIn,
+            info.tokensOut,
+            info.cacheReads ?? 0,
+            info.cacheWrites ?? 0
+          )}
+        >
+          {trans.__(
+            '↑ %1 ↓ %2',
+            tokensText(info.tokensIn),
+            tokensText(info.tokensOut)
+          )}
+        </span>
+      )}
+      {!!info.cost && <span>{costText(info.cost)}</span>}
+    </div>
+  );
+}
+
+function cancelText(
+  { cancelReason, streamingFailedMessage }: Partial<ClineApiReqInfo>,
+  trans: TranslationBundle
+): string {
+  if (cancelReason === 'user_cancelled') {
+    return trans.__('You stopped this answer.');
+  }
+  return streamingFailedMessage
+    ? trans.__('The answer broke off: %1', streamingFailedMessage)
+    : trans.__('The answer broke off.');
+}
+
+/**
+ * The model is asked again, or its turn comes, in a while.
+ */
+export function WaitRow({ message, parts: _ }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const isWaiting = message.partial === true;
+  const isRetry = message.say === 'api_req_retry_delayed';
+  const { text, seconds } = waitOf(message);
+  return (
+    <div
+      className="jp-hdspAgent-request"
+      data-state={isWaiting ? 'running' : 'over'}
+    >
+      {isWaiting && (
+        <span className="jp-hdspAgent-chat-spinner" aria-hidden="true" />
+      )}
+      <span>
+        {isRetry
+          ? isWaiting
+            ? trans.__('Trying again in %1 s.', seconds)
+            : trans.__('Tried again.')
+          : isWaiting
+            ? trans.__(
+                'Waiting %1 s: the profile limits how often the model is asked.',
+                seconds
+              )
+            : trans.__('Waited for the limit of requests.')}
+      </span>
+      {isRetry && text && (
+        <span className="jp-hdspAgent-chat-quiet">{text}</span>
+      )}
+    </div>
+  );
+}
+
+function waitOf({ text = '' }: ClineMessage): {
+  text: string;
+  seconds: number;
+} {
+  const limit = readJson<{ seconds: number }>(text);
+  if (limit) {
+    return { text: '', seconds: limit.seconds ?? 0 };
+  }
+  const timer = /<retry_timer>(\d+)<\/retry_timer>/.exec(text);
+  return {
+    text: text.replace(/<retry_timer>\d+<\/retry_timer>/, '').trim(),
+    seconds: Number(timer?.[1] ?? 0)
+  };
+}

@@ -1,0 +1,197 @@
+import * as React from 'react';
+
+import { usePanel } from '../../services';
+import { BoundedText } from '../boundedtext';
+import { Diff, DiffStats } from '../diff';
+import { PlaceLink } from '../placelink';
+import { readJson } from '../readjson';
+import { AskBadge, useAskState } from './askstate';
+import { Batch } from './batch';
+import type { IRowContent } from './content';
+import { CellCodes, CellEdits } from './notebooktool';
+import { SubtaskLink } from './subtask';
+import { Checklist, parseChecklist } from './todos';
+import { toolIcon } from './toolicons';
+import type { Tool } from './toolwords';
+import { toolWords } from './toolwords';
+
+/**
+ * What the agent does with a tool: what, where, and what came of it.
+ */
+export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const state = useAskState(message);
+  const tool = React.useMemo(
+    () => readJson<Tool>(message.text) ?? {},
+    [message.text]
+  );
+  const Icon = toolIcon(tool.tool).react;
+  const isByPerson = message.say === 'user_feedback_diff';
+  const words = isByPerson
+    ? trans.__('You changed what the agent wanted to write')
+    : toolWords(tool, state !== 'done', trans);
+  return (
+    <div className="jp-hdspAgent-chat-tool" data-state={state}>
+      <div className="jp-hdspAgent-chat-tool-head">
+        <Icon
+          tag="span"
+          className="jp-hdspAgent-chat-tool-icon"
+          aria-hidden="true"
+        />
+        <span className="jp-hdspAgent-chat-tool-words">{words}</span>
+        <ToolPlace tool={tool} cellId={message.notebook?.cellId} />
+        {tool.diffStats && <DiffStats {...tool.diffStats} />}
+        <AskBadge state={state} />
+      </div>
+      <ToolFlags tool={tool} isProtected={message.isProtected} />
+      <ToolBody ts={message.ts} tool={tool} />
+    </div>
+  );
+}
+
+/**
+ * What a tool is used on.
+ */
+function ToolPlace({
+  tool,
+  cellId
+}: {
+  tool: Tool;
+  cellId: string | undefined;
+}): JSX.Element | null {
+  const { trans } = usePanel();
+  const { path, startLine, regex, query, filePattern } = tool;
+  const sought = regex ?? query ?? tool.searchPattern;
+  const name = tool.skill ?? tool.command ?? tool.mode;
+  return (
+    <>
+      {sought && (
+        <code className="jp-hdspAgent-chat-tool-sought">{sought}</code>
+      )}
+      {filePattern && (
+        <code className="jp-hdspAgent-chat-tool-sought">{filePattern}</code>
+      )}
+      {path && path !== '.' && (
+        <PlaceLink
+          path={path}
+          cellId={cellId}
+          isOutside={tool.isOutsideWorkspace || isFolder(tool)}
+        >
+          {startLine ? trans.__('%1, from line %2', path, startLine) : path}
+        </PlaceLink>
+      )}
+      {name && !path && (
+        <code className="jp-hdspAgent-chat-tool-sought">{name}</code>
+      )}
+      {tool.kernel && <span>{tool.kernel}</span>}
+    </>
+  );
+}
+
+/**
+ * What one should know before one says yes.
+ */
+function ToolFlags({
+  tool,
+  isProtected
+}: {
+  tool: Tool;
+  isProtected: boolean | undefined;
+}): JSX.Element | null {
+  const { trans } = usePanel();
+  const flags = [
+    tool.isOutsideWorkspace && trans.__('Outside of the workspace'),
+    (tool.isProtected || isProtected) && trans.__('Protected file')
+  ].filter(flag => typeof flag === 'string');
+  return flags.length === 0 ? null : (
+    <ul className="jp-hdspAgent-chat-flags">
+      {flags.map(flag => (
+        <li key={flag}>{flag}</li>
+      ))}
+    </ul>
+  );
+}
+
+/**
+ * The whole of what a tool does.
+ */
+function ToolBody({
+  ts,
+  tool
+}: {
+  ts: number;
+  tool: Tool;
+}): JSX.Element | null {
+  const id = String(ts);
+  const { cellEdits, cells, batchDiffs, batchDirs, batchFiles } = tool;
+  if (batchDiffs?.length || batchDirs?.length || batchFiles?.length) {
+    return <Batch id={id} tool={tool} />;
+  }
+  if (cellEdits?.length) {
+    return <CellEdits id={id} path={tool.path} edits={cellEdits} />;
+  }
+  if (cells?.length) {
+    return <CellCodes id={id} path={tool.path} cells={cells} />;
+  }
+  if (tool.diff) {
+    return <Diff id={`${id}:diff`} text={tool.diff} />;
+  }
+  switch (tool.tool) {
+    case 'newFileCreated':
+      return tool.content ? (
+        <Diff id={`${id}:diff`} text={asAdded(tool.content)} />
+      ) : null;
+    case 'updateTodoList':
+      return <Checklist items={parseChecklist(tool)} />;
+    case 'newTask':
+      return (
+        <>
+          <ToolText id={id} text={tool.content} />
+          <SubtaskLink ts={ts} />
+        </>
+      );
+    case 'readFile':
+    case 'readNotebook':
+      // The content is only where the file is, and the reason which part of it.
+      return <ToolText id={id} text={tool.reason} />;
+    default:
+      return <ToolText id={id} text={textOf(tool)} />;
+  }
+}
+
+function ToolText({
+  id,
+  text
+}: {
+  id: string;
+  text: string | undefined;
+}): JSX.Element | null {
+  return text ? (
+    <div className="jp-hdspAgent-chat-tool-text">
+      <BoundedText id={`${id}:text`} text={text} />
+    </div>
+  ) : null;
+}
+
+function textOf({ tool, content, reason, args, description }: Tool): string {
+  // Which run is waited for says nothing to a person.
+  const why = tool === 'waitRun' ? undefined : reason;
+  return [description, args, why, content].filter(Boolean).join('\n\n');
+}
+
+function isFolder({ tool }: Tool): boolean {
+  return (
+    tool === 'listFilesTopLevel' ||
+    tool === 'listFilesRecursive' ||
+    tool === 'searchFiles' ||
+    tool === 'codebaseSearch'
+  );
+}
+
+function asAdded(content: string): string {
+  return content
+    .replace(/\n$/, '')
+    .split('\n')
+    .map(line => `+${line}`)
+    .join('\n');
+}

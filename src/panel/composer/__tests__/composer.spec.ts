@@ -1,0 +1,328 @@
+import type { ExtensionState } from '../../../generated/wire';
+import { attachment } from './drafts';
+import { READY, WORKING, WrittenPanel } from './writtenpanel';
+
+describe('Composer', () => {
+  let page: WrittenPanel;
+
+  beforeEach(() => {
+    page = new WrittenPanel();
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const field = () => page.field;
+  const type = (text: string) => page.type(text);
+  const press = (key: string, init?: KeyboardEventInit) =>
+    page.press(key, init);
+  const alert = () => page.trouble;
+
+  it('should be there where conversations can be begun', () => {
+    page.begin({ canStartTasks: false });
+    expect(field()).toBeNull();
+    page.publish({ type: 'state', state: READY });
+    expect(field()).not.toBeNull();
+  });
+
+  describe('sending', () => {
+    it('should begin a conversation where none is on screen', async () => {
+      page.begin(READY);
+      type('Plot it');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('newTask')).toMatchObject([{ text: 'Plot it' }]);
+      expect(field().value).toBe('');
+    });
+
+    it('should send what goes along, even without words', async () => {
+      page.begin(READY);
+      page.act(() =>
+        page.panel.services.state.setDraft(null, {
+          images: ['data:image/png;base64,AA=='],
+          attachments: [attachment()]
+        })
+      );
+      expect(page.findAll('.jp-hdspAgent-chip')).toHaveLength(2);
+      await page.settle(() => page.button('Send').click());
+      expect(page.sent('newTask')).toMatchObject([
+        {
+          text: expect.stringContaining('<attachment kind="cell"') as string,
+          images: ['data:image/png;base64,AA==']
+        }
+      ]);
+      expect(page.findAll('.jp-hdspAgent-chip')).toHaveLength(0);
+    });
+
+    it('should answer a question that words answer', async () => {
+      page.begin({
+        ...WORKING,
+        currentTaskStatus: 'interactive',
+        clineMessages: [
+          { ts: 5, type: 'ask', ask: 'followup', text: '{"question":"?"}' }
+        ]
+      });
+      type('Yes, both');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('askResponse')).toMatchObject([
+        {
+          taskId: 't',
+          messageTs: 5,
+          askResponse: 'messageResponse',
+          text: 'Yes, both'
+        }
+      ]);
+    });
+
+    it('should never answer a question that asks for an approval', async () => {
+      page.begin({
+        ...WORKING,
+        currentTaskStatus: 'interactive',
+        clineMessages: [{ ts: 5, type: 'ask', ask: 'command', text: 'rm -r x' }]
+      });
+      expect(field().placeholder).toContain('approves nothing');
+      type('yes');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('askResponse')).toEqual([]);
+      expect(page.sent('queueMessage')).toMatchObject([
+        { taskId: 't', text: 'yes' }
+      ]);
+    });
+
+    it('should put the text back, and say why, when it fails', async () => {
+      page.begin(READY);
+      type('Plot it');
+      await page.settle(() => press('Enter'));
+      type('And more');
+      await page.settle(() =>
+        page.answer('newTask', { code: 'nothing_known', message: 'Disk full.' })
+      );
+      expect(field().value).toBe('Plot it\n\nAnd more');
+      expect(alert()).toBe('Disk full.');
+      type('Plot it again');
+      expect(alert()).toBeUndefined();
+    });
+
+    it('should take what is typed meanwhile along into the conversation that began', async () => {
+      page.begin(READY);
+      type('Plot it');
+      await page.settle(() => press('Enter'));
+      type('And more');
+      page.publish({ type: 'state', state: WORKING });
+      await page.settle(() => page.answer('newTask', null, 't'));
+      expect(field().value).toBe('And more');
+    });
+
+    it('should not send twice, nor blanks', async () => {
+      page.begin(READY);
+      type('  \n');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('newTask')).toHaveLength(0);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('newTask')).toHaveLength(1);
+      expect(page.button('Sending…').disabled).toBe(true);
+    });
+
+    it('should tell of a failure where it belongs, and let others be sent', async () => {
+      page.begin(READY);
+      type('Plot it');
+      await page.settle(() => press('Enter'));
+      page.publish({ type: 'state', state: WORKING });
+      type('More');
+      await page.settle(() =>
+        page.answer('newTask', { code: 'nothing_known', message: 'Disk full.' })
+      );
+      expect(alert()).toBeUndefined();
+      expect(field().value).toBe('More');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('queueMessage')).toHaveLength(1);
+      page.publish({ type: 'state', state: READY });
+      expect(field().value).toBe('Plot it');
+      expect(alert()).toBe('Disk full.');
+    });
+
+    it('should keep the text and say so while there is no connection', async () => {
+      page.begin(READY);
+      type('Plot it');
+      page.act(() => page.server.socket.drop());
+      expect(page.find('.jp-hdspAgent-composer-note')?.textContent).toContain(
+        'What you type stays here'
+      );
+      await page.settle(() => press('Enter'));
+      expect(page.sent('newTask')).toEqual([]);
+      expect(field().value).toBe('Plot it');
+      expect(page.button('Send').disabled).toBe(true);
+    });
+
+    it('should lead to the settings when no model is chosen', () => {
+      page.begin({ canStartTasks: true });
+      type('Plot it');
+      press('Enter');
+      expect(page.sent('newTask')).toEqual([]);
+      page.act(() => page.button('Choose a model').click());
+      expect(page.openedSettings).toEqual(['models']);
+    });
+  });
+
+  describe('the Enter key', () => {
+    it('should begin a line with Shift, and send without', () => {
+      page.begin(READY);
+      type('a');
+      expect(press('Enter', { shiftKey: true }).defaultPrevented).toBe(false);
+      expect(press('Enter').defaultPrevented).toBe(true);
+    });
+
+    it('should begin a line, and send with Ctrl, where that is set', async () => {
+      page.begin(READY);
+      page.publish({
+        type: 'settingsUpdated',
+        settings: {
+          enterBehavior: 'newline'
+        } as NonNullable<ExtensionState['settings']>,
+        fixed: []
+      });
+      type('a');
+      expect(press('Enter').defaultPrevented).toBe(false);
+      await page.settle(() => press('Enter', { ctrlKey: true }));
+      expect(page.sent('newTask')).toHaveLength(1);
+    });
+
+    it.each([
+      ['while a syllable is composed', { isComposing: true }],
+      ['that ends one in Safari', { keyCode: 229 }]
+    ])('should belong to the input method %s', async (_, init) => {
+      page.begin(READY);
+      type('안녕');
+      await page.settle(() => press('Enter', init));
+      expect(page.sent('newTask')).toEqual([]);
+      await page.settle(() => press('Enter', { keyCode: 13 }));
+      expect(page.sent('newTask')).toMatchObject([{ text: '안녕' }]);
+    });
+  });
+
+  describe('what was said before', () => {
+    const up = () => {
+      field().setSelectionRange(0, 0);
+      press('ArrowUp');
+      return field().value;
+    };
+    const down = () => {
+      field().setSelectionRange(field().value.length, field().value.length);
+      press('ArrowDown');
+      return field().value;
+    };
+
+    it('should come with the arrows, and what was typed afterwards', () => {
+      page.begin({
+        ...WORKING,
+        clineMessages: [
+          { ts: 1, type: 'say', say: 'text', text: 'first' },
+          { ts: 2, type: 'say', say: 'text', text: 'I am the agent' },
+          { ts: 3, type: 'say', say: 'user_feedback', text: 'second' }
+        ]
+      });
+      type('typing');
+      expect(up()).toBe('second');
+      expect(up()).toBe('first');
+      expect(up()).toBe('first');
+      expect(down()).toBe('second');
+      expect(down()).toBe('typing');
+      expect(down()).toBe('typing');
+    });
+
+    it('should not come while the caret is elsewhere', () => {
+      page.begin(WORKING);
+      type('typing');
+      field().setSelectionRange(3, 3);
+      expect(press('ArrowUp').defaultPrevented).toBe(false);
+      expect(field().value).toBe('typing');
+    });
+  });
+
+  describe('stopping', () => {
+    it('should be offered as long as the task works, and answer at once', async () => {
+      page.begin(WORKING);
+      page.act(() => page.button('Stop').click());
+      expect(page.sent('cancelTask')).toMatchObject([{ taskId: 't' }]);
+      expect(page.button('Stopping…').disabled).toBe(true);
+      page.wait(3_100);
+      expect(page.node.textContent).toContain('has not answered yet');
+      page.publish({
+        type: 'state',
+        state: { ...WORKING, currentTaskStatus: 'idle' }
+      });
+      expect(() => page.button('Stop')).toThrow();
+      await page.settle(() => page.answer('cancelTask'));
+    });
+
+    it('should say why it failed, and can be tried again', async () => {
+      page.begin(WORKING);
+      page.act(() => page.button('Stop').click());
+      await page.settle(() =>
+        page.answer('cancelTask', { code: 'nothing_known', message: 'No.' })
+      );
+      expect(alert()).toBe('No.');
+      expect(page.button('Stop').disabled).toBe(false);
+    });
+  });
+
+  describe('the queue', () => {
+    const queued = (text: string, id = 'q1'): ExtensionState => ({
+      ...WORKING,
+      messageQueue: [{ id, timestamp: 1, text }]
+    });
+
+    it('should say that what waits approves nothing', () => {
+      page.begin(queued('then plot'));
+      expect(page.find('.jp-hdspAgent-queue')?.textContent).toContain(
+        'It approves nothing'
+      );
+    });
+
+    it('should let a message be removed', () => {
+      page.begin(queued('then plot'));
+      page.act(() => page.button('Remove the waiting message').click());
+      expect(page.sent('removeQueuedMessage')).toMatchObject([
+        { taskId: 't', text: 'q1' }
+      ]);
+    });
+
+    it('should let a message be changed, with what goes along', async () => {
+      page.begin(
+        queued(
+          'plot\n\n<attachment kind="cell" path="p" label="Cell 1">\nx\n</attachment>'
+        )
+      );
+      page.act(() => page.button('Edit the waiting message').click());
+      const editor = page.find(
+        '.jp-hdspAgent-queue-field'
+      ) as HTMLTextAreaElement;
+      expect(editor.value).toBe('plot');
+      page.act(() => page.button('Save').click());
+      expect(page.sent('editQueuedMessage')).toMatchObject([
+        {
+          payload: {
+            id: 'q1',
+            text: 'plot\n\n<attachment kind="cell" path="p" label="Cell 1">\nx\n</attachment>'
+          }
+        }
+      ]);
+      await page.settle(() => page.answer('editQueuedMessage'));
+      expect(page.find('.jp-hdspAgent-queue-field')).toBeNull();
+    });
+
+    it('should not lose what was being written when the agent takes the message', () => {
+      page.begin(queued('plot'));
+      page.act(() => page.button('Edit the waiting message').click());
+      const editor = page.find(
+        '.jp-hdspAgent-queue-field'
+      ) as HTMLTextAreaElement;
+      page.type('plot in red', editor);
+      page.publish({ type: 'state', state: WORKING });
+      expect(field().value).toBe('plot in red');
+    });
+  });
+});

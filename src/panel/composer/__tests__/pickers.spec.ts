@@ -1,0 +1,230 @@
+import { CommandIDs } from '../../../commands/ids';
+import type { ExtensionState } from '../../../generated/wire';
+import { addComposerCommands } from '../commands';
+import { READY, WORKING, WrittenPanel } from './writtenpanel';
+
+const MODES = [
+  { slug: 'code', name: 'Code' },
+  { slug: 'architect', name: 'Architect' }
+];
+
+const profile = (name: string, change = {}) => ({
+  id: name,
+  name,
+  apiProvider: 'ollama',
+  pinned: false,
+  current: false,
+  allowed: true,
+  ...change
+});
+
+const DOWN = 40;
+const ENTER = 13;
+
+const PROFILES: ExtensionState = {
+  ...READY,
+  mode: 'code',
+  listApiConfigMeta: [
+    profile('plain'),
+    profile('work', { modelId: 'm' }),
+    profile('forbidden', { allowed: false }),
+    profile('pinned', { pinned: true })
+  ]
+};
+
+describe('the pickers', () => {
+  let page: WrittenPanel;
+
+  beforeEach(() => {
+    page = new WrittenPanel();
+  });
+
+  afterEach(() => {
+    document.querySelectorAll('.lm-Menu').forEach(node => node.remove());
+    page.dispose();
+  });
+
+  const entries = () => [
+    ...document.querySelectorAll<HTMLElement>('.lm-Menu-item')
+  ];
+  const labels = () =>
+    entries().map(
+      node => node.querySelector('.lm-Menu-itemLabel')?.textContent ?? ''
+    );
+  /** Go down to an entry by keys, and choose it. */
+  const choose = async (label: string) => {
+    const press = (keyCode: number) =>
+      page.settle(() =>
+        document
+          .querySelector('.lm-Menu')
+          ?.dispatchEvent(new KeyboardEvent('keydown', { keyCode }))
+      );
+    const active = () =>
+      document.querySelector('.lm-Menu-item.lm-mod-active')?.textContent;
+    for (let tries = 0; active() !== label && tries < 10; tries++) {
+      await press(DOWN);
+    }
+    await press(ENTER);
+  };
+  const tellModes = () =>
+    page.settle(() => {
+      page.publish({ type: 'modes', modes: MODES });
+      page.answer('requestModes');
+    });
+
+  it('should show the mode by its name, and switch to another', async () => {
+    page.begin(PROFILES);
+    await page.settle();
+    await tellModes();
+    await page.settle(() => page.button('Mode: Code').click());
+    expect(labels()).toEqual(['Code', 'Architect']);
+    expect(entries().map(node => node.getAttribute('aria-checked'))).toEqual([
+      'true',
+      'false'
+    ]);
+    await choose('Architect');
+    expect(page.sent('mode')).toMatchObject([{ text: 'architect' }]);
+    expect(document.activeElement).toBe(page.button('Mode: Code'));
+    await page.settle(() =>
+      page.answer('mode', { code: 'nothing_known', message: 'Not here.' })
+    );
+    expect(page.trouble).toBe('Not here.');
+  });
+
+  it('should show the pinned profiles first, and what is forbidden as such', async () => {
+    page.begin(PROFILES);
+    await page.settle(() => page.button('Model profile: work').click());
+    expect(labels()).toEqual([
+      'pinned',
+      '',
+      'plain',
+      'work (m)',
+      'forbidden',
+      '',
+      'Set Up Models…'
+    ]);
+    expect(entries()[4].getAttribute('aria-disabled')).toBe('true');
+    await choose('plain');
+    expect(page.sent('loadApiConfiguration')).toMatchObject([
+      { text: 'plain' }
+    ]);
+  });
+
+  it('should offer only what there is to attach', async () => {
+    page.begin(PROFILES);
+    await page.settle(() =>
+      page.button('Attach a cell, its output or files').click()
+    );
+    await page.settle();
+    expect(
+      labels().filter(
+        (_, index) => entries()[index].getAttribute('aria-disabled') !== 'true'
+      )
+    ).toEqual(['', 'Pictures and Text Files…']);
+    const chooser = page.find('input[type="file"]') as HTMLInputElement;
+    let openings = 0;
+    chooser.click = () => openings++;
+    await choose('Pictures and Text Files…');
+    expect(openings).toBe(1);
+  });
+
+  it('should show what the conversation on screen goes on with', () => {
+    page.begin({
+      ...PROFILES,
+      ...WORKING,
+      listApiConfigMeta: PROFILES.listApiConfigMeta,
+      currentTaskItem: {
+        id: 't',
+        number: 1,
+        ts: 1,
+        task: 'first',
+        tokensIn: 0,
+        tokensOut: 0,
+        totalCost: 0,
+        mode: 'architect',
+        apiConfigName: 'plain'
+      }
+    });
+    expect(page.button('Mode: architect')).toBeTruthy();
+    expect(page.button('Model profile: plain')).toBeTruthy();
+  });
+
+  it('should have commands that go round', async () => {
+    page.begin(PROFILES);
+    const added = addComposerCommands(page.panel.services);
+    await page.settle();
+    await tellModes();
+    const run = async (id: string) => {
+      const before = page.sent('requestModes').length;
+      await page.settle(() => void page.commands.execute(id));
+      if (page.sent('requestModes').length > before) {
+        await tellModes();
+      }
+    };
+    await run(CommandIDs.nextMode);
+    await run(CommandIDs.previousMode);
+    expect(page.sent('mode').map(({ text }) => text)).toEqual([
+      'architect',
+      'architect'
+    ]);
+    await run(CommandIDs.nextProfile);
+    expect(page.sent('loadApiConfiguration')).toMatchObject([
+      { text: 'pinned' }
+    ]);
+    added.dispose();
+  });
+});
+
+describe('wording more clearly', () => {
+  let page: WrittenPanel;
+
+  beforeEach(() => {
+    page = new WrittenPanel();
+    page.begin(READY);
+    page.type('plot');
+    page.act(() => page.button(BEGIN).click());
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const BEGIN = 'Let a model word this more clearly';
+  const BACK = 'Back to my own words';
+  const finish = () =>
+    page.settle(() => {
+      page.publish({ type: 'enhancedPrompt', text: 'Plot the data.' });
+      page.answer('enhancePrompt');
+    });
+
+  it('should replace what is typed, and take it back', async () => {
+    expect(page.sent('enhancePrompt')).toMatchObject([{ text: 'plot' }]);
+    expect(page.field.readOnly).toBe(true);
+    await finish();
+    expect(page.field.readOnly).toBe(false);
+    expect(page.field.value).toBe('Plot the data.');
+    page.act(() => page.button(BACK).click());
+    expect(page.field.value).toBe('plot');
+    expect(page.button(BEGIN)).toBeTruthy();
+  });
+
+  it('should leave what is typed when it is cancelled', async () => {
+    page.act(() => page.button('Cancel rewording').click());
+    await finish();
+    expect(page.field.value).toBe('plot');
+  });
+
+  it('should say why it failed', async () => {
+    await page.settle(() =>
+      page.answer('enhancePrompt', { code: 'nothing_known', message: 'No.' })
+    );
+    expect(page.trouble).toBe('No.');
+    expect(page.field.value).toBe('plot');
+  });
+
+  it('should not be taken back once one went on writing', async () => {
+    await finish();
+    page.type('Plot the data. In red.');
+    expect(() => page.button(BACK)).toThrow();
+  });
+});

@@ -1,0 +1,217 @@
+import { fileIcon } from '@jupyterlab/ui-components';
+
+import type { ISuggestion } from '../suggestions';
+import { mentionOf, rank, replaced, triggerAt } from '../suggestions';
+import { READY, WrittenPanel } from './writtenpanel';
+
+describe('triggerAt', () => {
+  it.each([
+    ['@', 1, 'mention', 0, ''],
+    ['look at @da', 11, 'mention', 8, 'da'],
+    ['look at @/data/a', 16, 'mention', 8, 'data/a'],
+    ['a\n@my\\ file', 11, 'mention', 2, 'my file'],
+    ['/', 1, 'command', 0, ''],
+    ['/com', 4, 'command', 0, 'com'],
+    ['/com pact', 3, 'command', 0, 'co']
+  ])('should find in %j at %d a %s', (text, caret, kind, start, query) => {
+    expect(triggerAt(text, caret)).toEqual({ kind, start, query });
+  });
+
+  it.each([
+    ['me@home.org', 11],
+    ['see /tmp', 8],
+    ['@done ', 6],
+    ['/compact now', 12]
+  ])('should find nothing in %j at %d', (text, caret) => {
+    expect(triggerAt(text, caret)).toBeNull();
+  });
+});
+
+describe('rank', () => {
+  const suggestion = (label: string, detail?: string): ISuggestion => ({
+    key: label,
+    icon: fileIcon,
+    label,
+    ...(detail ? { detail } : {}),
+    choice: { kind: 'insert', text: label }
+  });
+
+  it('should find what has the letters in their order, likeliest first', () => {
+    const found = rank(
+      [suggestion('Readme'), suggestion('model.py'), suggestion('demo')],
+      'DEM'
+    );
+    expect(found.map(({ suggestion }) => suggestion.label)).toEqual(['demo']);
+    expect(found[0].found).toEqual([0, 1, 2]);
+  });
+
+  it('should look into descriptions too, which count less', () => {
+    const found = rank(
+      [suggestion('Cell 1', 'plot(x)'), suggestion('plot.py')],
+      'plot'
+    );
+    expect(found.map(({ suggestion }) => suggestion.label)).toEqual([
+      'plot.py',
+      'Cell 1'
+    ]);
+  });
+});
+
+it('should write mentions with their blanks escaped', () => {
+  expect(mentionOf('a b/c.csv')).toBe('@/a\\ b/c.csv');
+  expect(replaced('see @da now', 4, 7, '@/data')).toEqual({
+    text: 'see @/data now',
+    caret: 10
+  });
+});
+
+describe('the suggestions of the composer', () => {
+  let page: WrittenPanel;
+
+  beforeEach(() => {
+    page = new WrittenPanel();
+    page.begin(READY);
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  const labels = () =>
+    page
+      .findAll('[role="option"] .jp-hdspAgent-suggestion-label')
+      .map(node => node.textContent);
+  const selected = () => page.find('[role="option"][aria-selected="true"]')?.id;
+
+  /** Type, and let the server find these files. */
+  async function find(text: string, ...paths: string[]): Promise<void> {
+    page.type(text);
+    page.wait(200);
+    await page.settle();
+    page.publish({
+      type: 'fileSearchResults',
+      results: paths.map(path => ({
+        path,
+        type: path.endsWith('/') ? 'folder' : 'file'
+      }))
+    });
+    await page.settle(() => page.answer('searchFiles'));
+  }
+
+  it('should offer files, and write the one that is chosen', async () => {
+    await find('look at @da', 'data/a b.csv', 'day.py');
+    expect(page.sent('searchFiles')).toMatchObject([{ query: 'da' }]);
+    expect(labels()).toEqual(['a b.csv', 'day.py']);
+    expect(page.field.getAttribute('role')).toBe('combobox');
+    expect(page.field.getAttribute('aria-expanded')).toBe('true');
+    expect(page.field.getAttribute('aria-activedescendant')).toBe(selected());
+    expect(page.field.getAttribute('aria-controls')).toBe(
+      page.find('[role="listbox"]')?.id
+    );
+    page.press('ArrowDown');
+    page.press('ArrowDown');
+    page.press('ArrowUp');
+    page.press('ArrowUp');
+    await page.settle(() => page.press('Enter'));
+    expect(page.field.value).toBe('look at @/data/a\\ b.csv ');
+    expect(page.find('[role="listbox"]')).toBeNull();
+    expect(page.field.hasAttribute('role')).toBe(false);
+    expect(page.sent('newTask')).toEqual([]);
+  });
+
+  it('should go on in a folder that is chosen', async () => {
+    await find('@d', 'data/');
+    await page.settle(() => page.press('Tab'));
+    expect(page.field.value).toBe('@/data/');
+    page.wait(200);
+    await page.settle();
+    expect(page.sent('searchFiles').at(-1)).toMatchObject({ query: 'data/' });
+  });
+
+  it('should close by Escape, and stay closed for this word', async () => {
+    await find('@d', 'data/');
+    expect(page.field.hasAttribute('data-lm-suppress-shortcuts')).toBe(true);
+    expect(page.press('Escape').defaultPrevented).toBe(true);
+    expect(page.find('[role="listbox"]')).toBeNull();
+    expect(page.field.hasAttribute('data-lm-suppress-shortcuts')).toBe(false);
+    page.type('@da');
+    expect(page.find('[role="listbox"]')).toBeNull();
+    page.type('@da @x');
+    expect(page.find('.jp-hdspAgent-suggestions')).not.toBeNull();
+    expect(page.press('Escape').defaultPrevented).toBe(true);
+    expect(page.press('Escape').defaultPrevented).toBe(false);
+  });
+
+  it('should say when nothing is found, and let Enter send then', async () => {
+    await find('@nothing');
+    expect(
+      page.find('.jp-hdspAgent-suggestions [role="status"]')?.textContent
+    ).toBe('Nothing found');
+    await page.settle(() => page.press('Enter'));
+    expect(page.sent('newTask')).toHaveLength(1);
+  });
+
+  it('should say why files cannot be searched', async () => {
+    page.type('@d');
+    page.wait(200);
+    await page.settle();
+    await page.settle(() =>
+      page.answer('searchFiles', { code: 'nothing_known', message: 'No disk.' })
+    );
+    expect(
+      page.find('.jp-hdspAgent-suggestions [role="alert"]')?.textContent
+    ).toBe('No disk.');
+  });
+
+  describe('of commands', () => {
+    async function open(text: string): Promise<void> {
+      page.type(text);
+      page.publish(
+        {
+          type: 'commands',
+          commands: [
+            {
+              name: 'init',
+              source: 'built-in',
+              description: 'Write AGENTS.md'
+            },
+            { name: 'review', source: 'project', argumentHint: '<file>' }
+          ]
+        },
+        { type: 'modes', modes: [{ slug: 'architect', name: 'Architect' }] }
+      );
+      await page.settle(() => {
+        page.answer('requestCommands');
+        page.answer('requestModes');
+      });
+    }
+
+    it('should tell what they do, with the modes', async () => {
+      await open('/');
+      expect(labels()).toEqual(['init', 'review', 'architect']);
+      expect(page.find('[role="listbox"]')?.textContent).toContain(
+        'Write AGENTS.md'
+      );
+    });
+
+    it('should write a command, and send one that is written out', async () => {
+      await open('/rev');
+      await page.settle(() => page.press('Enter'));
+      expect(page.field.value).toBe('/review ');
+      await open('/review');
+      await page.settle(() => page.press('Enter'));
+      expect(page.sent('newTask')).toMatchObject([{ text: '/review' }]);
+    });
+
+    it('should switch to a mode and take the word away', async () => {
+      await open('/arch');
+      await page.settle(() =>
+        page
+          .find('[role="option"]')
+          ?.dispatchEvent(new MouseEvent('click', { bubbles: true }))
+      );
+      expect(page.sent('mode')).toMatchObject([{ text: 'architect' }]);
+      expect(page.field.value).toBe('');
+    });
+  });
+});

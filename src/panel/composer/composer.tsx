@@ -1,0 +1,190 @@
+import * as React from 'react';
+
+import { asErrorBody, errorText } from '../../errors';
+import type { ErrorBody } from '../../generated/wire';
+import { usePanelState, useStore } from '../hooks';
+import type { IDraft } from '../panelstate';
+import { usePanel } from '../services';
+import { attachPart } from './attach';
+import { BindingRow } from './bindingrow';
+import { DraftChips } from './chips';
+import { ComposerBar } from './composerbar';
+import { useEnhancing } from './enhance';
+import { Field } from './field';
+import { focusComposer } from './focus';
+import { HindranceNote } from './hindrancenote';
+import { QueueList } from './queue';
+import { isBlank } from './sending';
+import { SuggestionList } from './suggestionlist';
+import { withMentions } from './suggestions';
+import { takeFiles } from './takefiles';
+import { useDrop } from './usedrop';
+import { useSending } from './usesending';
+import { useHindrance, useSituation, useTrouble } from './usesituation';
+import { useSuggestions } from './usesuggestions';
+import { placeholderOf, sendLabelOf } from './wording';
+
+const NOTE_ID = 'jp-hdspAgent-composer-note';
+
+/**
+ * Where one types, and what goes along with it; nothing while no conversation
+ * can be begun.
+ */
+export function Composer(): JSX.Element | null {
+  const { store } = usePanel();
+  const isSupported = useStore(
+    store,
+    ({ conversations }) => conversations === 'supported'
+  );
+  return isSupported ? <OpenComposer /> : null;
+}
+
+/**
+ * The composer while there is a server that has conversations.
+ */
+function OpenComposer(): JSX.Element {
+  const { node, store, trans } = usePanel();
+  const root = React.useRef<HTMLElement>(null);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const [trouble, setTrouble] = useTrouble(taskId);
+  const obstacle = useHindrance(store);
+  const now = useSituation(store);
+  const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
+  const [isSending, send] = useSending(taskId, onFailed);
+  const { draft, change, onText, onFiles, isOver } = useWriting(
+    root,
+    taskId,
+    setTrouble
+  );
+  const { text } = draft;
+  const enhancing = useEnhancing({ taskId, text, onText, onFailed });
+  const { caret, suggestions, list } = useCompletion(
+    text,
+    onText,
+    setTrouble,
+    onFailed
+  );
+  const canSend =
+    obstacle === null && !isSending && !enhancing.isBusy && !isBlank(draft);
+  const onSend = () => {
+    // A button that nobody can press any more loses the focus.
+    focusComposer(node);
+    if (canSend) {
+      setTrouble(null);
+      void send();
+    }
+  };
+  return (
+    <section
+      ref={root}
+      className="jp-hdspAgent-composer"
+      aria-label={trans.__('Write to the agent')}
+      data-dropping={isOver || undefined}
+      data-hindrance={obstacle?.kind}
+    >
+      <QueueList />
+      {trouble !== null && (
+        <p className="jp-hdspAgent-composer-error" role="alert">
+          {trouble}
+        </p>
+      )}
+      {obstacle && (
+        <HindranceNote
+          id={NOTE_ID}
+          hindrance={obstacle}
+          isSending={isSending}
+        />
+      )}
+      <BindingRow />
+      <div className="jp-hdspAgent-composer-box">
+        {list && <SuggestionList view={list} />}
+        <DraftChips
+          draft={draft}
+          onChange={part => {
+            change(part);
+            focusComposer(node);
+          }}
+        />
+        <Field
+          value={text}
+          placeholder={placeholderOf(now, trans)}
+          describedBy={obstacle ? NOTE_ID : undefined}
+          isReadOnly={enhancing.isBusy}
+          caret={caret}
+          onChange={onText}
+          onSend={onSend}
+          onPasteFiles={onFiles}
+          suggestions={suggestions}
+        />
+        <ComposerBar
+          enhancing={enhancing}
+          isOffline={obstacle?.kind === 'offline'}
+          canEnhance={obstacle === null && text.trim() !== ''}
+          canSend={canSend}
+          sendLabel={sendLabelOf(now, isSending, trans)}
+          onSend={onSend}
+          onFiles={onFiles}
+          onRefused={setTrouble}
+          onFailed={onFailed}
+        />
+      </div>
+    </section>
+  );
+}
+
+/**
+ * What is being written in a conversation, and how it changes: typed, pasted,
+ * dropped.
+ */
+function useWriting(
+  root: React.RefObject<HTMLElement>,
+  taskId: string | null,
+  setTrouble: (trouble: string | null) => void
+) {
+  const services = usePanel();
+  const { state } = services;
+  const draft = usePanelState(state, panel => panel.draft(taskId));
+  const change = (part: Partial<IDraft>) => state.setDraft(taskId, part);
+  const onText = (text: string) => {
+    change({ text });
+    setTrouble(null);
+  };
+  const onFiles = (files: readonly File[]) =>
+    void takeFiles(services, files).then(setTrouble);
+  const isOver = useDrop(root, {
+    onFiles,
+    onPaths: paths => onText(withMentions(state.draft(taskId).text, paths)),
+    onCells: cells =>
+      cells.forEach(
+        at => void attachPart(services, 'cell', at).then(setTrouble)
+      )
+  });
+  return { draft, change, onText, onFiles, isOver };
+}
+
+/**
+ * What may be meant by what is typed, and where the caret goes when it is
+ * chosen.
+ */
+function useCompletion(
+  text: string,
+  onText: (text: string) => void,
+  onRefused: (refusal: string) => void,
+  onFailed: (error: ErrorBody) => void
+) {
+  const { client } = usePanel();
+  const caret = React.useRef<number | null>(null);
+  const [suggestions, list] = useSuggestions({
+    text,
+    onChange: (text, at) => {
+      caret.current = at;
+      onText(text);
+    },
+    onRefused,
+    onMode: slug =>
+      void client
+        .request({ type: 'mode', text: slug })
+        .catch((reason: unknown) => onFailed(asErrorBody(reason)))
+  });
+  return { caret, suggestions, list };
+}

@@ -1,0 +1,76 @@
+import * as React from 'react';
+
+import type { ErrorBody } from '../../generated/wire';
+import { AutoApproveMenu } from '../asks/autoapprovemenu';
+import { AttachButton } from './attachbutton';
+import type { IEnhancing } from './enhance';
+import { EnhanceButton } from './enhance';
+import { sendIcon } from './icons';
+import { ModePicker, ProfilePicker } from './pickers';
+import { StopButton } from './stop';
+
+/**
+ * What is below the field: what goes along, how the agent works, and what is
+ * done with what is typed.
+ */
+export function ComposerBar({
+  enhancing,
+  isOffline,
+  canEnhance,
+  canSend,
+  sendLabel,
+  onSend,
+  onFiles,
+  onRefused,
+  onFailed
+}: ComposerBar.IProps): JSX.Element {
+  return (
+    <div className="jp-hdspAgent-composer-bar">
+      <AttachButton onRefused={onRefused} onFiles={onFiles} />
+      <ModePicker isOffline={isOffline} onFailed={onFailed} />
+      <ProfilePicker isOffline={isOffline} onFailed={onFailed} />
+      <AutoApproveMenu />
+      <span className="jp-hdspAgent-composer-actions">
+        <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
+        <StopButton onFailed={onFailed} />
+        <button
+          type="button"
+          className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
+          disabled={!canSend}
+          onClick={onSend}
+        >
+          <sendIcon.react tag="span" aria-hidden="true" />
+          {sendLabel}
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/**
+ * The namespace for `ComposerBar` statics.
+ */
+export namespace ComposerBar {
+  /**
+   * The properties of the bar.
+   */
+  export interface IProps {
+    readonly enhancing: IEnhancing;
+    readonly isOffline: boolean;
+    readonly canEnhance: boolean;
+    readonly canSend: boolean;
+
+    /**
+     * What sending does.
+     */
+    readonly sendLabel: string;
+    readonly onSend: () => void;
+    readonly onFiles: (files: readonly File[]) => void;
+
+    /**
+     * Told in words why something was not attached.
+     */
+    readonly onRefused: (refusal: string) => void;
+    readonly onFailed: (error: ErrorBody) => void;
+  }
+}

@@ -1,0 +1,167 @@
+import { caretDownIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { asErrorBody } from '../../errors';
+import type { ErrorBody, ModeName } from '../../generated/wire';
+import type { AgentState } from '../../state/store';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { currentMode, currentProfile } from './current';
+import type { IMenuEntry } from './popupmenu';
+import { openMenu } from './popupmenu';
+import { loadModes } from './suggestionsources';
+
+/**
+ * Shows in which mode the agent works, and lets another one be chosen.
+ */
+export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
+  const { client, store, trans } = usePanel();
+  const mode = useStore(store, ({ state }) => currentMode(state));
+  const own = useStore(store, ({ state }) => state?.customModes);
+  const [modes, setModes] = React.useState<readonly ModeName[]>([]);
+  React.useEffect(() => {
+    if (isOffline) {
+      return;
+    }
+    let isWanted = true;
+    loadModes(client).then(
+      found => isWanted && setModes(found),
+      (reason: unknown) => {
+        if (isWanted) {
+          // The picker asks again, and says what is wrong then.
+          console.warn('The modes could not be read', reason);
+        }
+      }
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, isOffline, own]);
+  const open = async (anchor: HTMLElement) => {
+    const found = modes.length > 0 ? modes : await loadModes(client);
+    setModes(found);
+    openMenu(
+      anchor,
+      found.map(({ slug, name }) => ({
+        label: name,
+        isChosen: slug === mode,
+        run: () =>
+          void client
+            .request({ type: 'mode', text: slug })
+            .catch((reason: unknown) => onFailed(asErrorBody(reason)))
+      }))
+    );
+  };
+  const name = modes.find(({ slug }) => slug === mode)?.name ?? mode;
+  return (
+    <Picker
+      label={name ?? trans.__('Mode')}
+      title={trans.__('Mode: %1', name ?? trans.__('not chosen'))}
+      isDisabled={isOffline}
+      onOpen={anchor =>
+        void open(anchor).catch((reason: unknown) =>
+          onFailed(asErrorBody(reason))
+        )
+      }
+    />
+  );
+}
+
+/**
+ * Shows with which profile the agent works, and lets another one be chosen.
+ */
+export function ProfilePicker({
+  isOffline,
+  onFailed
+}: IPickerProps): JSX.Element {
+  const { client, openSettings, store, trans } = usePanel();
+  const profiles = useStore(store, ({ state }) => state?.listApiConfigMeta);
+  const current = useStore(store, ({ state }) => currentProfile(state));
+  const open = (anchor: HTMLElement) => {
+    const entry = (profile: Private.Profile): IMenuEntry => ({
+      label: profile.modelId
+        ? trans.__('%1 (%2)', profile.name, profile.modelId)
+        : profile.name,
+      isEnabled: profile.allowed,
+      isChosen: profile.name === current,
+      run: () =>
+        void client
+          .request({ type: 'loadApiConfiguration', text: profile.name })
+          .catch((reason: unknown) => onFailed(asErrorBody(reason)))
+    });
+    const [pinned, others] = Private.parted(profiles ?? []);
+    openMenu(anchor, [
+      ...pinned.map(entry),
+      ...(pinned.length > 0 && others.length > 0 ? [null] : []),
+      ...others.map(entry),
+      null,
+      {
+        label: trans.__('Set Up Models…'),
+        run: () => openSettings('models')
+      }
+    ]);
+  };
+  return (
+    <Picker
+      label={current ?? trans.__('Model')}
+      title={trans.__('Model profile: %1', current ?? trans.__('not chosen'))}
+      isDisabled={isOffline}
+      onOpen={open}
+    />
+  );
+}
+
+/**
+ * The properties of a picker.
+ */
+interface IPickerProps {
+  readonly isOffline: boolean;
+  readonly onFailed: (error: ErrorBody) => void;
+}
+
+function Picker({
+  label,
+  title,
+  isDisabled,
+  onOpen
+}: {
+  readonly label: string;
+  readonly title: string;
+  readonly isDisabled: boolean;
+  readonly onOpen: (anchor: HTMLElement) => void;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-hdspAgent-picker"
+      aria-haspopup="menu"
+      aria-expanded="false"
+      aria-label={title}
+      title={title}
+      disabled={isDisabled}
+      onClick={event => onOpen(event.currentTarget)}
+    >
+      <span className="jp-hdspAgent-picker-label">{label}</span>
+      <caretDownIcon.react tag="span" aria-hidden="true" />
+    </button>
+  );
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export type Profile = NonNullable<AgentState['listApiConfigMeta']>[number];
+
+  /**
+   * The pinned ones, and the others.
+   */
+  export function parted(
+    profiles: readonly Profile[]
+  ): [readonly Profile[], readonly Profile[]] {
+    return [
+      profiles.filter(({ pinned }) => pinned),
+      profiles.filter(({ pinned }) => !pinned)
+    ];
+  }
+}

@@ -1,0 +1,203 @@
+import { closeIcon, editIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { asErrorBody, errorText } from '../../errors';
+import type { ErrorBody, QueuedMessage } from '../../generated/wire';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { composeText, readAttachments } from './attachments';
+
+/**
+ * What was sent while the agent works, and waits; nothing when nothing does.
+ */
+export function QueueList(): JSX.Element | null {
+  const { store, state, trans } = usePanel();
+  const queue = useStore(store, ({ state }) => state?.messageQueue);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const [edited, setEdited] = React.useState<IEdited | null>(null);
+  const isGone =
+    edited !== null && !queue?.some(({ id }) => id === edited.message.id);
+  React.useEffect(() => {
+    if (isGone) {
+      // The agent has read it as it was; what was being written is not lost.
+      if (edited.text !== readAttachments(edited.message.text).text) {
+        state.returnDraft(edited.taskId, {
+          text: edited.text,
+          images: [],
+          attachments: []
+        });
+      }
+      setEdited(null);
+    }
+  }, [isGone, edited, state]);
+  if (!queue?.length || taskId === null) {
+    return null;
+  }
+  return (
+    <div className="jp-hdspAgent-queue" role="group" aria-labelledby={TITLE_ID}>
+      <p id={TITLE_ID} className="jp-hdspAgent-queue-title">
+        {trans._n(
+          '%1 message waits until the agent has time. It approves nothing.',
+          '%1 messages wait until the agent has time. They approve nothing.',
+          queue.length
+        )}
+      </p>
+      <ul>
+        {queue.map(message => (
+          <QueueRow
+            key={message.id}
+            message={message}
+            taskId={taskId}
+            text={edited?.message.id === message.id ? edited.text : null}
+            onEdit={text =>
+              setEdited(text === null ? null : { message, taskId, text })
+            }
+          />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const TITLE_ID = 'jp-hdspAgent-queue-title';
+
+/**
+ * A message that is being changed, and how it was before.
+ */
+interface IEdited {
+  readonly message: QueuedMessage;
+  readonly taskId: string;
+  readonly text: string;
+}
+
+/**
+ * One message that waits.
+ */
+function QueueRow({
+  message,
+  taskId,
+  text,
+  onEdit
+}: {
+  readonly message: QueuedMessage;
+  readonly taskId: string;
+
+  /**
+   * What it is being changed to; `null` if it is not.
+   */
+  readonly text: string | null;
+  readonly onEdit: (text: string | null) => void;
+}): JSX.Element {
+  const { client, trans } = usePanel();
+  const [error, setError] = React.useState<ErrorBody | null>(null);
+  const [isBusy, setBusy] = React.useState(false);
+  const said = readAttachments(message.text);
+  const run = async (request: Parameters<typeof client.request>[0]) => {
+    setBusy(true);
+    setError(null);
+    try {
+      await client.request(request);
+      onEdit(null);
+    } catch (reason) {
+      setError(asErrorBody(reason));
+    }
+    setBusy(false);
+  };
+  const save = () =>
+    void run({
+      type: 'editQueuedMessage',
+      taskId,
+      payload: {
+        id: message.id,
+        text: composeText({
+          text: text ?? '',
+          attachments: said.attachments
+        })
+      }
+    });
+  const along = said.attachments.length + (message.images?.length ?? 0);
+  return (
+    <li className="jp-hdspAgent-queue-row" aria-busy={isBusy}>
+      {text === null ? (
+        <>
+          <span className="jp-hdspAgent-queue-text" title={said.text}>
+            {said.text || trans.__('(no text)')}
+          </span>
+          {along > 0 && (
+            <span className="jp-hdspAgent-queue-along">
+              {trans._n('%1 attachment', '%1 attachments', along)}
+            </span>
+          )}
+          <button
+            type="button"
+            className="jp-hdspAgent-iconButton"
+            title={trans.__('Edit the waiting message')}
+            aria-label={trans.__('Edit the waiting message')}
+            disabled={isBusy}
+            onClick={() => onEdit(said.text)}
+          >
+            <editIcon.react tag="span" aria-hidden="true" />
+          </button>
+          <button
+            type="button"
+            className="jp-hdspAgent-iconButton"
+            title={trans.__('Remove the waiting message')}
+            aria-label={trans.__('Remove the waiting message')}
+            disabled={isBusy}
+            onClick={() =>
+              void run({
+                type: 'removeQueuedMessage',
+                taskId,
+                text: message.id
+              })
+            }
+          >
+            <closeIcon.react tag="span" aria-hidden="true" />
+          </button>
+        </>
+      ) : (
+        <div className="jp-hdspAgent-queue-editor">
+          <textarea
+            autoFocus
+            className="jp-hdspAgent-queue-field"
+            aria-label={trans.__('Waiting message')}
+            rows={3}
+            value={text}
+            onChange={event => onEdit(event.target.value)}
+            // Escape leaves the panel elsewhere.
+            data-lm-suppress-shortcuts="true"
+            onKeyDown={event => {
+              if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+                event.stopPropagation();
+                onEdit(null);
+              }
+            }}
+          />
+          <div className="jp-hdspAgent-actions">
+            <button
+              type="button"
+              className="jp-hdspAgent-button jp-mod-accept"
+              disabled={isBusy || (text.trim() === '' && along === 0)}
+              onClick={save}
+            >
+              {isBusy ? trans.__('Saving…') : trans.__('Save')}
+            </button>
+            <button
+              type="button"
+              className="jp-hdspAgent-button"
+              disabled={isBusy}
+              onClick={() => onEdit(null)}
+            >
+              {trans.__('Cancel')}
+            </button>
+          </div>
+        </div>
+      )}
+      {error && (
+        <p className="jp-hdspAgent-composer-error" role="alert">
+          {errorText(trans, error)}
+        </p>
+      )}
+    </li>
+  );
+}

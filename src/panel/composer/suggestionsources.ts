@@ -1,0 +1,202 @@
+import {
+  bugIcon,
+  codeIcon,
+  fileIcon,
+  folderIcon,
+  notebookIcon,
+  runIcon,
+  settingsIcon
+} from '@jupyterlab/ui-components';
+
+import type { Command, FileResult, ModeName } from '../../generated/wire';
+import type { IPanelServices } from '../services';
+import type { ICellAt } from './attach';
+import { attachPart } from './attach';
+import { notebookPath } from './binding';
+import type { CellPart } from './cellsource';
+import { requestMessage } from './listening';
+import type { ISuggestion } from './suggestions';
+import { mentionOf } from './suggestions';
+
+/**
+ * How many cells are offered at most, of which one sees the first lines.
+ */
+const MOST_CELLS = 200;
+
+/**
+ * What of the notebook in front may be meant by an `@`: itself, what one is at,
+ * what went wrong last, and its cells.
+ *
+ * @param onRefused - Told in words why something was not attached.
+ */
+export async function notebookSuggestions(
+  services: IPanelServices,
+  onRefused: (refusal: string) => void
+): Promise<ISuggestion[]> {
+  const { notebooks, trans } = services;
+  const panel = notebooks?.currentWidget ?? null;
+  const path = panel && !panel.isDisposed ? notebookPath(panel) : null;
+  if (!panel || path === null) {
+    return [];
+  }
+  const { firstLine, lastFailed, partsOf } = await import('./cellsource');
+  const { widgets, activeCell } = panel.content;
+  const attach = (part: CellPart, at: ICellAt) => ({
+    kind: 'run' as const,
+    run: () =>
+      void attachPart(services, part, at).then(
+        refusal => refusal !== null && onRefused(refusal)
+      )
+  });
+  const suggestions: ISuggestion[] = [
+    {
+      key: 'notebook',
+      icon: notebookIcon,
+      label: trans.__('This notebook'),
+      detail: path,
+      choice: { kind: 'insert', text: mentionOf(path) }
+    }
+  ];
+  const failed = lastFailed(panel);
+  if (activeCell) {
+    const at = { panel, cell: activeCell };
+    const labels = Private.partLabels(trans);
+    for (const part of partsOf(activeCell)) {
+      if (part !== 'error' || activeCell !== failed) {
+        suggestions.push({
+          key: part,
+          icon: part === 'error' ? bugIcon : codeIcon,
+          label: labels[part],
+          detail: firstLine(activeCell),
+          choice: attach(part, at)
+        });
+      }
+    }
+  }
+  if (failed) {
+    suggestions.push({
+      key: 'failed',
+      icon: bugIcon,
+      label: trans.__('Last failed cell'),
+      detail: firstLine(failed),
+      choice: attach('error', { panel, cell: failed })
+    });
+  }
+  widgets.slice(0, MOST_CELLS).forEach((cell, index) => {
+    suggestions.push({
+      key: `cell:${cell.model.id}`,
+      icon: codeIcon,
+      label: trans.__('Cell %1', index + 1),
+      detail: firstLine(cell),
+      choice: attach('cell', { panel, cell })
+    });
+  });
+  return suggestions;
+}
+
+/**
+ * The files of the workspace that a query finds.
+ */
+export async function fileSuggestions(
+  { client }: Pick<IPanelServices, 'client'>,
+  query: string
+): Promise<ISuggestion[]> {
+  const { results } = await requestMessage(
+    client,
+    { type: 'searchFiles', query },
+    'fileSearchResults'
+  );
+  return results.map(Private.file);
+}
+
+/**
+ * What may be meant by a `/`: a command, or a mode to go on in.
+ *
+ * @param onMode - Switches to a mode.
+ */
+export async function commandSuggestions(
+  { client, trans }: Pick<IPanelServices, 'client' | 'trans'>,
+  onMode: (slug: string) => void
+): Promise<ISuggestion[]> {
+  const [{ commands }, modes] = await Promise.all([
+    requestMessage(client, { type: 'requestCommands' }, 'commands'),
+    loadModes(client)
+  ]);
+  return [
+    ...commands.map(Private.command),
+    ...modes.map(({ slug, name }) => ({
+      key: `mode:${slug}`,
+      icon: settingsIcon,
+      label: slug,
+      detail: trans.__('Switch to the mode %1', name),
+      choice: { kind: 'run' as const, run: () => onMode(slug) }
+    }))
+  ];
+}
+
+/**
+ * The modes one can work in.
+ */
+export async function loadModes(
+  client: IPanelServices['client']
+): Promise<ModeName[]> {
+  const { modes } = await requestMessage(
+    client,
+    { type: 'requestModes' },
+    'modes'
+  );
+  return modes;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export function partLabels(
+    trans: IPanelServices['trans']
+  ): Record<CellPart, string> {
+    return {
+      cell: trans.__('Current cell'),
+      selection: trans.__('Selection'),
+      output: trans.__('Output of the current cell'),
+      error: trans.__('Error of the current cell')
+    };
+  }
+
+  export function file({ path, type, label }: FileResult): ISuggestion {
+    const isFolder = type === 'folder';
+    const clean = path.replace(/^\/+|\/+$/g, '');
+    const slash = clean.lastIndexOf('/');
+    const name = clean.slice(slash + 1);
+    return {
+      key: `file:${path}`,
+      icon: isFolder
+        ? folderIcon
+        : name.endsWith('.ipynb')
+          ? notebookIcon
+          : fileIcon,
+      label: label ?? name,
+      ...(slash > 0 ? { detail: clean.slice(0, slash) } : {}),
+      choice: {
+        kind: 'insert',
+        text: isFolder ? `${mentionOf(clean)}/` : mentionOf(clean),
+        goesOn: isFolder
+      }
+    };
+  }
+
+  export function command({
+    name,
+    description,
+    argumentHint
+  }: Command): ISuggestion {
+    const detail = [argumentHint, description].filter(Boolean).join(' — ');
+    return {
+      key: `command:${name}`,
+      icon: runIcon,
+      label: name,
+      ...(detail ? { detail } : {}),
+      choice: { kind: 'insert', text: `/${name}` }
+    };
+  }
+}

@@ -1,0 +1,349 @@
+import * as React from 'react';
+
+import { asErrorBody } from '../../errors';
+import type { ErrorBody } from '../../generated/wire';
+import { usePanel } from '../services';
+import type { Field } from './field';
+import type { IRanked, ISuggestion, ITrigger } from './suggestions';
+import { rank, replaced, triggerAt } from './suggestions';
+import {
+  commandSuggestions,
+  fileSuggestions,
+  notebookSuggestions
+} from './suggestionsources';
+
+/**
+ * How long typing pauses before files are searched for.
+ */
+const PAUSE_MILLISECONDS = 120;
+
+/**
+ * How many suggestions are shown; who wants others types on.
+ */
+const MOST_SHOWN = 40;
+
+/**
+ * How many of a notebook's own things come before the files.
+ */
+const MOST_OF_NOTEBOOK = 12;
+
+/**
+ * The id of the list, which the field names.
+ */
+const LIST_ID = 'jp-hdspAgent-suggestions';
+
+/**
+ * What the list of suggestions shows.
+ */
+export interface ISuggestionsView {
+  readonly id: string;
+  readonly kind: ITrigger['kind'];
+  readonly items: readonly IRanked[];
+  readonly active: number;
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+  readonly onPick: (index: number) => void;
+  readonly onPoint: (index: number) => void;
+}
+
+/**
+ * The suggestions for what is being typed.
+ *
+ * @returns What the field needs of them, and what the list shows; `null` if
+ * there is nothing to suggest.
+ */
+export function useSuggestions(
+  options: useSuggestions.IOptions
+): [Field.ISuggestions, ISuggestionsView | null] {
+  const { text, onChange } = options;
+  const [trigger, setTrigger] = React.useState<ITrigger | null>(null);
+  const [dismissed, setDismissed] = React.useState<number | null>(null);
+  const [active, setActive] = React.useState(0);
+  const isOpen = trigger !== null && trigger.start !== dismissed;
+  const { items, isLoading, error } = useItems(
+    isOpen ? trigger : null,
+    options
+  );
+  const known = React.useRef({ text, trigger });
+  known.current = { text, trigger };
+
+  React.useEffect(() => setActive(0), [trigger?.query, trigger?.kind]);
+
+  const close = () => setDismissed(trigger?.start ?? null);
+  const pick = (index: number) => {
+    const suggestion = items[index]?.suggestion;
+    const { text, trigger } = known.current;
+    if (!suggestion || !trigger) {
+      return;
+    }
+    const { choice } = suggestion;
+    const end = Private.endOf(text, trigger);
+    const by =
+      choice.kind === 'run' ? '' : choice.text + (choice.goesOn ? '' : ' ');
+    const after = replaced(text, trigger.start, end, by);
+    onChange(after.text, after.caret);
+    setTrigger(
+      choice.kind === 'insert' && choice.goesOn
+        ? triggerAt(after.text, after.caret)
+        : null
+    );
+    if (choice.kind === 'run') {
+      choice.run();
+    }
+  };
+  const isTyped = (index: number): boolean => {
+    const choice = items[index]?.suggestion.choice;
+    return (
+      trigger !== null &&
+      choice?.kind === 'insert' &&
+      text.slice(trigger.start, Private.endOf(text, trigger)) === choice.text
+    );
+  };
+  const field: Field.ISuggestions = {
+    look: (value, caret, isTyping) => {
+      const found = caret === null ? null : triggerAt(value, caret);
+      setTrigger(before =>
+        Private.isSame(before, found) || (before === null && !isTyping)
+          ? before
+          : found
+      );
+      if (found?.start !== dismissed) {
+        setDismissed(null);
+      }
+    },
+    onKey: event => {
+      if (!isOpen || event.ctrlKey || event.metaKey || event.altKey) {
+        return false;
+      }
+      switch (event.key) {
+        case 'Escape':
+          close();
+          return true;
+        case 'ArrowDown':
+        case 'ArrowUp': {
+          const step = event.key === 'ArrowDown' ? 1 : items.length - 1;
+          setActive((active + step) % Math.max(1, items.length));
+          return items.length > 0;
+        }
+        case 'Enter':
+        case 'Tab':
+          if (event.shiftKey || items.length === 0) {
+            return false;
+          }
+          if (event.key === 'Enter' && isTyped(active)) {
+            close();
+            return false;
+          }
+          pick(active);
+          return true;
+        default:
+          return false;
+      }
+    },
+    onBlur: () => setTrigger(null),
+    isOpen,
+    aria: isOpen
+      ? {
+          role: 'combobox',
+          'aria-autocomplete': 'list',
+          'aria-expanded': items.length > 0,
+          'aria-haspopup': 'listbox',
+          ...(items.length > 0
+            ? {
+                'aria-controls': LIST_ID,
+                'aria-activedescendant': `${LIST_ID}-${active}`
+              }
+            : {})
+        }
+      : {}
+  };
+  const view = isOpen
+    ? {
+        id: LIST_ID,
+        kind: trigger.kind,
+        items,
+        active,
+        isLoading,
+        error,
+        onPick: pick,
+        onPoint: setActive
+      }
+    : null;
+  return [field, view];
+}
+
+/**
+ * The namespace for `useSuggestions` statics.
+ */
+export namespace useSuggestions {
+  /**
+   * What the suggestions are for.
+   */
+  export interface IOptions {
+    /**
+     * What is typed.
+     */
+    readonly text: string;
+
+    /**
+     * Change it, and put the caret there.
+     */
+    readonly onChange: (text: string, caret: number) => void;
+
+    /**
+     * Told in words why something was not attached.
+     */
+    readonly onRefused: (refusal: string) => void;
+
+    readonly onMode: (slug: string) => void;
+  }
+}
+
+/**
+ * What is found for a mention or a command.
+ */
+interface IItems {
+  readonly items: readonly IRanked[];
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+}
+
+function useItems(
+  trigger: ITrigger | null,
+  { onRefused, onMode }: Pick<useSuggestions.IOptions, 'onRefused' | 'onMode'>
+): IItems {
+  const services = usePanel();
+  const kind = trigger?.kind ?? null;
+  const query = trigger?.query ?? '';
+  const callbacks = React.useRef({ onRefused, onMode });
+  callbacks.current = { onRefused, onMode };
+  const fixed = useLoaded(kind, () =>
+    kind === 'command'
+      ? commandSuggestions(services, slug => callbacks.current.onMode(slug))
+      : notebookSuggestions(services, refusal =>
+          callbacks.current.onRefused(refusal)
+        )
+  );
+  const files = useFiles(kind === 'mention' ? query : null);
+  const items = React.useMemo(() => {
+    const own = rank(fixed.suggestions, query);
+    return kind === 'command'
+      ? own.slice(0, MOST_SHOWN)
+      : [
+          ...own.slice(0, MOST_OF_NOTEBOOK),
+          ...files.suggestions.map(suggestion => ({ suggestion, found: [] }))
+        ].slice(0, MOST_SHOWN);
+  }, [fixed.suggestions, files.suggestions, kind, query]);
+  return {
+    items,
+    isLoading: fixed.isLoading || files.isLoading,
+    error: fixed.error ?? files.error
+  };
+}
+
+/**
+ * Suggestions that are on their way, there, or will not come.
+ */
+interface ILoaded {
+  readonly suggestions: readonly ISuggestion[];
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+}
+
+/**
+ * Load suggestions each time a list opens.
+ */
+function useLoaded(
+  kind: ITrigger['kind'] | null,
+  load: () => Promise<ISuggestion[]>
+): ILoaded {
+  const [loaded, setLoaded] = React.useState(Private.NOTHING);
+  const current = React.useRef(load);
+  current.current = load;
+  React.useEffect(() => {
+    if (kind === null) {
+      setLoaded(Private.NOTHING);
+      return;
+    }
+    let isWanted = true;
+    setLoaded(Private.LOADING);
+    const settle = (outcome: ILoaded) => isWanted && setLoaded(outcome);
+    current.current().then(
+      suggestions => settle({ ...Private.NOTHING, suggestions }),
+      (reason: unknown) =>
+        settle({ ...Private.NOTHING, error: asErrorBody(reason) })
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [kind]);
+  return loaded;
+}
+
+/**
+ * The files a query finds. Those of the query before stay until others are
+ * found, and one search is under way at a time.
+ */
+function useFiles(query: string | null): ILoaded {
+  const services = usePanel();
+  const [loaded, setLoaded] = React.useState(Private.NOTHING);
+  const search = React.useRef<Promise<void>>(Promise.resolve());
+  React.useEffect(() => {
+    if (query === null) {
+      setLoaded(Private.NOTHING);
+      return;
+    }
+    let isWanted = true;
+    setLoaded(before => ({ ...before, isLoading: true }));
+    const find = async () => {
+      if (!isWanted) {
+        return;
+      }
+      let outcome: ILoaded;
+      try {
+        const suggestions = await fileSuggestions(services, query);
+        outcome = { ...Private.NOTHING, suggestions };
+      } catch (reason) {
+        outcome = { ...Private.NOTHING, error: asErrorBody(reason) };
+      }
+      if (isWanted) {
+        setLoaded(outcome);
+      }
+    };
+    const timer = setTimeout(() => {
+      search.current = search.current.then(find);
+    }, PAUSE_MILLISECONDS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [query, services]);
+  return loaded;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export const NOTHING: ILoaded = {
+    suggestions: [],
+    isLoading: false,
+    error: null
+  };
+
+  export const LOADING: ILoaded = { ...NOTHING, isLoading: true };
+
+  export function isSame(a: ITrigger | null, b: ITrigger | null): boolean {
+    return (
+      a?.kind === b?.kind && a?.start === b?.start && a?.query === b?.query
+    );
+  }
+
+  /**
+   * Where what is being typed ends: at the next blank that is not part of it.
+   */
+  export function endOf(text: string, { start }: ITrigger): number {
+    const rest = /^(?:\\ |\S)*/.exec(text.slice(start));
+    return start + (rest?.[0].length ?? 0);
+  }
+}

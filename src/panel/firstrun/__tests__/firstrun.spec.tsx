@@ -1,0 +1,349 @@
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import type { ExtensionState, ProfileEntry } from '../../../generated/wire';
+import { anItem } from '../../header/__tests__/conversations';
+import { RestServer, refusal } from '../../history/__tests__/restserver';
+
+const STORAGE = { available: true, code: 'ok', message: '' };
+
+function aProfile(change: Partial<ProfileEntry> = {}): ProfileEntry {
+  return {
+    id: 'p1',
+    name: 'work',
+    pinned: false,
+    current: true,
+    allowed: true,
+    ...change
+  };
+}
+
+function using(
+  profile: ProfileEntry,
+  change: ExtensionState = {}
+): ExtensionState {
+  return {
+    canStartTasks: true,
+    currentApiConfigName: profile.name,
+    listApiConfigMeta: [profile],
+    openTasks: [],
+    ...change
+  };
+}
+
+const OLLAMA = {
+  id: 'local:ollama',
+  kind: 'local',
+  provider: 'ollama',
+  name: 'Ollama',
+  baseUrl: 'http://127.0.0.1:11434',
+  models: ['qwen3', 'llama3'],
+  inUse: false
+};
+
+const CLAUDE = {
+  id: 'environment:anthropic',
+  kind: 'environment',
+  provider: 'anthropic',
+  name: 'Anthropic',
+  variable: 'ANTHROPIC_API_KEY',
+  models: [],
+  suggestedModel: 'claude-x',
+  inUse: false
+};
+
+const PROVIDERS = [
+  {
+    id: 'anthropic',
+    name: 'Anthropic',
+    protocol: 'anthropic',
+    keyRequired: true,
+    modelField: 'apiModelId',
+    keyField: 'apiKey',
+    hidden: false
+  },
+  {
+    id: 'openai',
+    name: 'OpenAI compatible',
+    protocol: 'openai-chat',
+    keyRequired: false,
+    modelField: 'openAiModelId',
+    keyField: 'openAiApiKey',
+    baseUrlField: 'openAiBaseUrl',
+    hidden: false
+  },
+  { id: 'bedrock', name: 'Amazon Bedrock', protocol: 'bedrock', hidden: false }
+];
+
+describe('FirstRun', () => {
+  let page: OpenedPanel;
+  let rest: RestServer;
+
+  beforeEach(() => {
+    rest = new RestServer();
+    page = new OpenedPanel();
+    found([]);
+    rest.answers.set('GET settings/schema', () => ({ providers: PROVIDERS }));
+    rest.answers.set('GET models', () => ({
+      models: [
+        { id: 'claude-x', provider: 'anthropic', deprecated: false },
+        { id: 'claude-1', provider: 'anthropic', deprecated: true }
+      ]
+    }));
+    rest.answers.set('GET history', () => ({ taskHistory: [], total: 0 }));
+  });
+
+  afterEach(() => {
+    page.dispose();
+    rest.dispose();
+  });
+
+  function found(candidates: object[], refused: string[] = []): void {
+    rest.answers.set('GET setup/candidates', () => ({
+      ready: false,
+      candidates,
+      refused
+    }));
+  }
+
+  async function settle(work: () => void = () => undefined): Promise<void> {
+    await page.settle(work);
+    for (let turn = 0; turn < 6; turn++) {
+      await page.settle();
+    }
+  }
+
+  function fill(selector: string, value: string): void {
+    page.act(() => {
+      const field = page.find(selector) as HTMLInputElement;
+      const own = Object.getPrototypeOf(field) as object;
+      Object.getOwnPropertyDescriptor(own, 'value')?.set?.call(field, value);
+      const type = field.tagName === 'SELECT' ? 'change' : 'input';
+      field.dispatchEvent(new Event(type, { bubbles: true }));
+    });
+  }
+
+  const text = () => page.find('.jp-hdspAgent-firstRun')?.textContent ?? '';
+
+  describe('without a model', () => {
+    it('should offer what was found, and say what is not allowed', async () => {
+      found([CLAUDE, OLLAMA], ['gemini']);
+      page.begin(using(aProfile()));
+      await settle();
+      expect(text()).toContain('No model is set up yet');
+      expect(text()).toContain(
+        'with the key in the environment variable ANTHROPIC_API_KEY'
+      );
+      expect(text()).toContain('on this machine, with 2 models');
+      expect(text()).toContain('not allowed on this server: Google Gemini.');
+    });
+
+    it('should need two presses where a model is suggested', async () => {
+      found([CLAUDE]);
+      rest.answers.set('POST setup/use', () => ({ id: 'p1', name: 'work' }));
+      page.begin(using(aProfile()));
+      await settle();
+      await settle(() => page.button('Use Anthropic').click());
+      expect(text()).toContain('Step 2 of 2');
+      const options = page.findAll('select option');
+      expect(options.map(({ textContent }) => textContent)).toEqual([
+        'claude-x (suggested)',
+        'Another one…'
+      ]);
+      await settle(() => page.button('Start').click());
+      expect(rest.of('POST setup/use')[0].body).toEqual({
+        id: 'environment:anthropic',
+        model: 'claude-x'
+      });
+      page.publish({
+        type: 'profilesUpdated',
+        currentApiConfigName: 'work',
+        listApiConfig: [aProfile({ apiProvider: 'anthropic' })]
+      });
+      expect(text()).toContain('What are we working on?');
+    });
+
+    it('should let one choose among the models of a server, or name another', async () => {
+      found([OLLAMA]);
+      rest.answers.set('POST setup/use', () => ({}));
+      page.begin(using(aProfile()));
+      await settle();
+      await settle(() => page.button('Use Ollama').click());
+      expect(rest.of('GET models')).toHaveLength(0);
+      expect(page.button('Start').disabled).toBe(true);
+      fill('.jp-hdspAgent-setup-form select', 'llama3');
+      expect(page.button('Start').disabled).toBe(false);
+      fill('.jp-hdspAgent-setup-form select', '');
+      fill('.jp-hdspAgent-setup-form input', 'mine');
+      await settle(() => page.button('Start').click());
+      expect(rest.of('POST setup/use')[0].body).toEqual({
+        id: 'local:ollama',
+        model: 'mine'
+      });
+    });
+
+    it('should say why a candidate cannot be used', async () => {
+      found([CLAUDE]);
+      rest.answers.set('POST setup/use', () =>
+        refusal('some_code_without_translation', 'The key is gone.')
+      );
+      page.begin(using(aProfile()));
+      await settle();
+      await settle(() => page.button('Use Anthropic').click());
+      await settle(() => page.button('Start').click());
+      expect(page.find('[role="alert"]')?.textContent).toBe('The key is gone.');
+      expect(page.button('Start').disabled).toBe(false);
+    });
+  });
+
+  describe('with a provider of one’s own', () => {
+    let profiles: ProfileEntry[];
+
+    beforeEach(() => {
+      profiles = [aProfile()];
+      rest.answers.set('GET profiles', () => ({
+        current: 'work',
+        profiles,
+        modes: {}
+      }));
+      for (const name of ['work', 'Anthropic']) {
+        rest.answers.set(`PUT secrets/${name}/apiKey`, () => ({}));
+        rest.answers.set(`PATCH profiles/${name}`, () => ({}));
+        rest.answers.set(`POST profiles/${name}/activate`, () => ({}));
+      }
+      rest.answers.set('POST profiles', ({ body }) => body);
+    });
+
+    function changes(): string[] {
+      return rest.asked
+        .filter(({ method }) => method !== 'GET')
+        .map(
+          ({ method, path, body }) =>
+            `${method} ${path} ${JSON.stringify(body)}`
+        );
+    }
+
+    it('should keep its key in the empty profile, then take its model', async () => {
+      page.begin(using(aProfile()));
+      await settle();
+      const offered = page.findAll('.jp-hdspAgent-setup-form option');
+      expect(offered.map(({ textContent }) => textContent)).toEqual([
+        'Choose a provider',
+        'Anthropic',
+        'OpenAI compatible'
+      ]);
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', ' sk-1 ');
+      await settle(() => page.button('Next').click());
+      // The profile could be used by now, and one is in the middle of it.
+      page.publish({
+        type: 'profilesUpdated',
+        currentApiConfigName: 'work',
+        listApiConfig: [aProfile({ apiProvider: 'anthropic' })]
+      });
+      await settle();
+      expect(text()).toContain('Step 2 of 2');
+      await settle(() => page.button('Start').click());
+      expect(changes()).toEqual([
+        'PUT secrets/work/apiKey {"value":"sk-1"}',
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic"}}',
+        'PATCH profiles/work {"settings":{"apiModelId":"claude-x"}}',
+        'POST profiles/work/activate null'
+      ]);
+      expect(text()).toContain('What are we working on?');
+    });
+
+    it('should leave a profile alone that has another provider', async () => {
+      const other = aProfile({ apiProvider: 'gemini' });
+      profiles = [other];
+      const secretStatus = { storage: STORAGE, secrets: [] };
+      page.begin(using(other, { secretStatus }));
+      await settle();
+      expect(text()).toContain('The key for the model is missing');
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', 'sk-1');
+      await settle(() => page.button('Next').click());
+      expect(changes()).toEqual([
+        'POST profiles {"name":"Anthropic"}',
+        'PUT secrets/Anthropic/apiKey {"value":"sk-1"}',
+        'PATCH profiles/Anthropic {"settings":{"apiProvider":"anthropic"}}'
+      ]);
+    });
+
+    it('should change nothing when the key cannot be kept', async () => {
+      rest.answers.set('PUT secrets/work/apiKey', () =>
+        refusal('some_code_without_translation', 'The keyring is locked.')
+      );
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', 'sk-1');
+      await settle(() => page.button('Next').click());
+      expect(page.find('[role="alert"]')?.textContent).toBe(
+        'The keyring is locked.'
+      );
+      expect(changes()).toHaveLength(1);
+    });
+
+    it('should ask where a server is that may be anywhere', async () => {
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'openai');
+      fill('input[type="url"]', 'http://127.0.0.1:8000/v1');
+      await settle(() => page.button('Next').click());
+      expect(changes()).toEqual([
+        'PATCH profiles/work {"settings":{"apiProvider":"openai","openAiBaseUrl":"http://127.0.0.1:8000/v1"}}'
+      ]);
+    });
+  });
+
+  describe('with a model', () => {
+    const ready = aProfile({ apiProvider: 'ollama', modelId: 'qwen3' });
+
+    it('should greet, name the model, and lead to another', async () => {
+      page.begin(using(ready));
+      await settle();
+      expect(text()).toContain('Model: qwen3 (Ollama)');
+      expect(rest.of('GET setup/candidates')).toHaveLength(0);
+      page.act(() => page.button('Change the model').click());
+      expect(page.openedSettings).toEqual(['models']);
+    });
+
+    it('should not ask for a key while nobody knows whether there is one', async () => {
+      page.begin(
+        using(aProfile({ apiProvider: 'anthropic' }), {
+          secretStatus: {
+            storage: { ...STORAGE, code: 'checking' },
+            secrets: []
+          }
+        })
+      );
+      await settle();
+      expect(text()).toContain('What are we working on?');
+    });
+
+    it('should offer to go on with the last conversations, not with their subtasks', async () => {
+      rest.answers.set('GET history', () => ({
+        taskHistory: [
+          anItem({ id: 's', task: 'Read the rows', parentTaskId: 'a' }),
+          anItem({ id: 'a', task: 'Plot the sales' })
+        ],
+        total: 2
+      }));
+      page.begin(using(ready));
+      await settle();
+      const recent = page.findAll('.jp-hdspAgent-recent-open');
+      expect(recent).toHaveLength(1);
+      expect(recent[0].textContent).toContain('Plot the sales');
+      page.act(() => recent[0].click());
+      expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'a' }]);
+      await page.settle(() => page.answer('showTaskWithId'));
+      await settle(() => page.button('Show all conversations').click());
+      expect(page.panel.services.state.page).toBe('history');
+    });
+
+    it('should say when no conversation can be begun here', async () => {
+      page.begin(using(ready, { canStartTasks: false }));
+      await settle();
+      expect(text()).toContain('No conversation can be begun on this server.');
+    });
+  });
+});

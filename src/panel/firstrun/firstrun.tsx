@@ -1,0 +1,62 @@
+import * as React from 'react';
+
+import type { ModelSetup } from '../../state/setup';
+import { modelSetup } from '../../state/setup';
+import { onDemand } from '../header/ondemand';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { Greeting } from './greeting';
+
+const Setup = onDemand(async () => (await import('./setup')).Setup);
+
+/**
+ * What an empty panel shows: until a model is set up, how to set one up; then
+ * how to begin.
+ */
+export function FirstRun(): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const state = useStore(store, ({ state }) => state);
+  const conversations = useStore(store, ({ conversations }) => conversations);
+  // While a person is at it, a profile that could be used is not the end of it yet.
+  const [isAtIt, setAtIt] = React.useState(false);
+  if (state === null) {
+    return null;
+  }
+  const setup = modelSetup(state);
+  const why = hindrance(setup);
+  return (
+    <div className="jp-hdspAgent-firstRun">
+      {isAtIt || why !== null ? (
+        <Setup hindrance={why} onBusy={setAtIt} />
+      ) : (
+        setup.kind === 'chosen' &&
+        state.currentTaskId === undefined && <Greeting setup={setup} />
+      )}
+      {conversations === 'unsupported' && (
+        <p className="jp-hdspAgent-hint">
+          {trans.__(
+            'No conversation can be begun on this server. Those it has kept can be read.'
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Why there is no model to talk to.
+ */
+export type Hindrance = 'none' | 'keyMissing' | 'notAllowed';
+
+/**
+ * What hinders; `null` if nothing does, as far as anybody knows.
+ */
+function hindrance(setup: ModelSetup): Hindrance | null {
+  if (setup.kind === 'none') {
+    return 'none';
+  }
+  if (!setup.allowed) {
+    return 'notAllowed';
+  }
+  return setup.isKeyMissing ? 'keyMissing' : null;
+}

@@ -1,0 +1,48 @@
+import * as React from 'react';
+
+import type { ModelSetup } from '../../state/setup';
+import { StarterPrompts } from '../composer/starterprompts';
+import { onDemand } from '../header/ondemand';
+import { usePanel } from '../services';
+
+const Recent = onDemand(async () => (await import('./recent')).Recent);
+
+/**
+ * A few words, things to begin with, and what one was at.
+ */
+export function Greeting({
+  setup
+}: {
+  setup: ModelSetup & { kind: 'chosen' };
+}): JSX.Element {
+  const { openSettings, trans } = usePanel();
+  return (
+    <section
+      className="jp-hdspAgent-greeting"
+      aria-label={trans.__('Beginning a conversation')}
+    >
+      <h3 className="jp-hdspAgent-card-title">
+        {trans.__('What are we working on?')}
+      </h3>
+      <p>
+        {trans.__(
+          'The agent reads, edits and runs your notebooks. It asks before it acts, and you can take back what it did.'
+        )}
+      </p>
+      <StarterPrompts />
+      <Recent />
+      <p className="jp-hdspAgent-greeting-model">
+        {setup.model === null
+          ? trans.__('Model: %1, by its default', setup.provider)
+          : trans.__('Model: %1 (%2)', setup.model, setup.provider)}{' '}
+        <button
+          type="button"
+          className="jp-hdspAgent-link"
+          onClick={() => openSettings('models')}
+        >
+          {trans.__('Change the model')}
+        </button>
+      </p>
+    </section>
+  );
+}

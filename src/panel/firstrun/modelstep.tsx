@@ -1,0 +1,135 @@
+import * as React from 'react';
+
+import { focusComposer } from '../composer/focus';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
+import { PanelApi } from '../history/api';
+import { usePanel } from '../services';
+import type { ModelSource } from './steps';
+import { modelsOf, chooseModel } from './steps';
+
+/**
+ * The choice that is none of those listed.
+ */
+const TYPED = '';
+
+/**
+ * The second step: which model it is; then all is done.
+ */
+export function ModelStep({
+  source,
+  onBack,
+  onDone
+}: ModelStep.IProps): JSX.Element {
+  const { node, serverSettings, trans } = usePanel();
+  const suggested =
+    source.kind === 'candidate' ? source.candidate.suggestedModel : undefined;
+  const [models, setModels] = React.useState<readonly string[] | null>(null);
+  const [chosen, setChosen] = React.useState(suggested ?? TYPED);
+  const [typed, setTyped] = React.useState('');
+  const { run, error } = useAction();
+  const using = useAction();
+  React.useEffect(() => {
+    void run(async () => {
+      const found = await modelsOf(new PanelApi(serverSettings), source);
+      setModels(found);
+      if (suggested === undefined && found.length === 1) {
+        setChosen(found[0]);
+      }
+    });
+  }, [run, serverSettings, source, suggested]);
+  const listed =
+    suggested !== undefined && !models?.includes(suggested)
+      ? [suggested, ...(models ?? [])]
+      : (models ?? []);
+  const model = (chosen === TYPED ? typed : chosen).trim();
+  const start = async () => {
+    const isDone = await using.run(() =>
+      chooseModel(new PanelApi(serverSettings), source, model)
+    );
+    if (isDone) {
+      onDone();
+      focusComposer(node);
+    }
+  };
+  const name =
+    source.kind === 'candidate' ? source.candidate.name : source.provider.name;
+  return (
+    <form
+      className="jp-hdspAgent-setup-form"
+      onSubmit={event => {
+        event.preventDefault();
+        void start();
+      }}
+    >
+      <h4>{trans.__('Step 2 of 2: which model of %1', name)}</h4>
+      {models === null && error === null && (
+        <p role="status">{trans.__('Asking for the models…')}</p>
+      )}
+      {/* The id can be typed where the list does not come. */}
+      <Problem error={error} />
+      {listed.length > 0 && (
+        <label>
+          {trans.__('Model')}
+          <select
+            className="jp-hdspAgent-select"
+            value={chosen}
+            onChange={event => setChosen(event.currentTarget.value)}
+          >
+            {listed.map(id => (
+              <option key={id} value={id}>
+                {id === suggested ? trans.__('%1 (suggested)', id) : id}
+              </option>
+            ))}
+            <option value={TYPED}>{trans.__('Another one…')}</option>
+          </select>
+        </label>
+      )}
+      {chosen === TYPED && (models !== null || error !== null) && (
+        <label>
+          {trans.__('The model’s id')}
+          <input
+            required
+            type="text"
+            spellCheck={false}
+            className="jp-hdspAgent-input"
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <Problem error={using.error} />
+      <div className="jp-hdspAgent-actions">
+        <button
+          type="submit"
+          className="jp-hdspAgent-button jp-mod-accept"
+          disabled={using.isBusy || model === ''}
+        >
+          {using.isBusy ? trans.__('Setting up…') : trans.__('Start')}
+        </button>
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          disabled={using.isBusy}
+          onClick={onBack}
+        >
+          {trans.__('Back')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/**
+ * The namespace for `ModelStep` statics.
+ */
+export namespace ModelStep {
+  /**
+   * The properties of the step.
+   */
+  export interface IProps {
+    readonly source: ModelSource;
+    readonly onBack: () => void;
+    readonly onDone: () => void;
+  }
+}

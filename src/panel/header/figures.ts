@@ -1,0 +1,67 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+const KILOBYTE = 1024;
+const SMALLEST_COST = 0.01;
+
+/**
+ * A number of tokens in few characters, such as 12K.
+ */
+export function shortCount(count: number): string {
+  return new Intl.NumberFormat(undefined, {
+    notation: 'compact',
+    maximumFractionDigits: 1
+  }).format(count);
+}
+
+/**
+ * A number with all its digits.
+ */
+export function fullCount(count: number): string {
+  return new Intl.NumberFormat().format(count);
+}
+
+/**
+ * An amount of US dollars; tiny ones keep the digits that tell them from nothing.
+ */
+export function costText(cost: number): string {
+  const isTiny = cost > 0 && cost < SMALLEST_COST;
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: 'USD',
+    ...(isTiny ? { maximumSignificantDigits: 2 } : {})
+  }).format(cost);
+}
+
+/**
+ * A share between 0 and 1 in percent.
+ */
+export function percentText(share: number): string {
+  return new Intl.NumberFormat(undefined, { style: 'percent' }).format(share);
+}
+
+/**
+ * A size in the unit that suits it.
+ */
+export function sizeText(bytes: number, trans: TranslationBundle): string {
+  const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+  if (bytes < KILOBYTE) {
+    return trans._n('%1 byte', '%1 bytes', bytes);
+  }
+  if (bytes < KILOBYTE ** 2) {
+    return trans.__('%1 kB', number.format(bytes / KILOBYTE));
+  }
+  if (bytes < KILOBYTE ** 3) {
+    return trans.__('%1 MB', number.format(bytes / KILOBYTE ** 2));
+  }
+  return trans.__('%1 GB', number.format(bytes / KILOBYTE ** 3));
+}
+
+/**
+ * A moment, as the reader's language writes date and time.
+ */
+export function momentText(ts: number): string {
+  return new Intl.DateTimeFormat(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short'
+  }).format(ts);
+}

@@ -1,0 +1,103 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { HistoryItem, OpenTask } from '../../generated/wire';
+import type { AgentStore } from '../../state/store';
+
+/**
+ * How an open conversation is, as far as a person cares.
+ */
+export type OpenTaskPhase =
+  'working' | 'asking' | 'paused' | 'done' | 'resting';
+
+/**
+ * The conversations that are open, in the order of the strip.
+ */
+export function openTasks({ state }: AgentStore): readonly OpenTask[] {
+  return state?.openTasks ?? Private.NONE;
+}
+
+/**
+ * How a conversation is.
+ */
+export function phaseOf({ needsYou, status }: OpenTask): OpenTaskPhase {
+  if (needsYou) {
+    return 'asking';
+  }
+  switch (status) {
+    case 'running':
+    case 'interactive':
+      return 'working';
+    case 'resumable':
+      return 'paused';
+    case 'idle':
+      return 'done';
+    case 'none':
+      return 'resting';
+  }
+}
+
+/**
+ * What each phase is called.
+ */
+export function phaseText(
+  phase: OpenTaskPhase,
+  trans: TranslationBundle
+): string {
+  switch (phase) {
+    case 'working':
+      return trans.__('working');
+    case 'asking':
+      return trans.__('needs you');
+    case 'paused':
+      return trans.__('paused');
+    case 'done':
+      return trans.__('done');
+    case 'resting':
+      return trans.__('at rest');
+  }
+}
+
+/**
+ * What a conversation is called: its title, or how it began.
+ */
+export function titleOf(
+  item: Pick<HistoryItem, 'title' | 'task'>,
+  trans: TranslationBundle
+): string {
+  return plainTitle(item.title?.trim() || item.task, trans);
+}
+
+/**
+ * A title without what went along with the first message, of which a
+ * shortened title may have the beginning alone.
+ */
+export function plainTitle(title: string, trans: TranslationBundle): string {
+  const begin = title.search(/<attachment kind="/);
+  const words = begin === -1 ? title : title.slice(0, begin);
+  const label = /<attachment kind="[^>]* label="([^"]+)"/.exec(title)?.[1];
+  return words.trim() || label || trans.__('Untitled conversation');
+}
+
+/**
+ * The conversation next to the one on screen, around the ends; `null` if there is no other.
+ */
+export function neighbour(store: AgentStore, step: 1 | -1): string | null {
+  const ids = openTasks(store).map(({ taskId }) => taskId);
+  const current = store.state?.currentTaskId;
+  const at = current === undefined ? -1 : ids.indexOf(current);
+  if (ids.length === 0 || (ids.length === 1 && at === 0)) {
+    return null;
+  }
+  const from = at === -1 && step === -1 ? 0 : at;
+  return ids[(from + step + ids.length) % ids.length];
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The same empty list each time, so that nothing seems to have changed.
+   */
+  export const NONE: readonly OpenTask[] = [];
+}

@@ -1,0 +1,61 @@
+import * as React from 'react';
+
+import type { AggregatedCosts, HistoryItem } from '../../generated/wire';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { costText, fullCount, momentText, sizeText } from './figures';
+
+/**
+ * What a conversation used, what it cost, how large it is and when it was.
+ */
+export function TaskFacts({
+  item,
+  family
+}: {
+  item: HistoryItem;
+  family: AggregatedCosts | null;
+}): JSX.Element {
+  const { store, trans } = usePanel();
+  const usage = useStore(store, ({ state }) => state?.tokenUsage);
+  const began = useStore(store, ({ order, hasOlderMessages }) =>
+    hasOlderMessages ? undefined : order.at(0)
+  );
+  const tokensIn = usage?.totalTokensIn ?? item.tokensIn;
+  const tokensOut = usage?.totalTokensOut ?? item.tokensOut;
+  const reads = usage?.totalCacheReads ?? item.cacheReads ?? 0;
+  const writes = usage?.totalCacheWrites ?? item.cacheWrites ?? 0;
+  const facts: [string, string][] = [
+    [trans.__('Tokens read'), fullCount(tokensIn)],
+    [trans.__('Tokens written'), fullCount(tokensOut)]
+  ];
+  if (reads > 0 || writes > 0) {
+    facts.push([
+      trans.__('Cache'),
+      trans.__('%1 read, %2 written', fullCount(reads), fullCount(writes))
+    ]);
+  }
+  facts.push([trans.__('Cost'), costText(usage?.totalCost ?? item.totalCost)]);
+  if (family !== null) {
+    facts.push([trans.__('Cost of subtasks'), costText(family.childrenCost)]);
+  }
+  if (item.size !== undefined) {
+    facts.push([trans.__('Size'), sizeText(item.size, trans)]);
+  }
+  if (began !== undefined) {
+    facts.push([trans.__('Begun'), momentText(began)]);
+  }
+  facts.push([trans.__('Last active'), momentText(item.ts)]);
+  if (item.apiConfigName !== undefined) {
+    facts.push([trans.__('Profile'), item.apiConfigName]);
+  }
+  return (
+    <dl className="jp-hdspAgent-facts">
+      {facts.map(([name, value]) => (
+        <React.Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </React.Fragment>
+      ))}
+    </dl>
+  );
+}

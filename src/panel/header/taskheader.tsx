@@ -1,0 +1,184 @@
+import {
+  caretDownIcon,
+  caretRightIcon,
+  notebookIcon
+} from '@jupyterlab/ui-components';
+import { PathExt } from '@jupyterlab/coreutils';
+import * as React from 'react';
+
+import type { HistoryItem, TodoItem } from '../../generated/wire';
+import { modeNames } from '../../settings/headings';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { showConversation } from './actions';
+import type { IContextUse } from './contextmeter';
+import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
+import { useFamilyCosts } from './costs';
+import { EditTitle } from './edittitle';
+import { costText } from './figures';
+import { IconButton } from './iconbutton';
+import { useModelRoom } from './modelroom';
+import { Problem } from './problem';
+import { TaskFacts } from './taskfacts';
+import { TaskMenu } from './taskmenu';
+import { TodoList } from './todolist';
+import { useAction } from './useaction';
+
+const NO_TODOS: readonly TodoItem[] = [];
+
+/**
+ * What the conversation on screen is, what it used, its plan, and its menu; nothing when none is on screen.
+ */
+export function TaskHeader(): JSX.Element | null {
+  const { store } = usePanel();
+  const item = useStore(store, ({ state }) => state?.currentTaskItem);
+  return item === undefined ? null : <Header key={item.id} item={item} />;
+}
+
+function Header({ item }: { item: HistoryItem }): JSX.Element {
+  const { store, trans } = usePanel();
+  const todos =
+    useStore(store, ({ state }) => state?.currentTaskTodos) ?? NO_TODOS;
+  const used =
+    useStore(store, ({ state }) => state?.tokenUsage?.contextTokens) ?? 0;
+  const cost =
+    useStore(store, ({ state }) => state?.tokenUsage?.totalCost) ??
+    item.totalCost;
+  const room = useModelRoom(item.apiConfigName);
+  const family = useFamilyCosts(item);
+  const [isOpen, setOpen] = React.useState(false);
+  const id = React.useId();
+  const use: IContextUse = { used, ...room };
+  const total = cost + (family?.childrenCost ?? 0);
+  return (
+    <section
+      className="jp-hdspAgent-task"
+      aria-label={trans.__('This conversation')}
+    >
+      <div className="jp-hdspAgent-task-line">
+        <IconButton
+          icon={isOpen ? caretDownIcon : caretRightIcon}
+          label={trans.__('Details of this conversation')}
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? id : undefined}
+          onClick={() => setOpen(!isOpen)}
+        />
+        <EditTitle item={item} />
+        <TaskMenu />
+      </div>
+      <div className="jp-hdspAgent-task-line jp-mod-about">
+        <Bound item={item} />
+        <Mode item={item} />
+        <span className="jp-hdspAgent-task-figures">
+          {!isOpen && <ContextBar use={use} />}
+          <ContextShare use={use} />
+          {total > 0 && (
+            <span title={trans.__('Cost of this conversation')}>
+              {costText(total)}
+            </span>
+          )}
+        </span>
+      </div>
+      <Relatives item={item} />
+      {isOpen && (
+        <div id={id} className="jp-hdspAgent-task-details">
+          <ContextMeter taskId={item.id} use={use} />
+          <TaskFacts item={item} family={family} />
+        </div>
+      )}
+      {todos.length > 0 && <TodoList taskId={item.id} todos={todos} />}
+    </section>
+  );
+}
+
+/**
+ * The notebook the conversation is about.
+ */
+function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
+  const { documents, trans } = usePanel();
+  const path = item.notebook?.path;
+  if (path === undefined) {
+    return null;
+  }
+  return (
+    <button
+      type="button"
+      className="jp-hdspAgent-task-notebook"
+      aria-label={trans.__('Open the notebook %1', path)}
+      title={path}
+      disabled={documents === null}
+      onClick={() => documents?.openOrReveal(path)}
+    >
+      <notebookIcon.react
+        tag="span"
+        aria-hidden="true"
+        width="14px"
+        height="14px"
+      />
+      <span>{PathExt.basename(path)}</span>
+    </button>
+  );
+}
+
+function Mode({ item }: { item: HistoryItem }): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const current = useStore(store, ({ state }) => state?.mode);
+  const own = useStore(store, ({ state }) => state?.customModes);
+  const slug = item.mode ?? current;
+  if (slug === undefined) {
+    return null;
+  }
+  const name =
+    own?.find(mode => mode.slug === slug)?.name ??
+    modeNames(trans)[slug] ??
+    slug;
+  return (
+    <span className="jp-hdspAgent-task-mode" title={trans.__('Mode: %1', name)}>
+      {name}
+    </span>
+  );
+}
+
+/**
+ * Ways to the conversation this one is part of, and to the part that is worked on.
+ */
+function Relatives({ item }: { item: HistoryItem }): JSX.Element | null {
+  const services = usePanel();
+  const { trans } = services;
+  const action = useAction();
+  const parent = item.parentTaskId;
+  const child =
+    item.awaitingChildId ?? item.delegatedToId ?? item.childIds?.at(-1);
+  if (parent === undefined && child === undefined) {
+    return null;
+  }
+  const goTo = (taskId: string) =>
+    void action.run(() => showConversation(services, taskId));
+  return (
+    <div className="jp-hdspAgent-task-line jp-mod-relatives">
+      {parent !== undefined && (
+        <button
+          type="button"
+          className="jp-hdspAgent-link"
+          disabled={action.isBusy}
+          onClick={() => goTo(parent)}
+        >
+          {trans.__('Back to the parent task')}
+        </button>
+      )}
+      {child !== undefined && (
+        <button
+          type="button"
+          className="jp-hdspAgent-link"
+          disabled={action.isBusy}
+          onClick={() => goTo(child)}
+        >
+          {item.awaitingChildId !== undefined
+            ? trans.__('View the subtask at work')
+            : trans.__('View the last subtask')}
+        </button>
+      )}
+      <Problem error={action.error} />
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { ellipsesIcon } from '@jupyterlab/ui-components';
+import { Menu } from '@lumino/widgets';
+import * as React from 'react';
+
+import { CommandIDs } from '../../commands/ids';
+import { usePanel } from '../services';
+import { EXPORT_FORMATS } from './actions';
+import { IconButton } from './iconbutton';
+import { useMenu } from './usemenu';
+
+/**
+ * A button with what can be done with the conversation on screen.
+ */
+export function TaskMenu(): JSX.Element {
+  const { trans } = usePanel();
+  const { button, isOpen, open } = useMenu(menu =>
+    fill(menu, trans.__('Export'))
+  );
+  return (
+    <IconButton
+      ref={button}
+      icon={ellipsesIcon}
+      label={trans.__('What to do with this conversation')}
+      aria-haspopup="menu"
+      aria-expanded={isOpen}
+      onClick={open}
+    />
+  );
+}
+
+function fill(menu: Menu, exportLabel: string): void {
+  const files = new Menu({ commands: menu.commands });
+  files.title.label = exportLabel;
+  for (const format of EXPORT_FORMATS) {
+    files.addItem({ command: CommandIDs.exportConversation, args: { format } });
+  }
+  // A submenu does not go by itself when its menu does.
+  menu.disposed.connect(() => files.dispose());
+  menu.addItem({ command: CommandIDs.renameConversation });
+  menu.addItem({ command: CommandIDs.favoriteConversation });
+  menu.addItem({ command: CommandIDs.forkConversation });
+  menu.addItem({ type: 'submenu', submenu: files });
+  menu.addItem({ type: 'separator' });
+  menu.addItem({ command: CommandIDs.closeConversation });
+  menu.addItem({ command: CommandIDs.deleteConversation });
+}

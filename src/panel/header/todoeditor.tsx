@@ -1,0 +1,135 @@
+import { addIcon, closeIcon } from '@jupyterlab/ui-components';
+import { UUID } from '@lumino/coreutils';
+import * as React from 'react';
+
+import type { TodoItem, TodoStatus } from '../../generated/wire';
+import { usePanel } from '../services';
+import { IconButton } from './iconbutton';
+import { Problem } from './problem';
+import { todoStatusText } from './todolist';
+import { useAction } from './useaction';
+
+const STATUSES: readonly TodoStatus[] = ['pending', 'in_progress', 'completed'];
+
+/**
+ * The plan as a form. The agent is told what the person made of it; until
+ * then nothing is different.
+ */
+export function TodoEditor({
+  taskId,
+  todos,
+  onDone
+}: TodoEditor.IProps): JSX.Element {
+  const { client, trans } = usePanel();
+  const [items, setItems] = React.useState<readonly TodoItem[]>(todos);
+  const action = useAction();
+  const form = React.useRef<HTMLFormElement>(null);
+  React.useEffect(() => {
+    form.current?.querySelector('input')?.focus();
+  }, []);
+  const change = (id: string, part: Partial<TodoItem>) =>
+    setItems(items.map(item => (item.id === id ? { ...item, ...part } : item)));
+  const add = () =>
+    setItems([...items, { id: UUID.uuid4(), content: '', status: 'pending' }]);
+  const save = async () => {
+    const kept = items
+      .map(item => ({ ...item, content: item.content.trim() }))
+      .filter(({ content }) => content !== '');
+    const isDone = await action.run(() =>
+      client.request({
+        type: 'updateTodoList',
+        taskId,
+        payload: { todos: kept }
+      })
+    );
+    if (isDone) {
+      onDone();
+    }
+  };
+  return (
+    <form
+      ref={form}
+      className="jp-hdspAgent-todoEditor"
+      onSubmit={event => {
+        event.preventDefault();
+        void save();
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+          event.stopPropagation();
+          onDone();
+        }
+      }}
+    >
+      <ol className="jp-hdspAgent-todos-list">
+        {items.map((item, index) => (
+          <li key={item.id} className="jp-hdspAgent-todo">
+            <select
+              className="jp-hdspAgent-select"
+              aria-label={trans.__('Status of item %1', index + 1)}
+              value={item.status}
+              onChange={event =>
+                change(item.id, {
+                  status: event.currentTarget.value as TodoStatus
+                })
+              }
+            >
+              {STATUSES.map(status => (
+                <option key={status} value={status}>
+                  {todoStatusText(status, trans)}
+                </option>
+              ))}
+            </select>
+            <input
+              type="text"
+              className="jp-hdspAgent-input"
+              aria-label={trans.__('Item %1', index + 1)}
+              value={item.content}
+              autoFocus={item.content === ''}
+              onChange={event =>
+                change(item.id, { content: event.currentTarget.value })
+              }
+            />
+            <IconButton
+              icon={closeIcon}
+              label={trans.__('Remove item %1', index + 1)}
+              onClick={() => setItems(items.filter(({ id }) => id !== item.id))}
+            />
+          </li>
+        ))}
+      </ol>
+      <Problem error={action.error} />
+      <div className="jp-hdspAgent-actions">
+        <button
+          type="submit"
+          className="jp-hdspAgent-button"
+          disabled={action.isBusy}
+        >
+          {action.isBusy ? trans.__('Saving…') : trans.__('Save the plan')}
+        </button>
+        <button type="button" className="jp-hdspAgent-button" onClick={onDone}>
+          {trans.__('Cancel')}
+        </button>
+        <IconButton
+          icon={addIcon}
+          label={trans.__('Add an item')}
+          onClick={add}
+        />
+      </div>
+    </form>
+  );
+}
+
+/**
+ * The namespace for `TodoEditor` statics.
+ */
+export namespace TodoEditor {
+  /**
+   * The properties of the form.
+   */
+  export interface IProps {
+    readonly taskId: string;
+    readonly todos: readonly TodoItem[];
+    readonly onDone: () => void;
+  }
+}

@@ -1,0 +1,137 @@
+import {
+  caretDownIcon,
+  caretRightIcon,
+  checkIcon,
+  circleEmptyIcon,
+  circleIcon
+} from '@jupyterlab/ui-components';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { TodoItem, TodoStatus } from '../../generated/wire';
+import { usePanel } from '../services';
+import { TodoEditor } from './todoeditor';
+
+/**
+ * The agent's plan: folded to what it is at, unfolded to all of it.
+ */
+export function TodoList({
+  taskId,
+  todos
+}: {
+  taskId: string;
+  todos: readonly TodoItem[];
+}): JSX.Element {
+  const { trans } = usePanel();
+  const [isOpen, setOpen] = React.useState(false);
+  const [isEditing, setEditing] = React.useState(false);
+  const id = React.useId();
+  const done = todos.filter(({ status }) => status === 'completed').length;
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
+  return (
+    <section className="jp-hdspAgent-todos" aria-label={trans.__('Plan')}>
+      <button
+        type="button"
+        className="jp-hdspAgent-todos-head"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Caret.react tag="span" aria-hidden="true" width="16px" height="16px" />
+        <span className="jp-hdspAgent-todos-count">
+          {trans.__('Plan: %1 of %2', done, todos.length)}
+        </span>
+        <span className="jp-hdspAgent-todos-current">
+          {currentText(todos, trans)}
+        </span>
+      </button>
+      <progress
+        className="jp-hdspAgent-todos-progress"
+        aria-label={trans.__('Done of the plan')}
+        max={todos.length}
+        value={done}
+      />
+      {isOpen && (
+        <div id={id} className="jp-hdspAgent-todos-body">
+          {isEditing ? (
+            <TodoEditor
+              taskId={taskId}
+              todos={todos}
+              onDone={() => setEditing(false)}
+            />
+          ) : (
+            <>
+              <ol className="jp-hdspAgent-todos-list">
+                {todos.map(todo => (
+                  <Todo key={todo.id} todo={todo} />
+                ))}
+              </ol>
+              <button
+                type="button"
+                className="jp-hdspAgent-button"
+                onClick={() => setEditing(true)}
+              >
+                {trans.__('Change the plan')}
+              </button>
+            </>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/**
+ * What the status of an item is called.
+ */
+export function todoStatusText(
+  status: TodoStatus,
+  trans: TranslationBundle
+): string {
+  switch (status) {
+    case 'pending':
+      return trans.__('To do');
+    case 'in_progress':
+      return trans.__('In progress');
+    case 'completed':
+      return trans.__('Done');
+  }
+}
+
+const ICONS: Readonly<Record<TodoStatus, LabIcon>> = {
+  pending: circleEmptyIcon,
+  in_progress: circleIcon,
+  completed: checkIcon
+};
+
+function Todo({ todo }: { todo: TodoItem }): JSX.Element {
+  const { trans } = usePanel();
+  const Icon = ICONS[todo.status];
+  const status = todoStatusText(todo.status, trans);
+  return (
+    <li
+      className="jp-hdspAgent-todo"
+      data-status={todo.status}
+      aria-current={todo.status === 'in_progress' ? 'step' : undefined}
+    >
+      <span role="img" aria-label={status} title={status}>
+        <Icon.react tag="span" width="14px" height="14px" />
+      </span>
+      <span className="jp-hdspAgent-todo-text">{todo.content}</span>
+    </li>
+  );
+}
+
+/**
+ * What the agent is at, or is to do next.
+ */
+function currentText(
+  todos: readonly TodoItem[],
+  trans: TranslationBundle
+): string {
+  const current =
+    todos.find(({ status }) => status === 'in_progress') ??
+    todos.find(({ status }) => status === 'pending');
+  return current?.content ?? trans.__('all done');
+}

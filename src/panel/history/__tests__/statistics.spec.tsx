@@ -1,0 +1,97 @@
+import { OpenedPanel } from '../../__tests__/openedpanel';
+import { RestServer } from './restserver';
+
+const TOTAL = {
+  tasks: 4,
+  messages: 40,
+  llmCalls: 12,
+  toolCalls: 9,
+  tokens: 1500,
+  tokensIn: 1200,
+  tokensOut: 300,
+  cost: 0.75,
+  compressions: 0,
+  averageSeconds: 5
+};
+
+describe('Statistics', () => {
+  let page: OpenedPanel;
+  let rest: RestServer;
+
+  beforeEach(async () => {
+    rest = new RestServer();
+    rest.answers.set('GET history', () => ({ taskHistory: [], total: 0 }));
+    page = new OpenedPanel();
+    page.begin({ openTasks: [] });
+    page.act(() => {
+      page.panel.services.state.page = 'history';
+    });
+    await settle();
+  });
+
+  afterEach(() => {
+    page.dispose();
+    rest.dispose();
+  });
+
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 6; turn++) {
+      await page.settle();
+    }
+  }
+
+  function answer(use: object[]): void {
+    rest.answers.set('GET statistics', () => ({ total: TOTAL, use }));
+  }
+
+  it('should be asked for when one wants to see it, and say the totals', async () => {
+    answer([]);
+    expect(rest.of('GET statistics')).toHaveLength(0);
+    page.act(() => page.button('Usage').click());
+    await settle();
+    expect(rest.of('GET statistics')).toHaveLength(1);
+    expect(page.find('.jp-hdspAgent-statistics dl')?.textContent).toBe(
+      'Conversations4Requests to models12Tokens read1,200Tokens written300Cost$0.75'
+    );
+    expect(page.find('.jp-hdspAgent-plot')).toBeNull();
+  });
+
+  it('should draw what was used, and say the same in a table', async () => {
+    const use = { requests: 1, tokensOut: 0, cost: 0.5 };
+    answer([
+      { ...use, day: '2026-01-01', model: 'm1', tokensIn: 100 },
+      { ...use, day: '2026-01-02', model: '', tokensIn: 300 }
+    ]);
+    page.act(() => page.button('Usage').click());
+    await settle();
+    expect(page.findAll('.jp-hdspAgent-plot > svg > rect')).toHaveLength(2);
+    expect(
+      page.findAll('.jp-hdspAgent-plot tr').map(row => row.textContent)
+    ).toEqual(['DayUnknown modelm1', 'Jan 10100', 'Jan 23000']);
+    page.act(() => {
+      const select = page.find(
+        '[aria-label="What is plotted"]'
+      ) as HTMLSelectElement;
+      select.value = 'cost';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    expect(
+      page.find('.jp-hdspAgent-plot svg')?.getAttribute('aria-label')
+    ).toBe('Cost by day and model');
+  });
+
+  it('should cover the time one chooses', async () => {
+    answer([]);
+    page.act(() => page.button('Usage').click());
+    await settle();
+    page.act(() => {
+      const select = page.find('[aria-label="Time"]') as HTMLSelectElement;
+      select.value = 'null';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await settle();
+    const [first, second] = rest.of('GET statistics');
+    expect(Number(first.query.since)).toBeGreaterThan(0);
+    expect(second.query).toEqual({});
+  });
+});

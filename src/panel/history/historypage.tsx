@@ -1,0 +1,318 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import type { HistoryItem } from '../../generated/wire';
+import { focusComposer } from '../composer/focus';
+import { deleteConversations, showConversation } from '../header/actions';
+import { IconButton } from '../header/iconbutton';
+import { onDemand } from '../header/ondemand';
+import { titleOf } from '../header/opentasks';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
+import { usePanel } from '../services';
+import { HistoryFilters } from './filters';
+import { HistoryList } from './historylist';
+import { HistoryPages } from './pages';
+import { useHistory, useSubtasks } from './usehistory';
+
+const Statistics = onDemand(
+  async () => (await import('./statistics')).Statistics
+);
+
+/**
+ * The list of all conversations with what one can do with them, and what they
+ * used.
+ */
+export function HistoryPage(): JSX.Element {
+  const { node, state: panel, trans } = usePanel();
+  const pages = useHistory();
+  const [areFiguresShown, setFiguresShown] = React.useState(false);
+  const heading = React.useRef<HTMLHeadingElement>(null);
+  React.useEffect(() => {
+    heading.current?.focus();
+    return () =>
+      void requestAnimationFrame(() => {
+        // What had the focus here is gone with the page.
+        if (document.activeElement === document.body) {
+          focusComposer(node);
+        }
+      });
+  }, [node]);
+  const leave = () => {
+    panel.page = 'chat';
+  };
+  return (
+    <section
+      className="jp-hdspAgent-history"
+      aria-label={trans.__('Past conversations')}
+      onKeyDown={event => {
+        // A search field empties itself with the same key.
+        const isSearch = event.target instanceof HTMLInputElement;
+        if (event.key === 'Escape' && !isSearch) {
+          leave();
+        }
+      }}
+    >
+      <div className="jp-hdspAgent-history-head">
+        <h3 ref={heading} tabIndex={-1}>
+          {trans.__('Past conversations')}
+        </h3>
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          aria-pressed={areFiguresShown}
+          onClick={() => setFiguresShown(!areFiguresShown)}
+        >
+          {trans.__('Usage')}
+        </button>
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Back to the conversation')}
+          onClick={leave}
+        />
+      </div>
+      {areFiguresShown ? (
+        <Statistics />
+      ) : (
+        pages !== null && <Listed pages={pages} />
+      )}
+    </section>
+  );
+}
+
+/**
+ * The list, what is looked for in it, and what is selected.
+ */
+function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
+  const services = usePanel();
+  const { trans } = services;
+  const { run, error, isBusy } = useAction();
+  const [marked, setMarked] = React.useState<ReadonlySet<string>>(new Set());
+  const items = pages.items ?? Private.NONE;
+  const subtasks = useSubtasks(services);
+  const here = new Map([
+    ...subtasks.known,
+    ...items.map(item => [item.id, item] as const)
+  ]);
+  const selected = [...here.values()].filter(({ id }) => marked.has(id));
+
+  const open = React.useCallback(
+    (item: HistoryItem) => void run(() => showConversation(services, item.id)),
+    [run, services]
+  );
+  const favor = React.useCallback(
+    (item: HistoryItem) =>
+      void run(() =>
+        services.client.request({
+          type: 'favoriteTask',
+          taskId: item.id,
+          favorite: item.isFavorited !== true
+        })
+      ),
+    [run, services]
+  );
+  const remove = React.useCallback(
+    (gone: readonly HistoryItem[]) =>
+      void run(async () => {
+        const tasks = gone.map(item => ({
+          taskId: item.id,
+          title: titleOf(item, services.trans)
+        }));
+        if (await deleteConversations(services, tasks)) {
+          setMarked(new Set());
+        }
+      }),
+    [run, services]
+  );
+  const mark = React.useCallback(
+    (taskId: string, isMarked: boolean) =>
+      setMarked(before => {
+        const after = new Set(before);
+        if (isMarked) {
+          after.add(taskId);
+        } else {
+          after.delete(taskId);
+        }
+        return after;
+      }),
+    []
+  );
+  return (
+    <>
+      <HistoryFilters pages={pages} />
+      <div className="jp-hdspAgent-announcement" role="status">
+        {pages.items !== null && !pages.isLoading
+          ? trans._n('%1 conversation', '%1 conversations', pages.total)
+          : ''}
+      </div>
+      {items.length > 0 && (
+        <Selection
+          count={selected.length}
+          total={pages.total}
+          isBusy={isBusy}
+          areAllMarked={items.every(({ id }) => marked.has(id))}
+          onMarkAll={areMarked =>
+            setMarked(new Set(areMarked ? items.map(({ id }) => id) : []))
+          }
+          onDelete={() => remove(selected)}
+        />
+      )}
+      <Problem error={error} />
+      <HistoryList
+        pages={pages}
+        subtasks={subtasks}
+        marked={marked}
+        onOpen={open}
+        onFavor={favor}
+        onMark={mark}
+        onDelete={remove}
+      />
+      <Ending pages={pages} />
+    </>
+  );
+}
+
+/**
+ * How many are selected, and what can be done with them.
+ */
+function Selection(props: {
+  count: number;
+  total: number;
+  isBusy: boolean;
+  areAllMarked: boolean;
+  onMarkAll: (areMarked: boolean) => void;
+  onDelete: () => void;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { count, areAllMarked } = props;
+  const box = React.useRef<HTMLInputElement>(null);
+  React.useEffect(() => {
+    if (box.current !== null) {
+      box.current.indeterminate = count > 0 && !areAllMarked;
+    }
+  }, [count, areAllMarked]);
+  return (
+    <div className="jp-hdspAgent-history-selection">
+      <label>
+        <input
+          ref={box}
+          type="checkbox"
+          checked={areAllMarked}
+          onChange={event => props.onMarkAll(event.currentTarget.checked)}
+        />
+        {count === 0
+          ? trans._n('%1 conversation', '%1 conversations', props.total)
+          : trans._n('%1 selected', '%1 selected', count)}
+      </label>
+      {count > 0 && (
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          disabled={props.isBusy}
+          onClick={props.onDelete}
+        >
+          {trans._n(
+            'Delete %1 conversation…',
+            'Delete %1 conversations…',
+            count
+          )}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * What follows the list: more of it, nothing at all, or why it is not there.
+ */
+function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
+  const { trans } = usePanel();
+  const { items, error, hasMore, isFiltered, isLoading } = pages;
+  if (error !== null) {
+    return (
+      <div className="jp-hdspAgent-history-ending">
+        <Problem error={error} />
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() => void (hasMore ? pages.more() : pages.reload())}
+        >
+          {trans.__('Try again')}
+        </button>
+      </div>
+    );
+  }
+  if (isLoading || items === null) {
+    return (
+      <p className="jp-hdspAgent-history-ending">{trans.__('Loading…')}</p>
+    );
+  }
+  if (hasMore) {
+    return <More pages={pages} />;
+  }
+  if (items.length > 0) {
+    return null;
+  }
+  return (
+    <div className="jp-hdspAgent-history-ending">
+      <p>
+        {isFiltered
+          ? trans.__('No conversation matches.')
+          : trans.__(
+              'There are no conversations yet. What you ask the agent is kept here.'
+            )}
+      </p>
+      {isFiltered && (
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() => void pages.choose(HistoryPages.EVERYTHING)}
+        >
+          {trans.__('Show all')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Fetches what follows when it comes into sight, or is pressed.
+ */
+function More({ pages }: { pages: HistoryPages }): JSX.Element {
+  const { trans } = usePanel();
+  const button = React.useRef<HTMLButtonElement>(null);
+  React.useEffect(() => {
+    if (button.current === null || typeof IntersectionObserver !== 'function') {
+      return;
+    }
+    const observer = new IntersectionObserver(entries => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) {
+        void pages.more();
+      }
+    });
+    observer.observe(button.current);
+    return () => observer.disconnect();
+  }, [pages]);
+  return (
+    <div className="jp-hdspAgent-history-ending">
+      <button
+        ref={button}
+        type="button"
+        className="jp-hdspAgent-button"
+        onClick={() => void pages.more()}
+      >
+        {trans.__('Show more')}
+      </button>
+    </div>
+  );
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The same empty list each time, so that nothing seems to have changed.
+   */
+  export const NONE: readonly HistoryItem[] = [];
+}

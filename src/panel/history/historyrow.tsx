@@ -1,0 +1,174 @@
+import { ellipsesIcon } from '@jupyterlab/ui-components';
+import { PathExt } from '@jupyterlab/coreutils';
+import * as React from 'react';
+
+import { CommandIDs } from '../../commands/ids';
+import type { HistoryItem, HistorySnippet } from '../../generated/wire';
+import { EXPORT_FORMATS } from '../header/actions';
+import { costText, momentText, shortCount } from '../header/figures';
+import { IconButton } from '../header/iconbutton';
+import { favoriteIcon, notFavoriteIcon } from '../header/icons';
+import type { OpenTaskPhase } from '../header/opentasks';
+import { phaseText, titleOf } from '../header/opentasks';
+import { useMenu } from '../header/usemenu';
+import { usePanel } from '../services';
+
+/**
+ * One conversation of the list.
+ */
+export const HistoryRow = React.memo(function HistoryRow({
+  item,
+  snippet,
+  phase,
+  isCurrent,
+  isMarked,
+  onOpen,
+  onFavor,
+  onMark,
+  onDelete
+}: HistoryRow.IProps): JSX.Element {
+  const { trans } = usePanel();
+  const title = titleOf(item, trans);
+  const isFavorite = item.isFavorited === true;
+  return (
+    <div className="jp-hdspAgent-history-row">
+      <input
+        type="checkbox"
+        aria-label={trans.__('Select “%1”', title)}
+        checked={isMarked}
+        onChange={event => onMark(item.id, event.currentTarget.checked)}
+      />
+      <button
+        type="button"
+        className="jp-hdspAgent-history-open"
+        data-task={item.id}
+        aria-current={isCurrent ? 'true' : undefined}
+        aria-keyshortcuts="Delete"
+        onClick={() => onOpen(item)}
+        onKeyDown={event => {
+          if (event.key === 'Delete') {
+            onDelete([item]);
+          }
+        }}
+      >
+        <span className="jp-hdspAgent-history-title">{title}</span>
+        {snippet !== undefined && <Snippet snippet={snippet} />}
+        <span className="jp-hdspAgent-history-about">
+          <Facts item={item} phase={phase} />
+        </span>
+      </button>
+      <IconButton
+        icon={isFavorite ? favoriteIcon : notFavoriteIcon}
+        label={trans.__('Favorite: “%1”', title)}
+        aria-pressed={isFavorite}
+        onClick={() => onFavor(item)}
+      />
+      <RowMenu taskId={item.id} title={title} />
+    </div>
+  );
+});
+
+/**
+ * The namespace for `HistoryRow` statics.
+ */
+export namespace HistoryRow {
+  /**
+   * What can be done with conversations of the list.
+   */
+  export interface IActions {
+    readonly onOpen: (item: HistoryItem) => void;
+    readonly onFavor: (item: HistoryItem) => void;
+    readonly onMark: (taskId: string, isMarked: boolean) => void;
+    readonly onDelete: (items: readonly HistoryItem[]) => void;
+  }
+
+  /**
+   * The properties of a row.
+   */
+  export interface IProps extends IActions {
+    readonly item: HistoryItem;
+    readonly snippet: HistorySnippet | undefined;
+
+    /**
+     * How it is, if it is open.
+     */
+    readonly phase: OpenTaskPhase | null;
+    readonly isCurrent: boolean;
+    readonly isMarked: boolean;
+  }
+}
+
+/**
+ * Where the conversation says what was searched for.
+ */
+function Snippet({ snippet }: { snippet: HistorySnippet }): JSX.Element {
+  return (
+    <span className="jp-hdspAgent-history-snippet">
+      {snippet.parts.map(({ text, found }, index) =>
+        found ? <mark key={index}>{text}</mark> : text
+      )}
+    </span>
+  );
+}
+
+function Facts({
+  item,
+  phase
+}: {
+  item: HistoryItem;
+  phase: OpenTaskPhase | null;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const tokens = item.tokensIn + item.tokensOut;
+  return (
+    <>
+      {phase !== null && (
+        <span data-phase={phase}>{phaseText(phase, trans)}</span>
+      )}
+      <span>{momentText(item.ts)}</span>
+      {item.notebook !== undefined && (
+        <span title={item.notebook.path}>
+          {PathExt.basename(item.notebook.path)}
+        </span>
+      )}
+      {tokens > 0 && <span>{trans.__('%1 tokens', shortCount(tokens))}</span>}
+      {item.totalCost > 0 && <span>{costText(item.totalCost)}</span>}
+      {item.parentTaskId !== undefined && <span>{trans.__('subtask')}</span>}
+    </>
+  );
+}
+
+/**
+ * What else can be done with a conversation.
+ */
+function RowMenu({
+  taskId,
+  title
+}: {
+  taskId: string;
+  title: string;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { button, isOpen, open } = useMenu(menu => {
+    const args = { taskId, title };
+    menu.addItem({ command: CommandIDs.renameConversation, args });
+    for (const format of EXPORT_FORMATS) {
+      menu.addItem({
+        command: CommandIDs.exportConversation,
+        args: { ...args, format }
+      });
+    }
+    menu.addItem({ type: 'separator' });
+    menu.addItem({ command: CommandIDs.deleteConversation, args });
+  });
+  return (
+    <IconButton
+      ref={button}
+      icon={ellipsesIcon}
+      label={trans.__('What to do with “%1”', title)}
+      aria-haspopup="menu"
+      aria-expanded={isOpen}
+      onClick={open}
+    />
+  );
+}

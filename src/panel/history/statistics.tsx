@@ -1,0 +1,142 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { StatisticsView } from '../../generated/rest';
+import { costText, fullCount } from '../header/figures';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
+import { usePanel } from '../services';
+import { PanelApi } from './api';
+import type { Measure } from './plotdata';
+import { plotData } from './plotdata';
+import { UsagePlot } from './usageplot';
+
+const DAY = 24 * 60 * 60 * 1000;
+const RANGES: readonly (number | null)[] = [7, 30, 90, null];
+const MEASURES: readonly Measure[] = ['tokens', 'cost', 'requests'];
+
+/**
+ * What the conversations used: in all, and over time by model.
+ */
+export function Statistics(): JSX.Element {
+  const { serverSettings, trans } = usePanel();
+  const [days, setDays] = React.useState<number | null>(30);
+  const [measure, setMeasure] = React.useState<Measure>('tokens');
+  const [found, setFound] = React.useState<StatisticsView | null>(null);
+  const { run, error, isBusy } = useAction();
+  const load = React.useCallback(
+    (range: number | null) =>
+      void run(async () => {
+        const since = range === null ? null : Date.now() - range * DAY;
+        setFound(await new PanelApi(serverSettings).statistics(since));
+      }),
+    [run, serverSettings]
+  );
+  React.useEffect(() => load(30), [load]);
+  return (
+    <section
+      className="jp-hdspAgent-statistics"
+      aria-label={trans.__('Usage')}
+      aria-busy={isBusy}
+    >
+      <div className="jp-hdspAgent-history-line">
+        <select
+          className="jp-hdspAgent-select"
+          aria-label={trans.__('Time')}
+          disabled={isBusy}
+          value={String(days)}
+          onChange={event => {
+            const { value } = event.currentTarget;
+            const range = RANGES.find(one => String(one) === value) ?? null;
+            setDays(range);
+            load(range);
+          }}
+        >
+          {RANGES.map(range => (
+            <option key={range} value={String(range)}>
+              {range === null
+                ? trans.__('All time')
+                : trans._n('Last %1 day', 'Last %1 days', range)}
+            </option>
+          ))}
+        </select>
+        <select
+          className="jp-hdspAgent-select"
+          aria-label={trans.__('What is plotted')}
+          value={measure}
+          onChange={event => setMeasure(event.currentTarget.value as Measure)}
+        >
+          {MEASURES.map(one => (
+            <option key={one} value={one}>
+              {measureText(one, trans)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {error !== null && (
+        <>
+          <Problem error={error} />
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => load(days)}
+          >
+            {trans.__('Try again')}
+          </button>
+        </>
+      )}
+      {found === null ? (
+        error === null && <p role="status">{trans.__('Loading…')}</p>
+      ) : (
+        <Found found={found} measure={measure} />
+      )}
+    </section>
+  );
+}
+
+function Found({
+  found,
+  measure
+}: {
+  found: StatisticsView;
+  measure: Measure;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const data = React.useMemo(
+    () => plotData(found.use, measure),
+    [found, measure]
+  );
+  const { total } = found;
+  return (
+    <>
+      <dl className="jp-hdspAgent-facts">
+        <dt>{trans.__('Conversations')}</dt>
+        <dd>{fullCount(total.tasks)}</dd>
+        <dt>{trans.__('Requests to models')}</dt>
+        <dd>{fullCount(total.llmCalls)}</dd>
+        <dt>{trans.__('Tokens read')}</dt>
+        <dd>{fullCount(total.tokensIn)}</dd>
+        <dt>{trans.__('Tokens written')}</dt>
+        <dd>{fullCount(total.tokensOut)}</dd>
+        <dt>{trans.__('Cost')}</dt>
+        <dd>{costText(total.cost)}</dd>
+      </dl>
+      {data.bars.length > 0 ? (
+        <UsagePlot data={data} measure={measure} />
+      ) : (
+        <p>{trans.__('There is nothing to plot in this time.')}</p>
+      )}
+    </>
+  );
+}
+
+function measureText(measure: Measure, trans: TranslationBundle): string {
+  switch (measure) {
+    case 'tokens':
+      return trans.__('Tokens');
+    case 'cost':
+      return trans.__('Cost');
+    case 'requests':
+      return trans.__('Requests');
+  }
+}

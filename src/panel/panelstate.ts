@@ -1,0 +1,233 @@
+import { JSONExt } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { DraftStorage } from './composer/draftstorage';
+
+/**
+ * What the panel shows: the conversation on screen, or the list of all.
+ */
+export type PanelPage = 'chat' | 'history';
+
+/**
+ * What of a notebook, or from where, an attachment is.
+ */
+export type AttachmentKind = 'cell' | 'selection' | 'output' | 'error' | 'file';
+
+/**
+ * A message that is not sent yet.
+ */
+export interface IDraft {
+  readonly text: string;
+
+  /**
+   * Data URLs.
+   */
+  readonly images: readonly string[];
+
+  /**
+   * What goes along with the text, in the order it was added.
+   */
+  readonly attachments: readonly IAttachment[];
+}
+
+/**
+ * Something of a notebook, or a file from the person's own computer, that goes
+ * along with a message.
+ */
+export interface IAttachment {
+  readonly kind: AttachmentKind;
+
+  /**
+   * The notebook; of a file its name, for the server does not have it.
+   */
+  readonly path: string;
+
+  readonly cellId: string | null;
+
+  /**
+   * What the person sees of it, such as “Cell 3”.
+   */
+  readonly label: string;
+
+  /**
+   * What the model sees of it.
+   */
+  readonly content: string;
+}
+
+/**
+ * The notebook a conversation is going to be about: the one in front, one that
+ * was chosen, or none.
+ */
+export type NotebookChoice =
+  | { readonly kind: 'front' }
+  | { readonly kind: 'chosen'; readonly path: string }
+  | { readonly kind: 'none' };
+
+/**
+ * What only the panel knows, and no server.
+ *
+ * #### Notes
+ * Values are replaced, never changed: as long as a getter returns the same
+ * object, nothing in it is different.
+ */
+export class PanelState implements IDisposable {
+  /**
+   * @param storage - Where drafts outlive a reload; without it they do not.
+   */
+  constructor(storage: DraftStorage | null = null) {
+    this._storage = storage;
+    this._drafts = storage?.load() ?? new Map<string, IDraft>();
+  }
+
+  /**
+   * Emitted when anything changed.
+   */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /**
+   * The page on screen.
+   */
+  get page(): PanelPage {
+    return this._page;
+  }
+  set page(page: PanelPage) {
+    if (page !== this._page) {
+      this._page = page;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * What a conversation that is yet to begin will work on.
+   */
+  get notebookChoice(): NotebookChoice {
+    return this._notebookChoice;
+  }
+  set notebookChoice(choice: NotebookChoice) {
+    if (!JSONExt.deepEqual({ ...choice }, { ...this._notebookChoice })) {
+      this._notebookChoice = choice;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * What was sent from this tab, oldest first.
+   */
+  get sent(): readonly string[] {
+    return this._sent;
+  }
+
+  /**
+   * Remember what was sent, to be sent again.
+   */
+  addSent(text: string): void {
+    this._sent = [...this._sent.filter(other => other !== text), text].slice(
+      -Private.MOST_SENT
+    );
+  }
+
+  /**
+   * Whether the state is disposed.
+   */
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Forget who listens.
+   */
+  dispose(): void {
+    this._isDisposed = true;
+    this._storage?.dispose();
+    Signal.clearData(this);
+  }
+
+  /**
+   * What is typed in a conversation and not sent.
+   *
+   * @param taskId - The conversation; `null` is one that is yet to begin.
+   */
+  draft(taskId: string | null): IDraft {
+    return this._drafts.get(taskId ?? '') ?? Private.EMPTY;
+  }
+
+  /**
+   * Replace parts of what is typed.
+   */
+  setDraft(taskId: string | null, change: Partial<IDraft>): void {
+    const before = this.draft(taskId);
+    const after = { ...before, ...change };
+    if (JSONExt.deepEqual(Private.plain(before), Private.plain(after))) {
+      return;
+    }
+    const isEmpty = Private.isEmpty(after);
+    if (isEmpty) {
+      this._drafts.delete(taskId ?? '');
+    } else {
+      this._drafts.set(taskId ?? '', after);
+    }
+    this._storage?.save(taskId ?? '', isEmpty ? null : after);
+    this._changed.emit();
+  }
+
+  /**
+   * Take what is typed, to send it: the field is empty then.
+   */
+  takeDraft(taskId: string | null): IDraft {
+    const draft = this.draft(taskId);
+    this.setDraft(taskId, Private.EMPTY);
+    return draft;
+  }
+
+  /**
+   * Put back what was taken and could not be sent: before what was typed since.
+   */
+  returnDraft(taskId: string | null, taken: IDraft): void {
+    const since = this.draft(taskId);
+    this.setDraft(taskId, {
+      text: [taken.text, since.text].filter(text => text !== '').join('\n\n'),
+      images: [...taken.images, ...since.images],
+      attachments: [...taken.attachments, ...since.attachments]
+    });
+  }
+
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _storage: DraftStorage | null;
+  private readonly _drafts: Map<string, IDraft>;
+  private _notebookChoice: NotebookChoice = { kind: 'front' };
+  private _sent: readonly string[] = [];
+  private _page: PanelPage = 'chat';
+  private _isDisposed = false;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The same empty draft each time, so that nothing seems to have changed.
+   */
+  export const EMPTY: IDraft = { text: '', images: [], attachments: [] };
+
+  /**
+   * How many sent texts are remembered.
+   */
+  export const MOST_SENT = 100;
+
+  export function isEmpty({ text, images, attachments }: IDraft): boolean {
+    return text === '' && images.length === 0 && attachments.length === 0;
+  }
+
+  export function plain({ text, images, attachments }: IDraft) {
+    return {
+      text,
+      images: [...images],
+      attachments: attachments.map(attachment => ({ ...attachment }))
+    };
+  }
+}

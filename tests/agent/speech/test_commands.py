@@ -1,0 +1,109 @@
+"""Slash commands: where they come from, and what they say."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.agent.speech import CommandBook
+from hdsp_agent.agent.speech._commands import spoken_command
+
+BUILT_IN = ["clean-up", "document", "explain", "fix", "test"]
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "work" / ".hdsp" / "commands"
+
+
+async def test_a_workspaces_command_comes_before_the_persons_and_that_before_a_built_in(tmp_path: Path) -> None:
+    person = tmp_path / "home" / "commands"
+    write(person, "fix.md", "Mend it my way")
+    write(person, "plot.md", "Plot it")
+    write(project(tmp_path), "plot.md", "Plot it the team's way: $ARGUMENTS!")
+    book = CommandBook(person)
+    listed = await book.listed(str(tmp_path / "work"))
+    assert [(command.name, command.source) for command in listed] == [
+        ("clean-up", "built-in"),
+        ("document", "built-in"),
+        ("explain", "built-in"),
+        ("fix", "global"),
+        ("plot", "project"),
+        ("test", "built-in"),
+    ]
+    plot = await book.get("plot", str(tmp_path / "work"))
+    assert plot is not None
+    assert plot.filled(" sales ") == "Plot it the team's way: sales!"
+    fix = await book.get("fix", None)
+    assert fix is not None
+    assert fix.filled("") == "Mend it my way"
+    assert fix.filled("cell 3") == "Mend it my way\n\ncell 3"
+    assert await book.get("nothing", None) is None
+
+
+async def test_what_stands_in_front_of_a_command_says_what_it_is(tmp_path: Path) -> None:
+    write(
+        project(tmp_path),
+        "report.md",
+        "---\ndescription: Write a report\nargument-hint: [quarter]\nmode: ask\nother: 1\n---\n\nReport on it.\n---\nEnd.\n",
+    )
+    command = await CommandBook().get("report", str(tmp_path / "work"))
+    assert command is not None
+    assert (command.shown.description, command.shown.argument_hint, command.mode) == (
+        "Write a report",
+        "[quarter]",
+        "ask",
+    )
+    assert command.text == "Report on it.\n---\nEnd."
+
+
+async def test_what_is_wrong_with_a_file_spoils_no_other_command(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = project(tmp_path)
+    write(folder, "good.md", "Good")
+    write(folder, "facts.md", "---\ndescription: [never: closed\n---\nStill said")
+    write(folder, "empty.md", "---\ndescription: Nothing\n---\n\n")
+    write(folder, "two words.md", "Not to be typed")
+    write(folder, "notes.txt", "No command")
+    write(folder, "long.md", "x" * 200_001)
+    (folder / "binary.md").write_bytes(b"\xff\xfe\xfa")
+    (folder / "folder.md").mkdir()
+    if os.name == "posix":
+        write(tmp_path / "elsewhere", "secret.md", "A key")
+        (folder / "secret.md").symlink_to(tmp_path / "elsewhere" / "secret.md")
+    with caplog.at_level(logging.WARNING):
+        listed = await CommandBook().listed(str(tmp_path / "work"))
+    assert sorted({command.name for command in listed} - set(BUILT_IN)) == ["facts", "good"]
+    assert "facts.md" in caplog.text
+    assert "long.md" in caplog.text
+
+
+async def test_the_built_in_commands_say_something_with_and_without_arguments() -> None:
+    for command in await CommandBook().all(None):
+        assert command.shown.description
+        assert "$ARGUMENTS" not in command.filled("")
+        assert command.filled("cell 7").endswith("cell 7")
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("/fix", ("fix", "")),
+        ("  /fix cell 3\nand 4", ("fix", "cell 3\nand 4")),
+        ("/clean-up\nall", ("clean-up", "all")),
+        ("/usr/bin/python fails", None),
+        ("see /fix", None),
+        ("/", None),
+        ("", None),
+    ],
+)
+def test_only_a_message_that_begins_with_a_name_speaks_a_command(text: str, spoken: tuple[str, str] | None) -> None:
+    assert spoken_command(text) == spoken

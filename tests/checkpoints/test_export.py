@@ -1,0 +1,64 @@
+"""A checkpoint for elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.errors import Conflict
+
+from .scenes import git, picture, write
+
+
+async def test_a_zip_has_the_files_as_they_were(checkpoints: Checkpoints, workspace: Path, tmp_path: Path) -> None:
+    write(workspace, {"a.txt": "one", "데이터/b.csv": "1,2\n", "run.sh": "#!/bin/sh\n"})
+    (workspace / "run.sh").chmod(0o750)
+    (workspace / "empty").mkdir()
+    (workspace / "link").symlink_to("a.txt")
+    with open(os.fsencode(workspace) + b"/bad\xff", "wb") as file:
+        file.write(b"z")
+    os.utime(workspace / "a.txt", (1_600_000_000, 1_600_000_000))
+    os.utime(workspace / "run.sh", (5, 5))
+    first = await checkpoints.save("first")
+    write(workspace, {"a.txt": "two"})
+    await checkpoints.save("second")
+    target = tmp_path / "out.zip"
+    await checkpoints.export(first.id, target)
+    with zipfile.ZipFile(target) as archive:
+        assert archive.testzip() is None
+        assert set(archive.namelist()) == {"bad\\xff", "a.txt", "link", "run.sh", "empty/", "데이터/b.csv"}
+        assert archive.read("a.txt") == b"one"
+        assert archive.getinfo("a.txt").date_time == (2020, 9, 13, 12, 26, 40)
+        assert archive.getinfo("run.sh").date_time[0] == 1980
+        assert stat.S_IMODE(archive.getinfo("run.sh").external_attr >> 16) == 0o750
+        assert stat.S_ISLNK(archive.getinfo("link").external_attr >> 16)
+        assert archive.read("link") == b"a.txt"
+    with pytest.raises(Conflict, match="there already"):
+        await checkpoints.export(first.id, target)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out.zip", "workspace"]
+
+
+async def test_a_repository_can_be_cloned_with_its_history(
+    checkpoints: Checkpoints, workspace: Path, tmp_path: Path
+) -> None:
+    write(workspace, {"a.txt": "one", "dir/b": "1"})
+    await checkpoints.save("first")
+    write(workspace, {"a.txt": "two"})
+    second = await checkpoints.save("second")
+    write(workspace, {"a.txt": "three"})
+    await checkpoints.save("third")
+    target = tmp_path / "out.git"
+    await checkpoints.export(second.id, target, "git")
+    assert git(target, "fsck", "--full", "--strict") == b""
+    assert git(target, "log", "--format=%s").decode().split() == ["second", "first"]
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(target), str(clone)], check=True, capture_output=True)
+    assert {path: state[3] for path, state in picture(clone, without=b".git").items() if state[0] == "file"} == {
+        b"a.txt": b"two", b"dir/b": b"1",
+    }  # fmt: skip

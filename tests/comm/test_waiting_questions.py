@@ -1,0 +1,88 @@
+"""What a page that opens late still sees of a running command, and what would spare the person a question."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.comm.services import Services
+from tests.comm.conftest import Connect, messages
+from tests.comm.scripted_pages import Turn, question, said, speak
+from tests.comm.test_agent import DONE, WRITE
+
+LOUD: Turn = (
+    {
+        "tool": "execute_command",
+        "arguments": {"command": "echo so far; while [ ! -e stop ]; do sleep 0.05; done; echo at the end"},
+        "id": "c",
+    },
+)
+PLAIN: Turn = ({"tool": "execute_command", "arguments": {"command": "pytest -q"}, "id": "c"},)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")
+async def test_a_page_that_opens_late_sees_which_command_runs_and_what_it_has_written(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, LOUD, DONE)
+    async with connect() as panel:
+        await panel.ask("newTask", text="Be loud")
+        ts = await question(panel, "command")
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["ok"]
+        await panel.until(lambda: any("so far" in text for text in said(panel, "command_output")))
+        async with connect() as late:
+            state = messages(late, "state")[0]["state"]
+            (running,) = state["runningCommands"]
+            assert running["status"] == "started"
+            assert running["command"].startswith("echo so far")
+            assert running["pid"] > 0
+            told = messages(panel, "commandExecutionStatus")
+            assert running["executionId"] in told[0]["text"]
+            assert [text.strip() for text in said(late, "command_output")] == ["so far"]
+            (jp_root_dir / "stop").touch()
+            await late.until(lambda: any("at the end" in text for text in said(late, "command_output")))
+            await question(late, "completion_result")
+            await panel.ask("showTaskWithId", taskId=state["currentTaskId"])
+            await panel.until(lambda: not messages(panel, "state")[-1]["state"].get("runningCommands"))
+
+
+async def test_rules_are_offered_for_the_question_that_waits_and_to_the_tab_that_asks(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, PLAIN, WRITE, DONE)
+    await services.config.update({"autoApprovalEnabled": True})
+    async with connect() as panel, connect() as other:
+        task = (await panel.ask("newTask", text="Test it"))["result"]
+        ts = await question(panel, "command")
+        assert (await panel.ask("suggestRules", messageTs=ts, request_id="r1"))["ok"]
+        (told,) = messages(panel, "ruleSuggestions")
+        assert (told["requestId"], told["taskId"], told["messageTs"]) == ("r1", task, ts)
+        assert [(rule["kind"], rule["value"]) for rule in told["rules"]] == [
+            ("command", "pytest"),
+            ("command", "pytest -q"),
+            ("class", "alwaysAllowExecute"),
+        ]
+        assert told["rules"][0]["command"] == "pytest -q"
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked"))["ok"]
+        gone = await panel.ask("suggestRules", messageTs=ts)
+        assert gone["error"]["code"] == "conflict"
+        ts = await question(panel, "tool")
+        assert (await panel.ask("suggestRules", messageTs=ts))["ok"]
+        assert messages(panel, "ruleSuggestions")[-1]["rules"] == [
+            {"kind": "class", "value": "alwaysAllowWrite", "label": "Editing"}
+        ]
+        assert messages(other, "ruleSuggestions") == []
+
+
+async def test_a_task_that_is_not_on_screen_is_named_when_it_needs_somebody(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, ({"wait": 0.3}, *WRITE), DONE)
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        assert (await panel.ask("newConversation"))["ok"]
+        await panel.until(lambda: messages(panel, "interactionRequired"))
+        assert messages(panel, "interactionRequired")[-1]["taskId"] == task
+        await panel.until(lambda: messages(panel, "openTasksUpdated")[-1]["openTasks"][0]["needsYou"])

@@ -1,0 +1,140 @@
+import { once } from 'events';
+import type { Server } from 'http';
+import { createServer, request as send } from 'http';
+import type { AddressInfo } from 'net';
+
+import type { Lab } from '../lab';
+import { expect, test } from '../lab';
+import { PlayedModel } from '../model';
+
+// Where LM Studio listens unless told otherwise.
+const LOCAL_PORT = 1234;
+
+const KEY = 'a-key-of-the-first-run';
+
+test('a model server on this machine is found, and answers two steps later', async ({
+  lab
+}) => {
+  const model = await PlayedModel.start(LOCAL_PORT);
+  try {
+    await lab.visit();
+    await lab.openPanel();
+    await expect(lab.setup).toContainText('Step 1 of 2');
+    await expectNoAccounts(lab);
+    await lab.picture('first-run-found');
+    await lab.setup.getByRole('button', { name: 'Use LM Studio' }).click();
+
+    await expect(lab.setup).toContainText('Step 2 of 2');
+    await expectNoAccounts(lab);
+    await lab.setup
+      .getByRole('combobox', { name: 'Model' })
+      .selectOption('gpt-4o');
+    await lab.picture('first-run-model');
+    await lab.setup.getByRole('button', { name: 'Start' }).click();
+
+    await expect(lab.greeting).toContainText('Model: gpt-4o (LM Studio)');
+    await expect(lab.field).toBeFocused();
+    await lab.picture('first-run-ready');
+    await expectAnswer(lab, model);
+  } finally {
+    await model.dispose();
+  }
+});
+
+test('a key that is typed in is enough, and is never shown again', async ({
+  lab
+}) => {
+  const model = await PlayedModel.start();
+  const door = await lockedDoor(model.url);
+  try {
+    await lab.visit();
+    await lab.openPanel();
+    await lab.setup
+      .getByRole('combobox', { name: 'Provider' })
+      .selectOption('OpenAI compatible');
+    await lab.setup
+      .getByRole('textbox', { name: 'Address' })
+      .fill(`${addressOf(door)}/v1`);
+    const key = lab.setup.getByLabel('Key (if it needs one)');
+    await expect(key).toHaveAttribute('type', 'password');
+    await key.fill('not the key');
+    await lab.picture('first-run-key');
+    await lab.setup.getByRole('button', { name: 'Next' }).click();
+
+    await test.step('a wrong key is said, and can be typed again', async () => {
+      await expect(lab.setup).toContainText(/refused|not accepted|wrong|key/i);
+      await expect(lab.setup.getByRole('alert')).toBeVisible();
+      await lab.picture('first-run-wrong-key');
+      await lab.setup.getByRole('button', { name: 'Back' }).click();
+      await lab.setup
+        .getByRole('combobox', { name: 'Provider' })
+        .selectOption('OpenAI compatible');
+      await lab.setup
+        .getByRole('textbox', { name: 'Address' })
+        .fill(`${addressOf(door)}/v1`);
+      await key.fill(KEY);
+      await lab.setup.getByRole('button', { name: 'Next' }).click();
+    });
+
+    await lab.setup
+      .getByRole('combobox', { name: 'Model' })
+      .selectOption('gpt-4o');
+    await lab.setup.getByRole('button', { name: 'Start' }).click();
+
+    await expect(lab.greeting).toContainText('gpt-4o');
+    await expectAnswer(lab, model);
+    expect(await lab.page.content()).not.toContain(KEY);
+    const { profiles } = await lab.api.profiles();
+    expect(profiles).toHaveLength(1);
+  } finally {
+    door.close();
+    await model.dispose();
+  }
+});
+
+/**
+ * The agent does what it is asked, and says so.
+ */
+async function expectAnswer(lab: Lab, model: PlayedModel): Promise<void> {
+  await lab.field.fill('Say that you are there.');
+  await lab.field.press('Enter');
+  await model.finish();
+  await expect(lab.question).toContainText('The agent is done.');
+  await expect(lab.chat).toContainText('Done.');
+  await lab.picture('first-run-answer');
+}
+
+async function expectNoAccounts(lab: Lab): Promise<void> {
+  await expect(lab.panel).not.toContainText(
+    /account|sign (in|up)|log in|register|subscri/i
+  );
+}
+
+/**
+ * Lets through to a server only who shows the key.
+ */
+async function lockedDoor(url: string): Promise<Server> {
+  const door = createServer((question, answer) => {
+    const { headers, method } = question;
+    if (headers.authorization !== `Bearer ${KEY}`) {
+      answer.writeHead(401, { 'Content-Type': 'application/json' });
+      answer.end('{"error": {"message": "Incorrect API key provided."}}');
+      return;
+    }
+    const onward = send(`${url}${question.url}`, { headers, method });
+    onward.on('response', reply => {
+      answer.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(answer);
+    });
+    onward.on('error', () => answer.destroy());
+    question.pipe(onward);
+  });
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  return door;
+}
+
+function addressOf(server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}

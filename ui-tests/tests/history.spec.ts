@@ -1,0 +1,154 @@
+import type { Locator } from '@playwright/test';
+
+import type { Lab } from '../lab';
+import type { AgentAtWork } from '../notebooks';
+import { expect, test } from '../notebooks';
+
+const TASKS = [
+  'Plot the prices of tea',
+  'Clean the table of visitors',
+  'Count the words of the novel'
+];
+
+test.beforeEach(async ({ agent, lab }) => {
+  await agent.api.forgetTasks();
+  await lab.visit();
+  await lab.openPanel();
+  for (const text of TASKS) {
+    await finish(lab, agent, text);
+  }
+});
+
+test.afterEach(async ({ agent, lab }) => {
+  expect(lab.errors).toEqual([]);
+  agent.task = null;
+  await agent.api.forgetTasks();
+});
+
+test('a past conversation is found by what was said, renamed, kept as a favorite and gone on with', async ({
+  lab
+}) => {
+  test.slow();
+  const rows = await openHistory(lab);
+  await expect(rows).toHaveText([...TASKS].reverse().map(asPattern));
+  await lab.picture('history');
+
+  const search = lab.history.getByRole('searchbox', {
+    name: 'Search past conversations'
+  });
+  await search.fill('visitors');
+  await expect(rows).toHaveText([asPattern(TASKS[1])]);
+  await expect(rows.getByText('visitors', { exact: true })).toBeVisible();
+  await lab.picture('history-search');
+
+  await lab.history
+    .getByRole('button', { name: `What to do with “${TASKS[1]}”` })
+    .click();
+  await lab.page
+    .getByRole('menuitem', { name: 'Rename Conversation…' })
+    .click();
+  const dialog = lab.page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('Who came');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  await expect(rows).toHaveText([/^Who came/]);
+
+  const favorite = lab.history.getByRole('button', {
+    name: 'Favorite: “Who came”'
+  });
+  await favorite.click();
+  await expect(favorite).toHaveAttribute('aria-pressed', 'true');
+  await search.fill('');
+  await expect(rows).toHaveCount(3);
+  await lab.history.getByRole('button', { name: 'Favorites only' }).click();
+  await expect(rows).toHaveText([/^Who came/]);
+
+  await rows.click();
+  await expect(lab.chat).toContainText(TASKS[1]);
+  await expect(
+    lab.panel.getByRole('region', { name: 'This conversation' })
+  ).toContainText('Who came');
+  await lab.picture('history-opened');
+});
+
+test('several conversations are deleted at once, and stay deleted', async ({
+  lab
+}) => {
+  test.slow();
+  const rows = await openHistory(lab);
+  for (const text of TASKS.slice(0, 2)) {
+    await lab.history
+      .getByRole('checkbox', { name: `Select “${text}”` })
+      .check();
+  }
+  await lab.picture('history-selected');
+  await lab.history
+    .getByRole('button', { name: 'Delete 2 conversations…' })
+    .click();
+  const dialog = lab.page.getByRole('dialog');
+  await expect(dialog).toContainText('deleted for good');
+  await lab.picture('history-delete');
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+
+  await expect(rows).toHaveText([asPattern(TASKS[2])]);
+  await lab.page.reload();
+  await lab.openPanel();
+  await expect(await openHistory(lab)).toHaveText([asPattern(TASKS[2])]);
+});
+
+test('what was used is plotted by model, and said in a table', async ({
+  lab
+}) => {
+  test.slow();
+  await openHistory(lab);
+  await lab.history.getByRole('button', { name: 'Usage' }).click();
+  const usage = lab.history.getByRole('region', { name: 'Usage' });
+  await expect(
+    usage.getByRole('img', { name: 'Tokens by day and model' })
+  ).toBeVisible();
+  await expect(usage.getByRole('list')).toHaveText('played');
+  await lab.picture('statistics');
+
+  await usage
+    .getByRole('combobox', { name: 'What is plotted' })
+    .selectOption('Requests');
+  await usage.getByText('As a table').click();
+  const table = usage.getByRole('table', { name: 'Requests by day and model' });
+  await expect(table.getByRole('columnheader')).toHaveText(['Day', 'played']);
+  await expect(table.getByRole('cell')).toHaveText(['3']);
+  await lab.picture('statistics-table');
+
+  await lab.page.keyboard.press('Escape');
+  await expect(lab.history).toBeHidden();
+});
+
+/**
+ * Have a conversation from its beginning to its end, and put it aside.
+ */
+async function finish(
+  lab: Lab,
+  agent: AgentAtWork,
+  text: string
+): Promise<void> {
+  await agent.start(text);
+  await agent.model.finish();
+  await expect(lab.question).toContainText('The agent is done.');
+  await agent.command('CloseTask');
+  await expect(lab.greeting).toBeVisible();
+}
+
+/**
+ * Show past conversations; the buttons that open them.
+ */
+async function openHistory(lab: Lab): Promise<Locator> {
+  await lab.panel
+    .getByRole('button', { name: 'Past conversations', exact: true })
+    .click();
+  await expect(
+    lab.history.getByRole('heading', { name: 'Past conversations' })
+  ).toBeFocused();
+  return lab.history.locator('[data-task]');
+}
+
+function asPattern(title: string): RegExp {
+  return new RegExp(`^${title}`);
+}

@@ -1,0 +1,44 @@
+import { expect, test } from '../notebooks';
+test('debug', async ({ lab, model }) => {
+  test.setTimeout(120_000);
+  await lab.api.reset();
+  await lab.api.useProfile(model.profile);
+  await lab.api.change({ autoApprovalEnabled: true, alwaysAllowReadOnly: true });
+  await lab.visit();
+  await lab.openPanel();
+  const field = lab.panel.getByRole('textbox', { name: 'Message to the agent' });
+  await field.fill('Hello there.\n'.repeat(20));
+  await field.press('Enter');
+  for (let i = 0; i < 6; i++) await model.call('list_files', { path: `nofolder${i}` });
+  await model.finish();
+  await expect(lab.panel.getByText('The agent is done.').last()).toBeVisible();
+  const dump = async (w: string) => console.log(w, await lab.page.evaluate(() => {
+    const box = document.querySelector('.jp-hdspAgent-chat-box')!;
+    const c = box.firstElementChild as HTMLElement;
+    return JSON.stringify({ top: box.scrollTop, sh: box.scrollHeight, ch: box.clientHeight, rows: [...box.querySelectorAll('article')].map(r => [Math.round(r.getBoundingClientRect().top), getComputedStyle(r).visibility, r.parentElement!.getAttribute('style')]), cs: c.getAttribute('style') });
+  }));
+  await lab.page.waitForTimeout(500);
+  await dump('before');
+  await lab.page.evaluate(() => {
+    const box = document.querySelector('.jp-hdspAgent-chat-box')!;
+    const l: string[] = []; (window as any).lll = l;
+    box.addEventListener('scroll', () => l.push('scroll ' + box.scrollTop + ' ' + box.scrollHeight), true);
+    new ResizeObserver(() => l.push('resize ' + box.scrollTop + ' ' + box.scrollHeight + ' ' + box.clientHeight)).observe(box);
+  });
+  await lab.wear('dark');
+  await lab.page.waitForTimeout(300);
+  await dump('dark');
+  await lab.page.waitForTimeout(1500);
+  await dump('dark');
+  console.log(await lab.page.evaluate(() => (window as any).lll.join('\n')));
+  await lab.wear('light');
+  await lab.page.waitForTimeout(1500);
+  await dump('light');
+  await lab.page.sidebar.openTab('filebrowser');
+  await lab.page.waitForTimeout(500);
+  await lab.page.sidebar.openTab('hdsp-agent-panel');
+  await lab.page.waitForTimeout(500);
+  await dump('back');
+  console.log(await lab.page.evaluate(() => (window as any).lll.join('\n')));
+  await lab.page.screenshot({path: '/tmp/look/dbg.png'});
+});
