@@ -6,6 +6,7 @@ import { cellsPlugin } from './notebook/cellsplugin';
 import { followPlugin } from './notebook/followplugin';
 import { notebooksPlugin } from './notebook/plugin';
 import { reviewPlugin } from './notebook/reviewplugin';
+import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/plugin';
 import { settingsPlugin } from './settings/plugin';
 
@@ -17,6 +18,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   reviewPlugin,
   followPlugin,
   panelPlugin,
+  placementPlugin,
   cellsPlugin,
   settingsPlugin,
   commandsPlugin

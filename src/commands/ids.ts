@@ -74,4 +74,9 @@ export namespace CommandIDs {
   export const nextMode = 'hdsp-agent:next-mode';
   export const previousMode = 'hdsp-agent:previous-mode';
   export const nextProfile = 'hdsp-agent:next-profile';
+
+  /**
+   * Added by the placement plugin.
+   */
+  export const movePanel = 'hdsp-agent:move-panel';
 }

@@ -1,0 +1,121 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IStateDB } from '@jupyterlab/statedb';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { Widget } from '@lumino/widgets';
+
+import { CommandIDs } from '../commands/ids';
+import { IAgentPanel } from '../tokens';
+
+/**
+ * Where the panel can be.
+ */
+type Area = 'left' | 'right' | 'main';
+
+const AREAS: readonly Area[] = ['left', 'right', 'main'];
+const REMEMBERED = 'hdsp-agent:panel-area';
+
+// In a side bar, where the panel is when nobody moved it.
+const RANK = 350;
+
+/**
+ * Moves the panel to the other side or into the main area, and has it there
+ * again the next time.
+ */
+export const placementPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'hdsp-agent:placement',
+  description: 'Moves the panel of HDSP Agent between the side bars and tabs.',
+  autoStart: true,
+  requires: [IAgentPanel],
+  optional: [IStateDB, ICommandPalette, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    panel: IAgentPanel,
+    memory: IStateDB | null,
+    palette: ICommandPalette | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const { commands, shell } = app;
+    const { widget } = panel;
+    let current: Area = 'left';
+    const move = (area: Area): void => {
+      current = area;
+      name(widget, area, trans);
+      shell.add(
+        widget,
+        area,
+        area === 'main' ? { mode: 'split-right' } : { rank: RANK }
+      );
+      commands.notifyCommandChanged(CommandIDs.movePanel);
+    };
+    commands.addCommand(CommandIDs.movePanel, {
+      label: ({ area }) => label(area, trans),
+      caption: trans.__('Put the panel of the agent elsewhere'),
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            area: {
+              type: 'string',
+              enum: [...AREAS],
+              description: trans.__('Where the panel shall be')
+            }
+          },
+          required: ['area']
+        }
+      },
+      isToggled: ({ area }) => area === current,
+      execute: async ({ area }) => {
+        if (!isArea(area)) {
+          throw new Error('The panel can be moved left, right and main.');
+        }
+        move(area);
+        shell.activateById(widget.id);
+        await memory?.save(REMEMBERED, area);
+      }
+    });
+    const category = trans.__('HDSP Agent');
+    for (const area of AREAS) {
+      palette?.addItem({
+        command: CommandIDs.movePanel,
+        category,
+        args: { area }
+      });
+    }
+    // Lab puts everything where it was last; that must be over.
+    void Promise.all([memory?.fetch(REMEMBERED), app.restored]).then(
+      ([area]) => {
+        if (isArea(area) && area !== current) {
+          move(area);
+        }
+      }
+    );
+  }
+};
+
+function isArea(area: unknown): area is Area {
+  return AREAS.some(known => known === area);
+}
+
+function label(area: unknown, trans: TranslationBundle): string {
+  switch (area) {
+    case 'main':
+      return trans.__('Move the HDSP Agent Panel to a Tab');
+    case 'right':
+      return trans.__('Move the HDSP Agent Panel to the Right');
+    default:
+      return trans.__('Move the HDSP Agent Panel to the Left');
+  }
+}
+
+/**
+ * In a side bar its icon says what it is, at a tab also its name does.
+ */
+function name({ title }: Widget, area: Area, trans: TranslationBundle): void {
+  title.label = area === 'main' ? trans.__('HDSP Agent') : '';
+}
