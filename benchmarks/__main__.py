@@ -17,6 +17,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "notebook": ("notebooks", "notebook_edits"),
     "kernel": ("kernels",),
     "checkpoint": ("checkpoints",),
+    "panel": ("panel_bundle", "panel"),
 }
 """What the ids of results begin with, and the modules that measure them."""
 

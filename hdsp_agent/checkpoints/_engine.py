@@ -8,6 +8,7 @@ that says what to roll back to.
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Collection, Container, Sequence
@@ -177,7 +178,7 @@ class FileCheckpoints:
         assert half.before is not None and half.target is not None
         log, loader = self.store.log, self.store.loader
         before, target = log.checkpoint(half.before), log.checkpoint(half.target)
-        here = self._save("after a crash", "restore", Anchor(), self._paths_of(before))
+        here = self._save("after a crash", "person", Anchor(), self._paths_of(before))
         now = self._known()
         aims = {
             change.path: change for change in file_changes(self.store.node(before), self.store.node(target), loader)
@@ -249,7 +250,8 @@ class FileCheckpoints:
         """Look at the workspace again, and record it; raises if it is not what was planned."""
         # Touched files include those just restored, or the result would know nothing of them.
         paths = [step.path for step in plan.steps]
-        record, root = self._record("after restore", "restore", Anchor(), paths)
+        folders = {*paths, *map(os.path.dirname, paths)}
+        record, root = self._record("after restore", "restore", Anchor(), paths, folders)
         wrong = next((step.path for step in plan.steps if not _is_done(step, root)), None)
         if wrong is not None:
             text, _ = named(wrong)
@@ -280,13 +282,18 @@ class FileCheckpoints:
         return record
 
     def _record(
-        self, reason: str, author: Author, anchor: Anchor, more: Collection[bytes]
+        self,
+        reason: str,
+        author: Author,
+        anchor: Anchor,
+        more: Collection[bytes],
+        again: Collection[bytes] | None = None,
     ) -> tuple[CheckpointRecord, Folder]:
         """Store the workspace and make a record of it, which is in no log yet."""
         head, now = self.store.log.head, _now_ms()
         writer = self.store.repository.writer()
         try:
-            snapshot = self.workspace.snapshot(writer, self.store.loader, more)
+            snapshot = self.workspace.snapshot(writer, self.store.loader, more, again)
             root = snapshot.root
             same = head is not None and (head.tree, head.side) == (root.tree.hex(), root.side.hex())
             parent = head.parent_commit if head is not None and same else head.commit if head is not None else None

@@ -14,7 +14,7 @@ class Limits:
 
     files: int = 20_000
     """More files than this, and only the files the agent touches are kept."""
-    walk_seconds: float = 3.0
+    walk_seconds: float = 5.0
     """A walk that takes longer, and only the files the agent touches are kept."""
     file_bytes: int = 20_000_000
     """A larger file is left alone, unless the agent names it."""

@@ -40,16 +40,15 @@ def key_of(status: os.stat_result) -> Key:
 def read_stable(path: bytes, largest: int) -> tuple[Key, bytes]:
     """The file's content and the key it had before and after it was read."""
     for pause in _PAUSES:
-        time.sleep(pause)
-        if _is_being_saved(path):
-            continue
+        if pause:
+            time.sleep(pause)
         try:
             read = _read_once(path, largest)
         except FileNotFoundError:
             raise NotCaptured("changing") from None
         except OSError:
             raise NotCaptured("unreadable") from None
-        if read is not None and not _is_being_saved(path):
+        if read is not None:
             return read
     raise NotCaptured("changing")
 
@@ -74,13 +73,17 @@ def _read_once(path: bytes, largest: int) -> tuple[Key, bytes] | None:
             raise NotCaptured("special")
         if before.st_size > largest:
             raise NotCaptured("too_large")
+        copy = _copy_of_a_save(path, before.st_ctime)
+        if copy is not None and _is_under_way(copy):
+            return None
         # One byte more than there should be tells that it grows.
         data = _read(descriptor, before.st_size + 1)
         after = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    stable = key_of(before) == key_of(after) and len(data) == before.st_size
-    return (key_of(after), data) if stable else None
+    if key_of(before) != key_of(after) or len(data) != before.st_size or (copy is not None and _is_under_way(copy)):
+        return None
+    return key_of(after), data
 
 
 def _read(descriptor: int, limit: int) -> bytes:
@@ -90,13 +93,16 @@ def _read(descriptor: int, limit: int) -> bytes:
     return data
 
 
-def _is_being_saved(path: bytes) -> bool:
-    """Whether Jupyter writes it just now: it keeps a copy ``.~NAME``, empties the file and fills it again."""
-    folder, name = os.path.split(path)
+def _copy_of_a_save(path: bytes, changed: float) -> bytes | None:
+    """Where Jupyter keeps a copy of the file while it empties it and fills it again; None if that is long ago."""
+    if changed < time.time() - _RECENT_SECONDS and not path.endswith(b".ipynb"):
+        return None
+    folder, _, name = path.rpartition(b"/")
+    return folder + b"/.~" + name
+
+
+def _is_under_way(copy: bytes) -> bool:
     try:
-        now = time.time()
-        if not name.endswith(b".ipynb") and os.lstat(path).st_ctime < now - _RECENT_SECONDS:
-            return False
-        return os.lstat(os.path.join(folder, b".~" + name)).st_ctime > now - _ABANDONED_SECONDS
+        return os.lstat(copy).st_ctime > time.time() - _ABANDONED_SECONDS
     except OSError:
         return False

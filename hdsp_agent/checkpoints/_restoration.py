@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from ..config._private_files import storage_error
 from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
@@ -28,9 +28,13 @@ from ._walk import RESTORE_PREFIX
 
 __all__ = ["Restoration", "remove_leftover"]
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 _THREADS: Final = 4
 """The disk gathers their fsyncs into one."""
 _FEW: Final = 4
+_SLICES: Final = 4 * _THREADS
 _SPARE_BYTES: Final = 16 * 1024 * 1024
 _NOT_EMPTY: Final = (errno.ENOTEMPTY, errno.EEXIST)
 _OWNER_MAY_CHANGE: Final = 0o300
@@ -78,13 +82,7 @@ class Restoration:
         """Write what is to come beside its place."""
         wanted = [(number, step) for number, step in enumerate(self._steps) if step.kind == "write"]
         try:
-            if len(wanted) <= _FEW:
-                for one in wanted:
-                    self._stage_one(*one)
-            else:
-                with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
-                    for _ in pool.map(lambda one: self._stage_one(*one), wanted):
-                        pass
+            _spread(lambda one: self._stage_one(*one), wanted)
         except BaseException:
             self._clear_staged()
             raise
@@ -125,11 +123,7 @@ class Restoration:
     def finish(self) -> bool:
         """Remove what was kept of the state before, whose content is in the checkpoint that the restore began with.
         Returns whether nothing of it is left."""
-        asides = [aside for aside, _ in self._aside]
-        if len(asides) <= _FEW:
-            return sum(_is_removed(aside) for aside in asides) == len(asides)
-        with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
-            return sum(pool.map(_is_removed, asides)) == len(asides)
+        return all(_spread(_is_removed, [aside for aside, _ in self._aside]))
 
     def _at(self, path: bytes) -> bytes:
         return os.path.join(self._root, path) if path else self._root
@@ -308,6 +302,16 @@ class Restoration:
         return all(self._is_still(os.path.join(path, name), entry) for name, entry in now.files.items()) and all(
             self._is_still(os.path.join(path, name), self._loader.folder(below)) for name, below in now.folders.items()
         )
+
+
+def _spread(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Do the work for each item, for many of them in threads."""
+    if len(items) <= _FEW:
+        return [work(item) for item in items]
+    slices = [items[start::_SLICES] for start in range(_SLICES)]
+    with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
+        done = pool.map(lambda some: [work(item) for item in some], slices)
+        return [result for results in done for result in results]
 
 
 def _is_closed(step: Step) -> bool:

@@ -66,6 +66,7 @@ class Walk:
     files: int = 0
     size: int = 0
     _reuse: bool = True
+    _again: frozenset[bytes] | None = None
     _device: int = 0
     _deadline: float = 0.0
 
@@ -81,6 +82,16 @@ class Walk:
             root = self._scan(self.root, b"", status, known, 0)
             if isinstance(root, Folder):
                 self._fit(root, known)
+        if not isinstance(root, Folder):
+            raise PermissionError(f"cannot list {os.fsdecode(self.root)}")
+        return root
+
+    def again(self, known: Folder, folders: Collection[bytes]) -> Folder:
+        """What ``known`` says, but for these folders, which are looked at again."""
+        self._again = frozenset(
+            {b"", *folders, *(folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == 47)}
+        )
+        root = self._scan(self.root, b"", self._begin(), known, 0)
         if not isinstance(root, Folder):
             raise PermissionError(f"cannot list {os.fsdecode(self.root)}")
         return root
@@ -145,6 +156,8 @@ class Walk:
             return "other_file_system"
         if (status.st_dev, status.st_ino) in self.excluded:
             return "excluded"
+        if known is not None and self._again is not None and relative not in self._again:
+            return known
         return self._scan(path, relative, status, known, depth + 1)
 
     def _list(

@@ -56,6 +56,7 @@ class Workspace:
         self._limits = limits
         self.touched: set[bytes] = set()
         self.known: Folder | None = None
+        self._is_over_budget = False
         self._only_touched = reason_for_touched_only(self.root, limits)
 
     @property
@@ -63,13 +64,22 @@ class Workspace:
         """Its root."""
         return os.fsencode(self.root)
 
-    def snapshot(self, writer: ObjectWriter, loader: FolderLoader, more: Collection[bytes] = ()) -> Snapshot:
-        """Store the state of the workspace, and if only touched files are kept, of ``more`` too."""
+    def snapshot(
+        self,
+        writer: ObjectWriter,
+        loader: FolderLoader,
+        more: Collection[bytes] = (),
+        again: Collection[bytes] | None = None,
+    ) -> Snapshot:
+        """Store the state of the workspace, and if only touched files are kept, of ``more`` too.
+
+        With ``again``, right after another snapshot, only these folders are looked at.
+        """
         excluded = excluded_folders(self.root, self._store, self._limits)
         walk = Walk(self.path, self._limits, excluded, self.touched, more)
         began = time.time_ns()
         try:
-            root = self._walk(walk)
+            root = self._walk(walk, again)
         except OSError as error:
             raise storage_error(self.root, "read", error) from error
         largest = self._limits.touched_file_bytes
@@ -85,10 +95,15 @@ class Workspace:
         if self._only_touched:
             self.touched.update(known_paths(root, loader))
 
-    def _walk(self, walk: Walk) -> Folder:
+    def _walk(self, walk: Walk, again: Collection[bytes] | None) -> Folder:
         if self._only_touched is None:
             try:
-                return walk.everything(self.known)
+                # What a budget left out is chosen among all files.
+                if again is not None and self.known is not None and not self._is_over_budget:
+                    return walk.again(self.known, again)
+                root = walk.everything(self.known)
+                self._is_over_budget = walk.size > self._limits.total_bytes
+                return root
             except OverBudget as over:
                 # For the life of this process: to try again would cost the whole budget at each save.
                 self._only_touched = over.budget

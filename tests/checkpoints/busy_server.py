@@ -16,7 +16,7 @@ TURNS = 12
 def main() -> None:
     """Change a file of its own, save, and now and then go back by one."""
     root, store_dir, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    files = FileCheckpoints(root, store_dir, Limits(checkpoints=10, kept_checkpoints=5))
+    files = FileCheckpoints(root, store_dir, Limits(checkpoints=40, kept_checkpoints=30))
     mine = f"{name}/own.txt"
     for turn in range(TURNS):
         write(root, {mine: f"{turn}"})
