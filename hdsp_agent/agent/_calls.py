@@ -130,7 +130,8 @@ class Calls:
         context = CallContext(task, self, shown_at=call.shown_at, saved=saved)
         begun = monotonic()
         try:
-            result = await task.leash.run(tool.run(arguments, context), f"Tool {call.name} of task {task.task_id}")
+            running = _saved(tool, arguments, context, saved)
+            result = await task.leash.run(running, f"Tool {call.name} of task {task.task_id}")
         except ToolFailed as failure:
             result = ToolResult(str(failure), is_error=True)
         except HdspAgentError as error:
@@ -141,9 +142,6 @@ class Calls:
         except Exception as error:
             task.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
-        finally:
-            if saved is not None:
-                saved.ended()
         if result.is_error and not context.denied:
             await self._failed(call, result, monotonic() - begun)
             return
@@ -234,6 +232,15 @@ class Calls:
         """Give these calls the result that nobody knows theirs."""
         for call in calls:
             await self._answer(call, ToolResult(why, is_error=True))
+
+
+async def _saved(tool: Tool, arguments: ToolArguments, context: CallContext, step: SavedStep | None) -> ToolResult:
+    """Run a tool; its step ends when the tool does, even if that is after the task was stopped."""
+    try:
+        return await tool.run(arguments, context)
+    finally:
+        if step is not None:
+            step.ended()
 
 
 def _object(arguments: str) -> JsonObject:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typing_extensions import assert_never
 
-from ..errors import Unsupported
+from ..errors import UnknownTask, Unsupported
 from ..messages import ConversationChange, FilesPreview, GoBack, TakeBack, TaskId, UndoOrRedo
 from ..persistence import MessageManager, TaskReader
 from ._services import AgentServices
@@ -23,6 +23,10 @@ class FilesAlong:
     def __init__(self, services: AgentServices) -> None:
         self._services = services
 
+    def refuse_early(self) -> None:
+        """Raise why no files can go along."""
+        self._history().refuse_early()
+
     async def preview(
         self, log: TaskReader, history: MessageManager, change: ConversationChange
     ) -> FilesPreview | None:
@@ -30,7 +34,7 @@ class FilesAlong:
         since = await _since(history, change)
         if since is None:
             return None
-        return await self._history().preview(self._folder(log), self._family(log), since)
+        return await self._history().preview(self._folder(log), await self._family(log), since)
 
     @asynccontextmanager
     async def moved(
@@ -42,7 +46,7 @@ class FilesAlong:
             yield operation
         except BaseException:
             if operation is not None:
-                await self._history().undo(self._folder(log), operation)
+                await self._history().undo(self._folder(log), await self._family(log), operation)
             raise
 
     # ---- inside
@@ -52,9 +56,13 @@ class FilesAlong:
     ) -> str | None:
         if isinstance(change, UndoOrRedo):
             went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
-            return None if went_along is None else await self._history().undo(self._folder(log), went_along)
+            if went_along is None:
+                return None
+            return await self._history().undo(self._folder(log), await self._family(log), went_along)
         since = await _since(history, change) if wanted else None
-        return None if since is None else await self._history().go_back(self._folder(log), self._family(log), since)
+        if since is None:
+            return None
+        return await self._history().go_back(self._folder(log), await self._family(log), since)
 
     def _history(self) -> WorkspaceHistory:
         if self._services.files is None:
@@ -64,9 +72,17 @@ class FilesAlong:
     def _folder(self, log: TaskReader) -> Path:
         return Path(log.metadata.workspace) if log.metadata.workspace else self._services.workspace
 
-    def _family(self, log: TaskReader) -> Sequence[TaskId]:
-        """Subtasks are saved before they begin, under the name of the task they belong to."""
-        return [log.task_id]
+    async def _family(self, log: TaskReader) -> Sequence[TaskId]:
+        """The task and its subtasks at any depth: what they do is what it does."""
+        family = [log.task_id]
+        for member in family:
+            try:
+                state = await (await self._services.store.view(member)).read_state()
+            except UnknownTask:
+                continue
+            children = state.history_item.child_ids if state.history_item else None
+            family += [TaskId(child) for child in children or () if child not in family]
+        return family
 
 
 async def _since(history: MessageManager, change: ConversationChange) -> int | None:

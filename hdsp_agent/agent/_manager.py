@@ -192,6 +192,7 @@ class TaskManager:
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""
         self._stopping = True
+        await self.messages.close()
         tasks, settling = list(self._open.values()), list(self._settling)
         self._open.clear()
         await asyncio.gather(*(task.close() for task in tasks), *(task.ended() for task in settling))

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from typing_extensions import assert_never
 
+from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import Conflict, InvalidInput
 from ..messages import (
     ClineMessage,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MessageOperations"]
 
+_LAST_SECONDS: Final = 1.0
 _SHOWN: Final = 50
 """As many messages as a page begins with; what comes back is told one by one up to that."""
 
@@ -51,6 +53,7 @@ class MessageOperations:
     def __init__(self, manager: TaskManager) -> None:
         self._manager = manager
         self._files = FilesAlong(manager.services)
+        self._held = HeldTasks()
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
     async def delete(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
@@ -111,6 +114,10 @@ class MessageOperations:
         self._manager.events.emit(TaskCreated(payload=(fork,)))
         return fork
 
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        await self._held.drain(STOP_SECONDS)
+
     # ---- inside
 
     async def _make(
@@ -122,9 +129,19 @@ class MessageOperations:
         opening: Opening | None = None,
         files: bool = False,
     ) -> None:
+        # Files and conversation change both or neither, even if whoever asked goes away in between.
+        await self._held.finish(self._make_whole(task_id, change, newer, opening, files))
+
+    async def _make_whole(
+        self, task_id: TaskId, change: ConversationChange, newer: Newer, opening: Opening | None, files: bool
+    ) -> None:
         async with self._door(task_id):
             await self._refuse_early(task_id, change, newer)
+            if files:
+                self._files.refuse_early()
             async with self._at_rest(task_id, opening) as task:
+                # A tool that is slow to end must not write behind what is brought back.
+                await task.leash.gone(_LAST_SECONDS)
                 history = task.conversation.history
                 before = history.view.visible_ui
                 async with self._files.moved(task.conversation.log, history, change, wanted=files) as operation:

@@ -112,8 +112,8 @@ class CallContext:
         at = self._question_at(ask, ts)
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
-            await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
-            await self._save_first(action)
+            at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            await self._save_first(action, at)
             return Approval(approved=True)
         answer = await task.dialogue.ask(
             ask, text, ts=at, is_protected=protected, about=action, unless=lambda: self._calls.rejected
@@ -124,16 +124,19 @@ class CallContext:
         approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
-        await self._save_first(action)
+        await self._save_first(action, answer.said_at or at)
         return approval
 
-    async def _save_first(self, action: ActionRequest) -> None:
-        """Keep the files as they are now, so that what is about to be done can be taken back."""
+    async def _save_first(self, action: ActionRequest, at: int | None) -> None:
+        """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.
+
+        That is not always the newest: calls of the same answer that come later may be shown already.
+        """
         if self._saved is None:
             return
         task = self._task
         try:
-            await self._saved.approved(action, task.conversation.log.last_ui_ts)
+            await self._saved.approved(action, at or task.conversation.log.last_ui_ts)
         except HdspAgentError as error:
             if not task.told_unsaved:
                 task.told_unsaved = True

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+from weakref import WeakValueDictionary
 
-from ..checkpoints import CheckpointRecord, Checkpoints, Limits, OperationRecord, RestorePlan
+from ..checkpoints import CheckpointRecord, Checkpoints, Limits, PlannedChange, RestorePlan
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
-from ..errors import HdspAgentError, Unsupported
+from ..errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from ..messages import FileChange, FilesPreview, TaskId
 from ..notebooks import Notebooks
 from ..tools import ActionRequest
@@ -22,6 +26,7 @@ __all__ = ["SavedStep", "WorkspaceHistory"]
 logger = logging.getLogger(__name__)
 
 _READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup", "network", "kernel", "none"})
+_Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
 _MEGABYTE: Final = 1_000_000
 _FOLDER_ACTIONS: Final = frozenset({"make_folder", "remove_folder", "attributes"})
@@ -35,6 +40,8 @@ class WorkspaceHistory:
         self._settings = settings
         self._notebooks = notebooks
         self._stores: dict[Path, Checkpoints] = {}
+        self._doors: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self._under_way: Counter[Path] = Counter()
         self._held = HeldTasks()
 
     @property
@@ -45,54 +52,120 @@ class WorkspaceHistory:
     async def before(self, folder: Path, step: SavedStep) -> None:
         """Save a workspace before the agent does something in it, but hold the agent up no longer than the settings say.
 
-        Raises why it cannot be saved.
+        Raises why it is not saved.
         """
-        saving = self._held.begin(step.save_before(self._store(folder)))
-        await asyncio.wait({saving}, timeout=self._settings().checkpoint_timeout)
-        if saving.done():
-            saving.result()
+        # What changes while another step is under way here is that step's, or nobody could take it back.
+        author: _Author = "agent" if self._under_way[folder] else "person"
+        if not step.begun:
+            step.begun = True
+            self._under_way[folder] += 1
+        seconds = self._settings().checkpoint_timeout
+        saving = self._held.begin(self._before(folder, step, author))
+        await asyncio.wait({saving}, timeout=seconds)
+        if not saving.done():
+            raise Unavailable(f"Saving takes longer than {seconds} seconds.")
+        if step.failure is not None:
+            raise step.failure
 
-    def after(self, folder: Path, step: SavedStep) -> None:
-        """The step was done: what has changed is the agent's. Nobody waits for it; what comes next in this folder does."""
-        self._held.begin(step.save_after(self._store(folder)))
+    def after(self, folder: Path, step: SavedStep, *, acted: bool) -> None:
+        """The step has ended: what it changed is the agent's. Nobody waits for it; what comes next in this folder does."""
+        self._under_way[folder] -= 1
+        if not self._under_way[folder]:
+            del self._under_way[folder]
+        if acted:
+            self._held.begin(self._after(folder, step))
 
     async def preview(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> FilesPreview | None:
         """What going back to before what these tasks did from the time ``since`` on would change; None is nothing."""
-        found = await self._found(folder, task_ids, since)
-        if found is None:
+        async with self._turn(folder):
+            way = await self._way_back(folder, task_ids, since)
+        if way is None:
             return None
-        plan, left = found
-        changes = [change for change in plan.changes if change.action not in _FOLDER_ACTIONS]
+        changes = _files_of(way.plan)
         return FilesPreview(
             changes=[FileChange(path=change.path, action=change.action) for change in changes[:_MOST_TOLD]],
             more_changes=max(0, len(changes) - _MOST_TOLD),
-            kept=[change.path for change in plan.conflicts[:_MOST_TOLD]],
-            open_notebooks=list(left),
+            kept=list(way.kept[:_MOST_TOLD]),
+            open_notebooks=list(way.open_notebooks),
         )
 
     async def go_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> str | None:
-        """Bring the files back to before what these tasks did from then on; the operation's id, None if nothing changed."""
-        found = await self._found(folder, task_ids, since)
-        if found is None:
-            return None
-        plan, left = found
-        if not plan.changes:
-            return None
-        done = await self._store(folder).restore(plan.target, leave=left)
-        return done.id
+        """Bring the files back to before what these tasks did from then on; the operation's id, None if nothing changed.
 
-    async def undo(self, folder: Path, operation: str) -> str:
+        What the person changed stays, and so does what other tasks changed.
+        """
+        async with self._turn(folder):
+            way = await self._way_back(folder, task_ids, since)
+            if way is None or not way.plan.changes:
+                return None
+            return (await self._store(folder).restore(way.plan.target, leave=way.left)).id
+
+    async def undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> str:
         """Take back what ``go_back``, or an undo, did; the id of this operation."""
         store = self._store(folder)
-        left = await self._open_notebooks(folder, await _touched_by(store, operation))
-        return (await store.undo(operation, leave=left)).id
+        async with self._turn(folder):
+            await self._claim(folder)
+            done = next((each for each in await store.operations() if each.id == operation), None)
+            left: set[str] = set()
+            if done is not None and done.before is not None and done.checkpoint is not None:
+                plan = await store.plan_restore(done.before)
+                touched = [change.path for change in (*plan.changes, *plan.conflicts)]
+                left.update(await self._open_notebooks(folder, touched))
+                left |= await _changed_by_others(store, done.checkpoint, task_ids)
+            return (await store.undo(operation, leave=sorted(left))).id
+
+    def refuse_early(self) -> None:
+        """Raise why no files can be brought back."""
+        if not self.enabled:
+            raise Unsupported("Checkpoints are switched off in the settings, so files cannot be brought back.")
 
     async def close(self) -> None:
-        """Wait for what is under way."""
-        await self._held.drain(STOP_SECONDS)
-        await asyncio.gather(*(store.close() for store in self._stores.values()))
+        """Wait a moment for what is under way. What takes longer is whole or not there when it is looked at again."""
+        if not await self._held.drain(STOP_SECONDS):
+            self._held.cancel()
+            await self._held.drain()
+        closing = [asyncio.create_task(store.close()) for store in self._stores.values()]
+        if closing:
+            _, slow = await asyncio.wait(closing, timeout=STOP_SECONDS)
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*closing, return_exceptions=True)
 
     # ---- inside
+
+    async def _before(self, folder: Path, step: SavedStep, author: _Author) -> None:
+        async with self._door(folder):
+            try:
+                await step.save_before(self._store(folder), author)
+            except HdspAgentError as error:
+                step.failure = error
+            except Exception as error:
+                logger.exception("Workspace %s could not be saved", folder)
+                step.failure = StorageUnavailable(f"{type(error).__name__}: {error}")
+
+    async def _after(self, folder: Path, step: SavedStep) -> None:
+        async with self._door(folder):
+            await step.save_after(self._store(folder))
+
+    def _door(self, folder: Path) -> asyncio.Lock:
+        """Who comes first is first: what is saved later must not be taken for what was saved before."""
+        door = self._doors.get(folder)
+        if door is None:
+            door = self._doors[folder] = asyncio.Lock()
+        return door
+
+    @asynccontextmanager
+    async def _turn(self, folder: Path) -> AsyncIterator[None]:
+        """The workspace with everything saved that came before."""
+        # A save that was begun just now stands in line from the next round of the loop on.
+        await asyncio.sleep(0)
+        async with self._door(folder):
+            yield
+
+    async def _claim(self, folder: Path) -> None:
+        """What steps under way have changed so far is the agent's, before a look takes it for the person's."""
+        if self._under_way[folder]:
+            await self._store(folder).save("meanwhile", changes_by="agent")
 
     def _store(self, folder: Path) -> Checkpoints:
         store = self._stores.get(folder)
@@ -102,12 +175,8 @@ class WorkspaceHistory:
             self._stores[folder] = store
         return store
 
-    async def _found(
-        self, folder: Path, task_ids: Sequence[TaskId], since: int
-    ) -> tuple[RestorePlan, tuple[str, ...]] | None:
-        if not self.enabled:
-            raise Unsupported("Checkpoints are switched off in the settings, so files cannot be brought back.")
-        await self._held.drain()
+    async def _way_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> _WayBack | None:
+        self.refuse_early()
         store = self._store(folder)
         records = [
             record
@@ -117,12 +186,17 @@ class WorkspaceHistory:
         ]
         if not records:
             return None
+        await self._claim(folder)
         target = min(records, key=_when)
         plan = await store.plan_restore(target.id)
-        left = await self._open_notebooks(folder, [change.path for change in plan.changes])
+        changed = [change.path for change in _files_of(plan)]
+        others = await _changed_by_others(store, target, task_ids)
+        opened = await self._open_notebooks(folder, changed)
+        left = sorted({*opened, *others.intersection(changed)})
+        kept = (*(change.path for change in plan.conflicts), *(path for path in left if path not in opened))
         if left:
             plan = await store.plan_restore(target.id, leave=left)
-        return plan, left
+        return _WayBack(plan, opened, kept, left)
 
     async def _open_notebooks(self, folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
         """Those that are open in a tab: their files are never written behind it."""
@@ -132,6 +206,16 @@ class WorkspaceHistory:
         return tuple(
             [path for path in paths if path.endswith(".ipynb") and await desk.is_watched(desk.api_path(folder / path))]
         )
+
+
+@dataclass(frozen=True)
+class _WayBack:
+    """How to go back: ``kept`` is what the person or another task changed, ``left`` all that is left alone."""
+
+    plan: RestorePlan
+    open_notebooks: Sequence[str]
+    kept: Sequence[str]
+    left: Sequence[str]
 
 
 class SavedStep:
@@ -150,6 +234,11 @@ class SavedStep:
         self._tool = tool
         self._touching: set[str] = set()
         self._message_ts: int | None = None
+        self._acts = False
+        self.begun = False
+        """Whether it counts as under way."""
+        self.failure: HdspAgentError | None = None
+        """Why the files are not saved as they were before."""
 
     async def approved(self, action: ActionRequest, message_ts: int) -> None:
         """It may do this now. Raises why the files cannot be saved before."""
@@ -157,31 +246,39 @@ class SavedStep:
             return
         self._touching.update(path for path in (action.path, *action.paths) if path and self._is_within(path))
         self._message_ts = message_ts
-        await self._history.before(self._folder, self)
+        try:
+            await self._history.before(self._folder, self)
+        except HdspAgentError:
+            self._acts = True
+            raise
+        self._acts = True
 
     def ended(self) -> None:
         """It did what it did, or failed in the middle of it."""
-        if self._message_ts is not None:
-            self._history.after(self._folder, self)
+        if self.begun:
+            self._history.after(self._folder, self, acted=self._acts)
 
     def _is_within(self, path: str) -> bool:
         parent = os.path.realpath(os.path.dirname(self._folder / path))
         return Path(parent).is_relative_to(os.path.realpath(self._folder))
 
-    async def save_before(self, store: Checkpoints) -> None:
-        """Save the workspace as the person left it."""
+    async def save_before(self, store: Checkpoints, author: _Author) -> None:
+        """Save the workspace as it is before; what changed since the last time was this author's."""
         await store.save(
             f"before {self._tool}",
             task_id=self._task_id,
             message_ts=self._message_ts,
+            changes_by=author,
             touching=sorted(self._touching),
         )
 
     async def save_after(self, store: Checkpoints) -> None:
         """Save it as the agent left it."""
+        # Without a save before, what the person had changed until then cannot be told from what the agent has.
+        author: _Author = "agent" if self.failure is None else "person"
         try:
             await store.save(
-                f"after {self._tool}", task_id=self._task_id, changes_by="agent", touching=sorted(self._touching)
+                f"after {self._tool}", task_id=self._task_id, changes_by=author, touching=sorted(self._touching)
             )
         except HdspAgentError as error:
             # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
@@ -192,9 +289,19 @@ def _when(record: CheckpointRecord) -> tuple[int, int]:
     return record.message_ts or 0, record.ts
 
 
-async def _touched_by(store: Checkpoints, operation: str) -> list[str]:
-    done: OperationRecord | None = next((each for each in await store.operations() if each.id == operation), None)
-    if done is None or done.before is None:
-        return []
-    plan = await store.plan_restore(done.before)
-    return [change.path for change in (*plan.changes, *plan.conflicts)]
+def _files_of(plan: RestorePlan) -> Sequence[PlannedChange]:
+    return [change for change in plan.changes if change.action not in _FOLDER_ACTIONS]
+
+
+async def _changed_by_others(store: Checkpoints, since: CheckpointRecord, task_ids: Sequence[TaskId]) -> set[str]:
+    """What tasks of other conversations changed after this: who takes back one conversation keeps the others' work."""
+    paths: set[str] = set()
+    for record in await store.list():
+        if record.id == since.id:
+            break
+        # What was saved before a step, and named a message, is not what that step changed.
+        ended = record.author == "agent" and record.message_ts is None
+        if ended and record.task_id is not None and record.task_id not in task_ids:
+            found = await store.changes(record.id, with_content=False)
+            paths.update(file.path for file in found.files)
+    return paths

@@ -16,6 +16,7 @@ from hdsp_agent.agent import AgentServices, ConversationShown, PlainContext, Sit
 from hdsp_agent.agent._context import Surrounded
 from hdsp_agent.agent._conversation import Conversation
 from hdsp_agent.agent._ports import ToolBox
+from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.modes import ModeBook
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
@@ -429,6 +430,7 @@ async def running_agent(
     policy: OperatorPolicy | None = None,
     tools: ToolBox | None = None,
     notebooks: Notebooks | None = None,
+    files: WorkspaceHistory | None = None,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops."""
     workspace = home / "work"
@@ -474,6 +476,7 @@ async def running_agent(
         sink=heard,
         history=history,
         notebooks=notebooks,
+        files=files,
         sleep=sleep,
     )
     manager = TaskManager(services)

@@ -1,0 +1,255 @@
+"""Whose a change of the files is, and what goes back with a conversation, when things happen at the same time or fail."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
+from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.config import GlobalSettings
+from hdsp_agent.errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
+from hdsp_agent.messages import TaskId
+from hdsp_agent.providers import call_tool
+from hdsp_agent.tools import ActionRequest
+
+from .scripted_agent import running_agent, until
+
+ONE, OTHER = TaskId("one"), TaskId("other")
+WRITES = ActionRequest(frozenset({"shell"}), "execute_command")
+SLOW = call_tool("slow", {"text": "deaf"}, id="s")
+NOTE = call_tool("write_note", {"text": "a line"}, id="n")
+DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
+
+
+def kept_at(home: Path, settings: GlobalSettings | None = None) -> WorkspaceHistory:
+    current = settings or GlobalSettings()
+    return WorkspaceHistory(home / "home", lambda: current, None)
+
+
+def work_in(home: Path) -> Path:
+    folder = home / "work"
+    folder.mkdir(exist_ok=True)
+    (folder / "note.txt").write_text("before\n")
+    (folder / "mine.txt").write_text("before\n")
+    return folder
+
+
+async def step(history: WorkspaceHistory, folder: Path, ts: int, task_id: TaskId = ONE) -> SavedStep:
+    begun = SavedStep(history, folder, task_id, "execute_command")
+    await begun.approved(WRITES, ts)
+    return begun
+
+
+@contextmanager
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> Iterator[None]:
+    async def save(*_: object, **__: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "save", save)
+        yield
+
+
+@pytest.mark.parametrize("error", [StorageUnavailable("The disk is full."), RuntimeError("a slip of ours")])
+async def test_what_the_person_changed_before_a_save_that_failed_stays_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    (await step(history, folder, 1)).ended()
+    await history.preview(folder, [ONE], 1)
+    (folder / "mine.txt").write_text("mine\n")
+    begun = SavedStep(history, folder, ONE, "execute_command")
+    with failing(monkeypatch, error), pytest.raises(StorageUnavailable):
+        await begun.approved(WRITES, 2)
+    (folder / "note.txt").write_text("the agent's\n")
+    begun.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "mine.txt").read_text() == "mine\n"
+    await history.close()
+
+
+async def test_a_look_while_a_tool_works_does_not_take_its_work_for_the_persons(tmp_path: Path) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    begun = await step(history, folder, 1)
+    (folder / "note.txt").write_text("the agent's\n")
+    preview = await history.preview(folder, [ONE], 1)
+    assert preview is not None
+    assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], [])
+    begun.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "note.txt").read_text() == "before\n"
+    await history.close()
+
+
+async def test_a_save_for_another_task_does_not_take_the_work_of_a_tool_for_the_persons(tmp_path: Path) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    one = await step(history, folder, 1)
+    (folder / "note.txt").write_text("the agent's\n")
+    (await step(history, folder, 5, OTHER)).ended()
+    one.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "note.txt").read_text() == "before\n"
+    await history.close()
+
+
+async def test_going_back_with_one_conversation_keeps_what_another_one_did(tmp_path: Path) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    one = await step(history, folder, 1)
+    (folder / "note.txt").write_text("the first one's\n")
+    one.ended()
+    other = await step(history, folder, 1, OTHER)
+    (folder / "other.txt").write_text("the other one's\n")
+    other.ended()
+    preview = await history.preview(folder, [ONE], 1)
+    assert preview is not None
+    assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], ["other.txt"])
+    operation = await history.go_back(folder, [ONE], 1)
+    assert operation is not None
+    assert (folder / "note.txt").read_text() == "before\n"
+    assert (folder / "other.txt").read_text() == "the other one's\n"
+
+    other = await step(history, folder, 2, OTHER)
+    (folder / "other.txt").write_text("gone on\n")
+    other.ended()
+    await history.undo(folder, [ONE], operation)
+    assert (folder / "note.txt").read_text() == "the first one's\n"
+    assert (folder / "other.txt").read_text() == "gone on\n"
+    await history.close()
+
+
+async def test_what_a_tool_did_right_before_the_next_one_is_the_agents(tmp_path: Path) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    for ts in range(1, 9):
+        begun = await step(history, folder, ts)
+        (folder / "note.txt").write_text(f"{ts}\n" * ts)
+        begun.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "note.txt").read_text() == "before\n"
+    await history.close()
+
+
+async def test_a_slow_save_is_told_and_neither_holds_up_the_agent_nor_the_end_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = work_in(tmp_path)
+    history = kept_at(tmp_path, GlobalSettings.model_construct(checkpoint_timeout=0))
+    slow = asyncio.Event()
+
+    async def save(*_: object, **__: object) -> None:
+        await slow.wait()
+
+    monkeypatch.setattr(Checkpoints, "save", save)
+    begun = SavedStep(history, folder, ONE, "execute_command")
+    with pytest.raises(Unavailable, match="longer"):
+        await begun.approved(WRITES, 1)
+    begun.ended()
+    began = time.monotonic()
+    await history.close()
+    assert time.monotonic() - began < 5
+
+
+async def test_a_step_that_was_stopped_while_it_was_saved_claims_nothing(tmp_path: Path) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    (await step(history, folder, 1)).ended()
+    await history.preview(folder, [ONE], 1)
+    begun = SavedStep(history, folder, ONE, "execute_command")
+    saving = asyncio.create_task(begun.approved(WRITES, 2))
+    await asyncio.sleep(0)
+    saving.cancel()
+    await asyncio.wait({saving})
+    (folder / "mine.txt").write_text("mine\n")
+    begun.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "mine.txt").read_text() == "mine\n"
+    await history.close()
+
+
+async def test_a_workspace_that_is_not_there_is_an_error_with_a_sentence(tmp_path: Path) -> None:
+    history = kept_at(tmp_path)
+    begun = SavedStep(history, tmp_path / "nothing", ONE, "execute_command")
+    with pytest.raises(HdspAgentError, match="nothing"):
+        await begun.approved(WRITES, 1)
+    begun.ended()
+    await history.close()
+
+
+async def test_a_tool_that_is_slow_to_end_does_not_write_behind_what_was_brought_back(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [SLOW, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await until((agent.workspace / "slow.txt").exists)
+        await agent.manager.messages.delete(task_id, ask.ts, files=True)
+        assert not (agent.workspace / "slow.txt").exists()
+        await agent.manager.messages.undo(task_id)
+        assert (agent.workspace / "slow.txt").read_text() == "began\n"
+
+
+async def test_a_task_that_works_is_not_stopped_for_what_is_switched_off(tmp_path: Path) -> None:
+    settings = GlobalSettings(enable_checkpoints=False)
+    async with running_agent(tmp_path, [[60.0]], settings=settings, files=kept_at(tmp_path, settings)) as agent:
+        task_id = await agent.start("The task")
+        await until(lambda: agent.model.requests)
+        first = (await agent.ui(task_id))[0].ts
+        with pytest.raises(Unsupported):
+            await agent.manager.messages.rewind(task_id, first, files=True)
+        assert await agent.asks(task_id, "resume_task") == []
+        assert agent.manager.status(task_id) == "running"
+
+
+async def test_files_come_back_if_the_mark_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running_agent(tmp_path, [NOTE, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        ask = await agent.asked(task_id, "tool")
+        log = type(agent.task(task_id).conversation.log)
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+        async def full(*_: object, **__: object) -> None:
+            assert not (agent.workspace / "notes.txt").exists()
+            raise StorageUnavailable("The disk is full.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "append_mark", full)
+            with pytest.raises(StorageUnavailable):
+                await agent.manager.messages.delete(task_id, ask.ts, files=True)
+        assert agent.notes() == ["a line"]
+        await agent.manager.messages.delete(task_id, ask.ts, files=True)
+        assert agent.notes() == []
+
+
+async def test_whoever_asks_for_a_change_and_goes_away_leaves_it_whole(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [NOTE, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        asking = asyncio.create_task(agent.manager.messages.delete(task_id, ask.ts, files=True))
+        await until(lambda: agent.notes() == [])
+        asking.cancel()
+        await asyncio.wait({asking})
+        await agent.manager.messages.undo(task_id)
+        assert agent.notes() == ["a line"]
+
+
+async def test_a_call_does_not_go_with_a_later_call_of_the_same_answer_that_was_shown_before_it_ran(
+    tmp_path: Path,
+) -> None:
+    first_call = call_tool("write_note", {"text": "first"}, id="a", stop=False)
+    both = [*first_call, *call_tool("write_note", {"text": "second"}, id="b", index=1)]
+    async with running_agent(tmp_path, [both, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        first = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, first.ts, "yesButtonClicked")
+        second = await agent.asked(task_id, "tool", after=first.ts)
+        await agent.manager.answer(task_id, second.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert agent.notes() == ["first", "second"]
+        await agent.manager.messages.delete(task_id, second.ts, files=True)
+        assert agent.notes() == ["first"]
