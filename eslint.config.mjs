@@ -97,6 +97,7 @@ export default tseslint.config(
     // The channel, the panel and what notebooks are open are on from the start, so they load then.
     files: [
       'src/comm/plugin.ts',
+      'src/commands/plugin.ts',
       'src/notebook/plugin.ts',
       'src/panel/plugin.ts'
     ],

@@ -47,7 +47,14 @@ function watch() {
 
 /** Runs in the page: when the next row of a conversation is painted, after the page of messages that has it. */
 function shown() {
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
+    setTimeout(
+      () =>
+        reject(
+          new Error(document.querySelector('.jp-hdspAgent-Panel').innerText)
+        ),
+      60_000
+    );
     const observer = new MutationObserver(() => {
       if (document.querySelector('.jp-hdspAgent-chat-row')) {
         observer.disconnect();

@@ -73,13 +73,14 @@ export class AgentApi {
   }
 
   /**
-   * Delete every stored conversation; none may be open.
+   * Put every conversation aside, and delete it.
    */
   async forgetTasks(): Promise<void> {
     const { taskHistory } = await this.get<{ taskHistory: { id: string }[] }>(
       'history?limit=100'
     );
     for (const { id } of taskHistory) {
+      await this.command('CloseTask', { taskId: id });
       await this.deleteTask(id);
     }
   }

@@ -14,7 +14,7 @@ const PATIENCE = 40_000;
 type Answer =
   | { content: string }
   | { toolCalls: IToolCall[] }
-  | { error: { message: string; type?: string }; status: number };
+  | { error: { message: string }; status: number };
 
 /**
  * How fast a text comes, if one can watch it come: this many characters at a
@@ -113,10 +113,42 @@ export class PlayedModel {
   }
 
   /**
+   * Have the agent call several tools, and wait for nothing.
+   */
+  async beginAll(
+    calls: readonly { name: string; args: object }[]
+  ): Promise<void> {
+    await this.asked();
+    this._answer({
+      toolCalls: calls.map(({ name, args }) => ({
+        id: `call_${++this._calls}`,
+        name,
+        arguments: JSON.stringify(args)
+      }))
+    });
+  }
+
+  /**
    * Have the agent say that it is done.
    */
-  async finish(): Promise<void> {
-    await this.order('attempt_completion', { result: 'Done.' });
+  async finish(result = 'Done.'): Promise<void> {
+    await this.order('attempt_completion', { result });
+  }
+
+  /**
+   * Answer in words, and call no tool.
+   */
+  async say(content: string, pace: IPace | null = null): Promise<void> {
+    await this.asked();
+    this._answer({ content }, pace);
+  }
+
+  /**
+   * Answer with an error, as a provider does.
+   */
+  async fail(status: number, message: string): Promise<void> {
+    await this.asked();
+    this._answer({ error: { message }, status });
   }
 
   /**
@@ -127,10 +159,15 @@ export class PlayedModel {
   }
 
   /**
-   * All the words of what it was told last.
+   * All the words of what it was told last, its own among them.
    */
   get told(): string {
-    return this.messages.map(textOf).join('\n');
+    return this.messages
+      .flatMap(message => [
+        textOf(message),
+        ...(message.tool_calls ?? []).map(call => call.function.arguments)
+      ])
+      .join('\n');
   }
 
   /**

@@ -365,22 +365,12 @@ export class AgentAtWork {
   }
 
   /**
-   * Tell it something about its task, as a program outside does.
-   */
-  async command(commandName: string): Promise<void> {
-    await this.api.command(commandName, { taskId: this.task });
-  }
-
-  /**
-   * Put its task aside.
+   * Put its tasks aside, those too that were begun in a panel. A conversation
+   * on screen would be on that of the next story, too.
    */
   async close(): Promise<void> {
-    if (this.task !== null) {
-      await this.api.command('CloseTask', { taskId: this.task });
-      // A conversation on screen would be on that of the next story, too.
-      await this.api.deleteTask(this.task);
-      this.task = null;
-    }
+    await this.api.forgetTasks();
+    this.task = null;
   }
 
   /**

@@ -13,8 +13,9 @@ __all__ = ["ChannelLimits"]
 class ChannelLimits:
     """Every bound of the channel in one place; the operator's traits fill in those they may want to change."""
 
-    max_frame_bytes: int = 4 * 1024 * 1024
-    """Largest WebSocket message a page may send."""
+    max_frame_bytes: int = 8 * 1024 * 1024
+    """Largest WebSocket message a page may send. What it says goes to every tab, compressed on the
+    event loop: a larger one would stop everybody for longer."""
     ring_frames: int = 4096
     """Messages kept for tabs that lag or lost their connection, per owner."""
     ring_bytes: int = 16 * 1024 * 1024

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
-from ..messages import AnyAsk, HistoryItem, OpenTask, OpenTasksUpdatedMessage, ask_class
+from ..messages import AnyAsk, HistoryItem, OpenTask, OpenTasksUpdatedMessage, TaskStatus, ask_class
 from ._channel import ChannelHub
 from ._owner import Owner
 from .shown import TaskDetails
@@ -148,7 +148,7 @@ class OpenTasks:
         return OpenTask(
             task_id=item.id,
             title=_title(item),
-            status="none" if doing is None else doing.status,
+            status=_status_at_rest(item) if doing is None else doing.status,
             needs_you=self._needing.get(item.id, False),
             notebook=item.notebook,
         )
@@ -158,6 +158,11 @@ class OpenTasks:
         for task_id in resting[: max(0, len(mine) - MOST_OPEN)]:
             del mine[task_id]
             self._needing.pop(task_id, None)
+
+
+def _status_at_rest(item: HistoryItem) -> TaskStatus:
+    # A task that reached its end waits for what comes next, be it worked on or not.
+    return "idle" if item.status == "completed" else "none"
 
 
 def _title(item: HistoryItem) -> str:

@@ -93,6 +93,13 @@ export class ChannelClient implements IDisposable {
   }
 
   /**
+   * How large a request may be, in bytes, as the server says.
+   */
+  get maxFrameBytes(): number {
+    return this._maxFrameBytes;
+  }
+
+  /**
    * Whether the client is disposed.
    */
   get isDisposed(): boolean {

@@ -37,21 +37,10 @@ export function addCommands(
 ): IDisposable {
   return DisposableSet.from([
     commands.addCommand(CommandIDs.open, {
-      label: args =>
-        args.isLauncher ? trans.__('Agent') : trans.__('Open HDSP Agent'),
+      label: trans.__('Open HDSP Agent'),
       caption: trans.__('Show the agent and put the focus into its panel'),
       icon: agentIcon,
-      describedBy: {
-        args: {
-          type: 'object',
-          properties: {
-            isLauncher: {
-              type: 'boolean',
-              description: trans.__('Whether the launcher runs the command')
-            }
-          }
-        }
-      },
+      describedBy: { args: NO_ARGS },
       execute: () => panel.open()
     }),
     commands.addCommand(CommandIDs.leave, {

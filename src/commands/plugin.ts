@@ -45,7 +45,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
       palette?.addItem({ command, category });
     }
     launcher?.add({
-      command: CommandIDs.open,
+      command: CommandIDs.ask,
       category,
       args: { isLauncher: true }
     });

@@ -13,7 +13,8 @@ import { Redraw } from './redraw';
  * The error a cell's outputs end in, if they do.
  */
 export function errorOf(model: Cell['model']): IError | null {
-  if (model.type !== 'code') {
+  // A cell that was replaced is asked about until Lab has drawn its buttons anew.
+  if (model.type !== 'code' || model.isDisposed) {
     return null;
   }
   const { outputs } = model as ICodeCellModel;
@@ -129,7 +130,7 @@ namespace Private {
    * Cheap: it is asked of every cell whenever one prints something.
    */
   export function hasFailed({ model }: Cell): boolean {
-    if (model.type !== 'code') {
+    if (model.type !== 'code' || model.isDisposed) {
       return false;
     }
     const { outputs } = model as ICodeCellModel;

@@ -161,8 +161,9 @@ export class Follower extends Listener {
         behavior: calm?.matches ? 'auto' : 'smooth'
       });
     } else {
-      // It is far away, and not in the page.
-      content.scrollToCell(cell, 'auto').catch(() => {
+      // It is far away or new, and not in the page. The focus stays where the
+      // person is, who may be writing.
+      content.scrollToItem(content.widgets.indexOf(cell), 'auto').catch(() => {
         // Another scrolling took over.
       });
     }

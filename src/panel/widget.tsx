@@ -90,8 +90,7 @@ export class AgentPanel extends ReactWidget {
     const next =
       find(
         '.jp-hdspAgent-composer:not([data-hindrance="noModel"]) .jp-hdspAgent-composer-field'
-      ) ??
-      find('.jp-hdspAgent-setup :is(.jp-mod-accept, select):enabled');
+      ) ?? find('.jp-hdspAgent-setup :is(.jp-mod-accept, select):enabled');
     (next ?? this.node).focus();
   }
 

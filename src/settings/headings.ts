@@ -1,5 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import type { ModeConfig } from '../generated/wire';
+
 /**
  * The sections of the panel that no schema knows.
  */
@@ -33,4 +35,22 @@ export function modeNames(trans: TranslationBundle): Record<string, string> {
     debug: trans._p('mode', 'Debug'),
     orchestrator: trans._p('mode', 'Orchestrator')
   };
+}
+
+/**
+ * What a mode is called: as a person named it, or as everybody's is translated.
+ *
+ * @param name - What it is called otherwise.
+ */
+export function modeName(
+  trans: TranslationBundle,
+  slug: string,
+  own: readonly ModeConfig[] | undefined,
+  name = slug
+): string {
+  return (
+    own?.find(mode => mode.slug === slug)?.name ??
+    modeNames(trans)[slug] ??
+    name
+  );
 }

@@ -74,7 +74,7 @@ async def test_each_task_that_is_begun_or_shown_is_open_and_tells_all_tabs_what_
         ts = next(m["message"]["ts"] for m in messages(panel, "messageCreated") if m["message"].get("ask") == "tool")
         # Answered while another one is on screen.
         assert (await panel.ask("askResponse", taskId=first, messageTs=ts, askResponse="yesButtonClicked"))["ok"]
-        await other.until(lambda: [task["status"] for task in strip(other)] == ["none", "none"])
+        await other.until(lambda: [task["status"] for task in strip(other)] == ["idle", "none"])
         assert [task["needsYou"] for task in strip(panel)] == [False, False]
 
 

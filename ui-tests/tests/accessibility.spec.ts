@@ -2,11 +2,14 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 
 import { said } from '../agentapi';
+import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { THEMES } from '../lab';
 import { expect, test } from '../notebooks';
 
-test('axe finds nothing in the settings, and in the panel without a conversation', async ({ lab }) => {
+test('axe finds nothing in the settings, and in the panel without a conversation', async ({
+  lab
+}) => {
   test.slow();
   const line = await lab.holdTheLine();
   await lab.visit();
@@ -60,8 +63,11 @@ test('everything works without a mouse', async ({ lab }) => {
   await lab.visit();
 
   await keyboard.press('Control+Alt+y');
-  await expect(lab.panel).toBeFocused();
-  await lab.tabTo(lab.setup.getByRole('button', { name: 'All settings of models and keys' })
+  await expect(
+    lab.page.locator('.jp-hdspAgent-Panel:focus-within')
+  ).toBeVisible();
+  await lab.tabTo(
+    lab.setup.getByRole('button', { name: 'All settings of models and keys' })
   );
   await keyboard.press('Enter');
   await expect(
@@ -70,12 +76,14 @@ test('everything works without a mouse', async ({ lab }) => {
 
   await lab.tabTo(lab.settings.getByRole('button', { name: 'Approvals' }));
   await keyboard.press('Enter');
-  await lab.tabTo(lab.settings.getByRole('switch', { name: 'Reading', exact: true })
+  await lab.tabTo(
+    lab.settings.getByRole('switch', { name: 'Reading', exact: true })
   );
   await keyboard.press('Space');
   await expect.poll(() => lab.api.setting('alwaysAllowReadOnly')).toBe(true);
 
-  await lab.tabTo(lab.settings.getByRole('button', { name: 'Models and keys' }),
+  await lab.tabTo(
+    lab.settings.getByRole('button', { name: 'Models and keys' }),
     'Shift+Tab'
   );
   await keyboard.press('Enter');
@@ -90,7 +98,7 @@ test('everything works without a mouse', async ({ lab }) => {
   await expect(key).toBeFocused();
 
   await keyboard.press('Control+Alt+y');
-  await expect(lab.field).toBeFocused();
+  await expect(new Chat(lab).field).toBeFocused();
 });
 
 test('changes of the connection are read aloud', async ({ lab }) => {
@@ -124,8 +132,10 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
   lab,
   notebooks
 }) => {
-  test.slow();
+  // Nine states in three themes.
+  test.setTimeout(300_000);
   const { model } = agent;
+  const chat = new Chat(lab);
   const path = 'rows.ipynb';
   await notebooks.write(path, [
     { id: 'load', source: 'rows = 3' },
@@ -137,8 +147,8 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
   });
   await lab.visit();
   await lab.openPanel();
-  await lab.field.fill('Load one row more.');
-  await lab.field.press('Enter');
+  await chat.field.fill('Load one row more.');
+  await chat.field.press('Enter');
   await agent.read(path);
   await agent.edit(
     path,
@@ -156,32 +166,30 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
     question: 'What comes **next**?\n\n```python\nprint(rows)\n```',
     follow_up: [{ text: 'Plot it' }, { text: 'Nothing' }]
   });
-  await expect(lab.question).toContainText('question for you');
+  await expect(chat.ask).toContainText('question for you');
   await expectAccessible(lab, 'question', 'conversation-question');
 
   await lab.panel
     .getByRole('button', { name: 'Details of this conversation' })
     .click();
   await expectAccessible(lab, 'details', 'conversation-details');
-  await lab.question.getByRole('button', { name: 'Nothing', exact: true }).click();
+  await chat.ask.getByRole('button', { name: 'Nothing', exact: true }).click();
   await agent.api.change({ alwaysAllowExecute: false });
   await model.order('execute_command', { command: 'pip install it' });
-  await expect(lab.question).toContainText('run this command');
-  await lab.question.getByRole('button', { name: 'Approve always…' }).click();
+  await expect(chat.ask).toContainText('run this command');
+  await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
   await expectAccessible(lab, 'approval', 'conversation-approval');
   await lab.page.keyboard.press('Escape');
-  await lab.question.getByRole('button', { name: 'Deny' }).click();
+  await chat.ask.getByRole('button', { name: 'Deny' }).click();
   await model.finish();
-  await expect(lab.question).toContainText('The agent is done.');
+  await expect(chat.ask).toContainText('The agent is done.');
   await expectAccessible(lab, 'done', 'conversation-done');
 
   await lab.panel
     .getByRole('button', { name: 'Past conversations', exact: true })
     .click();
   await expect(lab.history).toContainText('Load one row more.');
-  await lab.history
-    .getByRole('button', { name: /^Filter by folder/ })
-    .click();
+  await lab.history.getByRole('button', { name: /^Filter by folder/ }).click();
   await expectAccessible(lab, 'history', 'history');
   await lab.history.getByRole('button', { name: 'Usage' }).click();
   await expect(lab.history.getByRole('img')).toBeVisible();
@@ -193,7 +201,14 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
 /**
  * What the Web Content Accessibility Guidelines ask for, level AA.
  */
-const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
+const WCAG = [
+  'wcag2a',
+  'wcag2aa',
+  'wcag21a',
+  'wcag21aa',
+  'wcag22a',
+  'wcag22aa'
+];
 
 /**
  * What a theme can change for the worse.

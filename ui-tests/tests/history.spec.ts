@@ -1,7 +1,7 @@
 import type { Locator } from '@playwright/test';
 
+import { Chat } from '../chat';
 import type { Lab } from '../lab';
-import type { AgentAtWork } from '../notebooks';
 import { expect, test } from '../notebooks';
 
 const TASKS = [
@@ -11,18 +11,18 @@ const TASKS = [
 ];
 
 test.beforeEach(async ({ agent, lab }) => {
-  await agent.api.forgetTasks();
-  await lab.visit();
-  await lab.openPanel();
+  const chat = new Chat(lab);
+  await chat.open();
   for (const text of TASKS) {
-    await finish(lab, agent, text);
+    await chat.say(text);
+    await agent.model.finish();
+    await chat.expectDone();
+    await lab.beginAnother();
   }
 });
 
-test.afterEach(async ({ agent, lab }) => {
+test.afterEach(({ lab }) => {
   expect(lab.errors).toEqual([]);
-  agent.task = null;
-  await agent.api.forgetTasks();
 });
 
 test('a past conversation is found by what was said, renamed, kept as a favorite and gone on with', async ({
@@ -63,7 +63,7 @@ test('a past conversation is found by what was said, renamed, kept as a favorite
   await expect(rows).toHaveText([/^Who came/]);
 
   await rows.click();
-  await expect(lab.chat).toContainText(TASKS[1]);
+  await expect(new Chat(lab).feed).toContainText(TASKS[1]);
   await expect(
     lab.panel.getByRole('region', { name: 'This conversation' })
   ).toContainText('Who came');
@@ -120,21 +120,6 @@ test('what was used is plotted by model, and said in a table', async ({
   await lab.page.keyboard.press('Escape');
   await expect(lab.history).toBeHidden();
 });
-
-/**
- * Have a conversation from its beginning to its end, and put it aside.
- */
-async function finish(
-  lab: Lab,
-  agent: AgentAtWork,
-  text: string
-): Promise<void> {
-  await agent.start(text);
-  await agent.model.finish();
-  await expect(lab.question).toContainText('The agent is done.');
-  await agent.command('CloseTask');
-  await expect(lab.greeting).toBeVisible();
-}
 
 /**
  * Show past conversations; the buttons that open them.

@@ -1,3 +1,4 @@
+import { Chat } from '../chat';
 import { expect, OpenNotebook, test } from '../notebooks';
 
 test('a whole errand is done without a mouse', async ({
@@ -7,28 +8,32 @@ test('a whole errand is done without a mouse', async ({
 }) => {
   test.slow();
   const { model } = agent;
+  const chat = new Chat(lab);
   const { keyboard } = lab.page;
   const path = 'keyboard.ipynb';
   await notebooks.write(path, [{ id: 'prices', source: 'prices = [3, 4, 5]' }]);
-  await agent.api.change({ alwaysAllowWrite: false, alwaysAllowRunCells: false });
+  await agent.api.change({
+    alwaysAllowWrite: false,
+    alwaysAllowRunCells: false
+  });
   await lab.visit();
   const notebook = await OpenNotebook.open(lab, path);
   const press = async (name: string) => {
     await lab.tabTo(
-      lab.question.getByRole('button', { name, exact: true }),
+      chat.ask.getByRole('button', { name, exact: true }),
       'Shift+Tab'
     );
     await keyboard.press('Enter');
     // What was pressed is gone; the person can go on writing.
-    await expect(lab.field).toBeFocused();
+    await expect(chat.field).toBeFocused();
   };
 
   await keyboard.press('Control+Alt+y');
-  await expect(lab.field).toBeFocused();
+  await expect(chat.field).toBeFocused();
   await keyboard.type('Print the mean price.');
   await keyboard.press('Enter');
   await agent.read(path);
-  await expect(lab.field).toBeFocused();
+  await expect(chat.field).toBeFocused();
 
   await test.step('approve a change, with a word on it', async () => {
     const added = agent.call('edit_cells', {
@@ -37,13 +42,13 @@ test('a whole errand is done without a mouse', async ({
         { op: 'insert', after: 'prices', source: 'print(sum(prices) / 3)' }
       ]
     });
-    await expect(lab.question).toContainText('insert a cell into');
+    await expect(chat.ask).toContainText('insert a cell into');
     await lab.picture('keyboard-approve');
     await keyboard.type('Fine so.');
     await press('Apply');
     expect(await added).toContain('Fine so.');
     await expect(notebook.lines(1)).toHaveText(['print(sum(prices) / 3)']);
-    await expect(lab.field).toHaveValue('');
+    await expect(chat.field).toHaveValue('');
   });
 
   await test.step('deny one, and say why', async () => {
@@ -51,7 +56,7 @@ test('a whole errand is done without a mouse', async ({
       path,
       operations: [{ op: 'delete', cell: 'prices' }]
     });
-    await expect(lab.question).toContainText('delete cell 1');
+    await expect(chat.ask).toContainText('delete cell 1');
     await keyboard.type('I need it.');
     await press('Deny');
     expect(await deleted).toContain('I need it.');
@@ -60,7 +65,7 @@ test('a whole errand is done without a mouse', async ({
 
   await test.step('run it', async () => {
     const running = agent.call('run_cells', { path, cells: 'all' });
-    await expect(lab.question).toContainText('run 2 cells');
+    await expect(chat.ask).toContainText('run 2 cells');
     await press('Run');
     expect(await running).toContain('4.0');
     await expect(notebook.outputs(1)).toHaveText('4.0');
@@ -73,13 +78,13 @@ test('a whole errand is done without a mouse', async ({
     });
     await press('No');
     await model.finish();
-    await expect(lab.question).toContainText('The agent is done.');
-    await lab.tabTo(lab.chat, 'Shift+Tab');
+    await chat.expectDone();
+    await lab.tabTo(chat.feed, 'Shift+Tab');
     await keyboard.press('Alt+ArrowUp');
-    await expect(lab.chat.locator('article').last()).toBeFocused();
+    await expect(chat.feed.locator('article').last()).toBeFocused();
     await keyboard.press('PageUp');
-    await expect(lab.chat.locator('article').last()).not.toBeFocused();
-    await expect(lab.chat.locator('article:focus')).toHaveCount(1);
+    await expect(chat.feed.locator('article').last()).not.toBeFocused();
+    await expect(chat.feed.locator('article:focus')).toHaveCount(1);
     await lab.picture('keyboard-reading');
   });
 
@@ -95,7 +100,7 @@ test('a whole errand is done without a mouse', async ({
     await expect(row).toContainText('Print the mean price.');
     await keyboard.press('Enter');
     await expect(lab.history).toBeHidden();
-    await expect(lab.field).toBeFocused();
+    await expect(chat.field).toBeFocused();
     await keyboard.press('Escape');
     await expect(notebook.panel.locator(':focus-within').first()).toBeVisible();
   });

@@ -5,6 +5,7 @@ import * as path from 'path';
 
 import { AgentApi } from '../agentapi';
 import { expect, test } from '../lab';
+import { freePort } from '../server';
 
 // No part of it but the last four characters may be found anywhere.
 const KEY = `sk-ant-${randomBytes(24).toString('hex')}`;
@@ -17,6 +18,10 @@ test('a key that was saved cannot be read again, anywhere', async ({
 }) => {
   const server = await startServer({ args: ['--Application.log_level=DEBUG'] });
   const api = new AgentApi(request, server.url);
+  // The list of models is asked for with the key, of nobody.
+  await api.useProfile({
+    anthropicBaseUrl: `http://127.0.0.1:${await freePort()}`
+  });
   const seen = watch(lab.page as unknown as Page);
   await lab.visit(server.url);
   await lab.openPanel();

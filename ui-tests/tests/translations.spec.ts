@@ -92,7 +92,7 @@ for (const [locale, { name, script, connected }] of Object.entries(LOCALES)) {
       }
 
       await lab.api.publish(said(Date.now(), '…'));
-      await expect(lab.panel.getByRole('listitem')).toHaveCount(1);
+      await expect(lab.panel.getByRole('article')).toHaveCount(1);
       check(await textsOf(lab.panel), 'a message');
       await line.cut();
       await expect(lab.panel.locator('[data-reason]')).toBeVisible();

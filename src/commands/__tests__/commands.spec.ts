@@ -4,7 +4,6 @@ import { Widget } from '@lumino/widgets';
 
 import { ChannelClient } from '../../comm/client';
 import { ScriptedServer } from '../../comm/__tests__/scripted';
-import schema from '../../../labextension/schema/commands.json';
 import { addCommands } from '../commands';
 import { detailsOf } from '../details';
 import { CommandIDs } from '../ids';
@@ -73,20 +72,6 @@ describe('addCommands()', () => {
     const added = add();
     added.dispose();
     expect(commands.listCommands()).toEqual([]);
-  });
-
-  it('should have a command for every key and menu entry of the schema', () => {
-    add();
-    const known = [...commands.listCommands(), CommandIDs.openSettings];
-    const named = [
-      ...schema['jupyter.lab.shortcuts'].map(({ command }) => command),
-      ...schema['jupyter.lab.menus'].main.flatMap(({ items }) =>
-        items.map(({ command }) => command)
-      )
-    ];
-    for (const command of named) {
-      expect(known).toContain(command);
-    }
   });
 });
 

@@ -78,6 +78,22 @@ describe('following the agent', () => {
     expect(scrolledTo()).toEqual([3]);
   });
 
+  it('leaves focus and selection with the person when a cell is not in the page yet', async () => {
+    const { content } = opened.panel;
+    const field = document.createElement('textarea');
+    document.body.appendChild(field);
+    field.focus();
+    content.widgets[3].node.remove();
+    const item = jest.spyOn(content, 'scrollToItem');
+    run(3);
+    await opened.settle();
+    expect(item.mock.calls.map(([place]) => place)).toEqual([3]);
+    expect(content.activeCellIndex).toBe(1);
+    expect(content.isSelected(content.widgets[3])).toBe(false);
+    expect(document.activeElement).toBe(field);
+    field.remove();
+  });
+
   it('leaves the view as it is where the cell can be seen', () => {
     run(0);
     expect(scrolledTo()).toEqual([]);

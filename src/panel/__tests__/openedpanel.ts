@@ -110,7 +110,7 @@ export class OpenedPanel {
   begin(state: ExtensionState = {}): void {
     this._seq = 1;
     this.act(() => {
-      this.server.accept({}, 1);
+      this.server.accept({ maxFrameBytes: 1_000_000 }, 1);
       this.server.socket.say({
         op: 'msg',
         seq: 1,

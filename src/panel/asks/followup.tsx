@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
+import { modeName } from '../../settings/headings';
 import type { AskMessage } from '../../state/pendingask';
 import { isBlank } from '../composer/sending';
 import { usePanelState, useSecondsUntil, useStore } from '../hooks';
@@ -67,7 +68,8 @@ function SuggestionButtons({
   onSend: () => void;
   onEdit: () => void;
 }): JSX.Element {
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
+  const own = useStore(store, ({ state }) => state?.customModes);
   const edit = trans.__('Edit this answer before it is sent: %1', answer);
   return (
     <>
@@ -80,7 +82,7 @@ function SuggestionButtons({
         {answer}
         {mode && (
           <span className="jp-hdspAgent-ask-badge">
-            {trans.__('in the mode %1', mode)}
+            {trans.__('in the mode %1', modeName(trans, mode, own))}
           </span>
         )}
       </button>

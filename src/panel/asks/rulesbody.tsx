@@ -50,7 +50,8 @@ export default function RulesBody({
         className="jp-hdspAgent-ask-link"
         onClick={() => {
           onDone();
-          openSettings('approvals');
+          // Commands have a list of their own.
+          openSettings(ask.ask === 'command' ? 'commands' : 'approvals');
         }}
       >
         {trans.__('See and delete rules')}

@@ -102,6 +102,17 @@ export class FollowBottom implements IDisposable {
    * Do what follows from the sizes as they are now.
    */
   update(): void {
+    if (this._isHidden) {
+      this._wasHidden = true;
+      return;
+    }
+    if (this._wasHidden) {
+      this._wasHidden = false;
+      if (!this._isFollowing) {
+        // Not every browser brings it back to where it was.
+        this._box.scrollTop = this._top;
+      }
+    }
     if (this._isFollowing && !this._isHeld) {
       this._box.scrollTop = this._box.scrollHeight;
       this._note();
@@ -148,7 +159,12 @@ export class FollowBottom implements IDisposable {
         }
         break;
       case 'scroll':
-        if (event.target === this._box) {
+        if (event.target === this._box && this._isHidden) {
+          // What is hidden is at 0, of which browsers tell, and back in its
+          // place when it is shown, of which they do not: Lab hides all of it
+          // when it puts on a theme. The list would draw the wrong rows.
+          event.stopImmediatePropagation();
+        } else if (event.target === this._box) {
           this._onScroll();
         }
         break;
@@ -192,6 +208,13 @@ export class FollowBottom implements IDisposable {
     }
   }
 
+  /**
+   * Whether it is not laid out, on its own or with all of the panel.
+   */
+  private get _isHidden(): boolean {
+    return this._box.clientHeight === 0 && this._box.scrollHeight === 0;
+  }
+
   private get _gap(): number {
     const { scrollHeight, scrollTop, clientHeight } = this._box;
     return scrollHeight - scrollTop - clientHeight;
@@ -226,6 +249,7 @@ export class FollowBottom implements IDisposable {
   private _isFollowing = true;
   private _isAtEnd = true;
   private _isHeld = false;
+  private _wasHidden = false;
   private _expanded = false;
   private _top = 0;
   private _height = 0;

@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { IPanelServices } from '../services';
 import { notebookPath } from './binding';
 import type { CellPart, IFromCell } from './cellsource';
-import { MOST_IMAGES, shrinkPicture } from './pictures';
+import { MOST_IMAGES, PICTURES_SHARE, shrinkPicture } from './pictures';
 
 /**
  * A cell of an open notebook.
@@ -72,7 +72,12 @@ export async function attachPart(
  * @returns What was left out and why, in words; `null` if nothing was.
  */
 export function addToDraft(
-  { state, store, trans }: Pick<IPanelServices, 'state' | 'store' | 'trans'>,
+  {
+    client,
+    state,
+    store,
+    trans
+  }: Pick<IPanelServices, 'client' | 'state' | 'store' | 'trans'>,
   { attachments, images }: IFromCell
 ): string | null {
   const taskId = store.state?.currentTaskId ?? null;
@@ -85,28 +90,54 @@ export function addToDraft(
         other.cellId === attachment.cellId &&
         other.content === attachment.content
     );
-  const room = MOST_IMAGES - draft.images.length;
+  const newImages = images.filter(image => !draft.images.includes(image));
+  const taken = Private.fitting(
+    draft.images,
+    newImages,
+    client.maxFrameBytes * PICTURES_SHARE
+  );
   state.setDraft(taskId, {
     attachments: [
       ...draft.attachments,
       ...attachments.filter(attachment => !isKnown(attachment))
     ],
-    images: [
-      ...draft.images,
-      ...images
-        .filter(image => !draft.images.includes(image))
-        .slice(0, Math.max(0, room))
-    ]
+    images: [...draft.images, ...taken]
   });
-  return images.length > room
+  if (taken.length === newImages.length) {
+    return null;
+  }
+  return draft.images.length + taken.length === MOST_IMAGES
     ? trans.__('A message takes at most %1 pictures.', MOST_IMAGES)
-    : null;
+    : trans.__(
+        'Together these pictures are too large for one message. Send the others with the next one.'
+      );
 }
 
 /**
  * A namespace for private data.
  */
 namespace Private {
+  /**
+   * Those of further pictures that go along, in their order.
+   */
+  export function fitting(
+    before: readonly string[],
+    further: readonly string[],
+    mostBytes: number
+  ): string[] {
+    const size = (urls: readonly string[]) =>
+      urls.reduce((sum, { length }) => sum + length, 0);
+    const taken: string[] = [];
+    for (const image of further) {
+      const all = [...before, ...taken, image];
+      if (all.length > MOST_IMAGES || size(all) > mostBytes) {
+        break;
+      }
+      taken.push(image);
+    }
+    return taken;
+  }
+
   export function nothing(
     part: CellPart,
     { trans }: Pick<IPanelServices, 'trans'>

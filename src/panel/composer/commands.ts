@@ -43,7 +43,8 @@ export function addComposerCommands(services: IPanelServices): IDisposable {
 function addAskCommand(services: IPanelServices): IDisposable {
   const { commands, state, store, trans } = services;
   return commands.addCommand(CommandIDs.ask, {
-    label: trans.__('Ask the Agent'),
+    label: args =>
+      args.isLauncher ? trans.__('Agent') : trans.__('Ask the Agent'),
     caption: trans.__('Begin a conversation with the agent'),
     icon: agentIcon,
     describedBy: {
@@ -53,19 +54,28 @@ function addAskCommand(services: IPanelServices): IDisposable {
           text: {
             type: 'string',
             description: trans.__('What is put into the field; it is not sent')
+          },
+          isLauncher: {
+            type: 'boolean',
+            description: trans.__('Whether the launcher runs the command')
           }
         }
       }
     },
     execute: async ({ text }) => {
-      if (store.state?.currentTaskId) {
-        await commands.execute(CommandIDs.newConversation);
-      }
+      const { page } = state;
       state.page = 'chat';
       if (typeof text === 'string') {
         state.setDraft(null, { text });
       }
+      // First, so that the panel comes even while no server answers.
       await commands.execute(CommandIDs.open);
+      if (store.state?.currentTaskId) {
+        await commands.execute(CommandIDs.newConversation);
+      } else if (page !== 'chat') {
+        // What takes the focus is there only now.
+        await commands.execute(CommandIDs.open);
+      }
     }
   });
 }

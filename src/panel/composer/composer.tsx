@@ -48,6 +48,11 @@ function OpenComposer(): JSX.Element {
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const [trouble, setTrouble] = useTrouble(taskId);
   const obstacle = useHindrance(store);
+  // An empty panel tells at length how to set up a model.
+  const isTold =
+    useStore(store, ({ order }) => order.length === 0) &&
+    obstacle?.kind !== 'offline';
+  const note = isTold ? null : obstacle;
   const now = useSituation(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
   const [isSending, send] = useSending(taskId, onFailed);
@@ -88,12 +93,8 @@ function OpenComposer(): JSX.Element {
           {trouble}
         </p>
       )}
-      {obstacle && (
-        <HindranceNote
-          id={NOTE_ID}
-          hindrance={obstacle}
-          isSending={isSending}
-        />
+      {note && (
+        <HindranceNote id={NOTE_ID} hindrance={note} isSending={isSending} />
       )}
       <BindingRow />
       <div className="jp-hdspAgent-composer-box">
@@ -108,7 +109,7 @@ function OpenComposer(): JSX.Element {
         <Field
           value={text}
           placeholder={placeholderOf(now, trans)}
-          describedBy={obstacle ? NOTE_ID : undefined}
+          describedBy={note ? NOTE_ID : undefined}
           isReadOnly={enhancing.isBusy}
           caret={caret}
           onChange={onText}

@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody, ModeName } from '../../generated/wire';
+import { modeName } from '../../settings/headings';
 import type { AgentState } from '../../state/store';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
@@ -43,7 +44,7 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
     openMenu(
       anchor,
       found.map(({ slug, name }) => ({
-        label: name,
+        label: modeName(trans, slug, own, name),
         isChosen: slug === mode,
         run: () =>
           void client
@@ -52,11 +53,13 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
       }))
     );
   };
-  const name = modes.find(({ slug }) => slug === mode)?.name ?? mode;
+  const name =
+    mode &&
+    modeName(trans, mode, own, modes.find(({ slug }) => slug === mode)?.name);
   return (
     <Picker
-      label={name ?? trans.__('Mode')}
-      title={trans.__('Mode: %1', name ?? trans.__('not chosen'))}
+      label={name || trans.__('Mode')}
+      title={trans.__('Mode: %1', name || trans.__('not chosen'))}
       isDisabled={isOffline}
       onOpen={anchor =>
         void open(anchor).catch((reason: unknown) =>

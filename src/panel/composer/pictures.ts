@@ -4,6 +4,12 @@
 export const MOST_IMAGES = 20;
 
 /**
+ * How much of the largest request the pictures of a message may be; the rest is
+ * for its words.
+ */
+export const PICTURES_SHARE = 0.9;
+
+/**
  * The types of pictures that models read.
  */
 export const IMAGE_TYPES: readonly string[] = [
@@ -15,7 +21,7 @@ export const IMAGE_TYPES: readonly string[] = [
 
 /**
  * How large, in bytes, a picture is sent as it is. A larger one is scaled down:
- * models do so anyway, and the server takes only so much at once.
+ * models do so anyway, and at least eight are to fit one message.
  */
 const MOST_BYTES = 700_000;
 

@@ -9,6 +9,7 @@ import {
 } from '@jupyterlab/ui-components';
 
 import type { Command, FileResult, ModeName } from '../../generated/wire';
+import { modeName } from '../../settings/headings';
 import type { IPanelServices } from '../services';
 import type { ICellAt } from './attach';
 import { attachPart } from './attach';
@@ -115,7 +116,7 @@ export async function fileSuggestions(
  * @param onMode - Switches to a mode.
  */
 export async function commandSuggestions(
-  { client, trans }: Pick<IPanelServices, 'client' | 'trans'>,
+  { client, store, trans }: Pick<IPanelServices, 'client' | 'store' | 'trans'>,
   onMode: (slug: string) => void
 ): Promise<ISuggestion[]> {
   const [{ commands }, modes] = await Promise.all([
@@ -128,7 +129,10 @@ export async function commandSuggestions(
       key: `mode:${slug}`,
       icon: settingsIcon,
       label: slug,
-      detail: trans.__('Switch to the mode %1', name),
+      detail: trans.__(
+        'Switch to the mode %1',
+        modeName(trans, slug, store.state?.customModes, name)
+      ),
       choice: { kind: 'run' as const, run: () => onMode(slug) }
     }))
   ];

@@ -4,6 +4,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { RequestError } from '../../comm/requesterror';
 import { LabDialogs } from '../../settings/dialogs';
 import type { AgentStore } from '../../state/store';
+import { focusComposer } from '../composer/focus';
 import type { IPanelServices } from '../services';
 
 /**
@@ -34,7 +35,7 @@ export async function beginConversation({
 }: IPanelServices): Promise<void> {
   await client.request({ type: 'newConversation' });
   state.page = 'chat';
-  node.querySelector('textarea')?.focus();
+  focusComposer(node);
 }
 
 /**

@@ -7,7 +7,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import type { HistoryItem, TodoItem } from '../../generated/wire';
-import { modeNames } from '../../settings/headings';
+import { modeName } from '../../settings/headings';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { showConversation } from './actions';
@@ -128,10 +128,7 @@ function Mode({ item }: { item: HistoryItem }): JSX.Element | null {
   if (slug === undefined) {
     return null;
   }
-  const name =
-    own?.find(mode => mode.slug === slug)?.name ??
-    modeNames(trans)[slug] ??
-    slug;
+  const name = modeName(trans, slug, own);
   return (
     <span className="jp-hdspAgent-task-mode" title={trans.__('Mode: %1', name)}>
       {name}

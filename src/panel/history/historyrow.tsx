@@ -122,7 +122,7 @@ function Facts({
   const tokens = item.tokensIn + item.tokensOut;
   return (
     <>
-      {phase !== null && (
+      {phase !== null && phase !== 'resting' && (
         <span data-phase={phase}>{phaseText(phase, trans)}</span>
       )}
       <span>{momentText(item.ts)}</span>

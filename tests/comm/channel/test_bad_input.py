@@ -90,6 +90,17 @@ async def test_a_message_that_is_too_large_is_refused_and_the_connection_stays(s
         assert server.backend.asked != ["r1"]
 
 
+async def test_eight_large_pictures_are_taken_with_one_message(serve) -> None:  # type: ignore[no-untyped-def]
+    """As large as the panel sends pictures (src/panel/composer/pictures.ts)."""
+    pictures = ["data:image/jpeg;base64," + "A" * (700_000 * 4 // 3) for _ in range(8)]
+    async with serve() as server, server.connect() as panel:
+        server.backend.gate.set()
+        assert (await panel.ask("newTask", text="Read them.", images=pictures))["ok"] is True
+        await goes_on(panel)
+        # What it says goes to all tabs, and must not push everything else out of what late tabs catch up with.
+        assert server.hub.limits.ring_bytes >= 2 * server.hub.limits.max_frame_bytes
+
+
 async def test_a_message_far_too_large_ends_only_its_own_connection(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve(max_frame_bytes=20_000) as server, server.connect() as panel, server.connect() as other:
         await panel.say(msg(panel, type="newTask", requestId="r1", text="x" * 200_000))

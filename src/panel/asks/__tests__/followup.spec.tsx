@@ -54,7 +54,7 @@ describe('FollowUp', () => {
 
   it('should go on in the mode of the answer', async () => {
     page.begin(waiting([ask(1, 'followup', QUESTION)]));
-    expect(suggestions()[1]?.textContent).toContain('in the mode architect');
+    expect(suggestions()[1]?.textContent).toContain('in the mode Architect');
     page.act(() => suggestions()[1]?.click());
     expect(page.sent('mode')[0]).toMatchObject({
       taskId: 't',

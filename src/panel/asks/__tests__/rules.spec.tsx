@@ -101,7 +101,7 @@ describe('rules', () => {
     it('should lead to the rules there are', async () => {
       await open();
       page.act(() => page.button('See and delete rules').click());
-      expect(page.openedSettings).toEqual(['approvals']);
+      expect(page.openedSettings).toEqual(['commands']);
       expect(popup()).toBeNull();
     });
 

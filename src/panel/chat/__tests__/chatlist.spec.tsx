@@ -153,6 +153,7 @@ describe('the list of a conversation', () => {
     page.begin({ currentTaskId: 't', clineMessages: many(1, 1_000) });
     await page.settle();
     await page.settle(() => page.find('[data-ts="2"]')?.focus());
+    Object.defineProperty(box(), 'clientHeight', { value: 600 });
     await scrollTo(20_000);
     expect(shown()).toContain(505);
     expect(shown()).not.toContain(3);

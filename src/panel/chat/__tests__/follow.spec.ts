@@ -7,10 +7,10 @@ class Box {
   constructor() {
     const define = (name: string, get: () => number) =>
       Object.defineProperty(this.node, name, { configurable: true, get });
-    define('scrollHeight', () => this.height);
-    define('clientHeight', () => 100);
+    define('scrollHeight', () => (this.isHidden ? 0 : this.height));
+    define('clientHeight', () => (this.isHidden ? 0 : 100));
     Object.defineProperty(this.node, 'scrollTop', {
-      get: () => this.top,
+      get: () => (this.isHidden ? 0 : this.top),
       set: (top: number) => {
         this.top = Math.max(0, Math.min(top, this.height - 100));
       }
@@ -23,6 +23,7 @@ class Box {
   readonly content = document.createElement('div');
   height = 1_000;
   top = 0;
+  isHidden = false;
 
   /** The person scrolls to here, whatever with. */
   scrollTo(top: number): void {
@@ -142,5 +143,30 @@ describe('FollowBottom', () => {
     expect(box.top).toBe(1_100);
     expect(told[0]).toBe(false);
     expect(told.at(-1)).toBe(true);
+  });
+
+  it('should keep what a hidden box tells of its place from everybody', () => {
+    const heard = jest.fn();
+    box.node.addEventListener('scroll', heard);
+    box.isHidden = true;
+    box.node.dispatchEvent(new Event('scroll'));
+    box.isHidden = false;
+    expect(heard).not.toHaveBeenCalled();
+    grow();
+    expect(box.top).toBe(1_100);
+    box.scrollTo(1_000);
+    expect(heard).toHaveBeenCalledTimes(1);
+  });
+
+  it('should be where one was when the box was hidden for a while', () => {
+    box.scrollTo(300);
+    box.isHidden = true;
+    follow.update();
+    box.isHidden = false;
+    box.top = 0;
+    follow.update();
+    expect(box.top).toBe(300);
+    expect(follow.isFollowing).toBe(false);
+    expect(follow.isAtEnd).toBe(false);
   });
 });

@@ -1,5 +1,7 @@
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -8,6 +10,8 @@ import { PanelContext } from '../../services';
 import { addComposerCommands } from '../commands';
 import { StarterPrompts } from '../starterprompts';
 import { READY, WORKING, WrittenPanel } from './writtenpanel';
+
+declare const globalThis: { IS_REACT_ACT_ENVIRONMENT: boolean };
 
 /** A tracker with these notebooks, the first in front; null for none. */
 class Front {
@@ -153,8 +157,42 @@ describe('a conversation that is yet to begin', () => {
     await page.settle(
       () => void page.commands.execute(CommandIDs.ask, { text: 'Hello' })
     );
-    expect(ran).toEqual([CommandIDs.newConversation, CommandIDs.open]);
+    expect(ran).toEqual([CommandIDs.open, CommandIDs.newConversation]);
     expect(page.panel.services.state.draft(null).text).toBe('Hello');
+    added.dispose();
+  });
+
+  it('should tell only once that there is no model', () => {
+    const note = () => page.find('.jp-hdspAgent-composer-note');
+    page.begin({ canStartTasks: true });
+    expect(page.find('.jp-hdspAgent-firstRun')).not.toBeNull();
+    expect(note()).toBeNull();
+    page.publish({
+      type: 'state',
+      state: { ...WORKING, listApiConfigMeta: [] }
+    });
+    expect(note()?.textContent).toContain('No model is chosen');
+  });
+
+  it('should be ready to be asked from the history, with the field in focus', async () => {
+    page.begin(READY);
+    const { panel } = page;
+    const added = addComposerCommands(panel.services);
+    page.commands.addCommand(CommandIDs.open, {
+      execute: () => MessageLoop.sendMessage(panel, Widget.Msg.ActivateRequest)
+    });
+    await page.settle(() => {
+      panel.services.state.page = 'history';
+    });
+    expect(page.field).toBeNull();
+    // Not within act(), which would put off what React does at once in a page.
+    globalThis.IS_REACT_ACT_ENVIRONMENT = false;
+    await page.commands.execute(CommandIDs.ask);
+    globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+    expect(document.activeElement).toBe(page.field);
+    expect(page.commands.label(CommandIDs.ask, { isLauncher: true })).toBe(
+      'Agent'
+    );
     added.dispose();
   });
 });

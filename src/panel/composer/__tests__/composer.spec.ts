@@ -158,10 +158,14 @@ describe('Composer', () => {
     });
 
     it('should lead to the settings when no model is chosen', () => {
-      page.begin({ canStartTasks: true });
+      page.begin({
+        ...WORKING,
+        currentTaskStatus: 'idle',
+        listApiConfigMeta: []
+      });
       type('Plot it');
       press('Enter');
-      expect(page.sent('newTask')).toEqual([]);
+      expect(page.sent('askResponse')).toEqual([]);
       page.act(() => page.button('Choose a model').click());
       expect(page.openedSettings).toEqual(['models']);
     });

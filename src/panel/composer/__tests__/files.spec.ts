@@ -84,6 +84,15 @@ describe('files that go along', () => {
     expect(page.trouble).toContain('at most 20');
   });
 
+  it('should be as many pictures as the server takes at once', async () => {
+    const pictures = ['a', 'b', 'c'].map(name =>
+      file(`${name}.png`, name.repeat(300_000), 'image/png')
+    );
+    await paste(pictures);
+    expect(draft().images).toHaveLength(2);
+    expect(page.trouble).toContain('too large for one message');
+  });
+
   it('should be named when they come from the file browser', async () => {
     const mimeData = new MimeData();
     mimeData.setData('application/x-jupyter-icontents', [

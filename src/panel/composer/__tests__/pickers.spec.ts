@@ -145,7 +145,7 @@ describe('the pickers', () => {
         apiConfigName: 'plain'
       }
     });
-    expect(page.button('Mode: architect')).toBeTruthy();
+    expect(page.button('Mode: Architect')).toBeTruthy();
     expect(page.button('Model profile: plain')).toBeTruthy();
   });
 

@@ -6,6 +6,11 @@ import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../services';
 import { onDemand } from '../ondemand';
 
+/** What is fetched. */
+function Here(): JSX.Element {
+  return React.createElement('p', null, 'It is here.');
+}
+
 describe('onDemand', () => {
   let page: OpenedPanel;
   let root: Root;
@@ -22,9 +27,7 @@ describe('onDemand', () => {
     page.dispose();
   });
 
-  async function show(
-    Content: (props: object) => JSX.Element
-  ): Promise<void> {
+  async function show(Content: (props: object) => JSX.Element): Promise<void> {
     await page.settle(() =>
       root.render(
         <PanelContext.Provider value={page.panel.services}>
@@ -36,7 +39,7 @@ describe('onDemand', () => {
   }
 
   it('should show what was fetched by another part of the page already', async () => {
-    const fetched = Promise.resolve(() => <p>It is here.</p>);
+    const fetched = Promise.resolve(Here);
     await show(onDemand(() => fetched));
     expect(host.textContent).toBe('It is here.');
   });
@@ -44,12 +47,11 @@ describe('onDemand', () => {
   it('should say why something does not come, and fetch it again', async () => {
     let tries = 0;
     await show(
-      onDemand(async () => {
-        if (++tries === 1) {
-          throw new Error('The chunk is not there.');
-        }
-        return () => <p>It is here.</p>;
-      })
+      onDemand(() =>
+        ++tries === 1
+          ? Promise.reject(new Error('The chunk is not there.'))
+          : Promise.resolve(Here)
+      )
     );
     expect(host.textContent).toContain('The chunk is not there.');
     await page.settle(() => host.querySelector('button')?.click());

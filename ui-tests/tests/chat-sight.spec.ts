@@ -1,0 +1,120 @@
+import type { Locator } from '@playwright/test';
+
+import { expect, test } from '../chat';
+
+test('the conversation stays in sight when Lab hides and shows everything', async ({
+  chat,
+  lab,
+  model
+}) => {
+  await lab.api.change({
+    autoApprovalEnabled: true,
+    alwaysAllowReadOnly: true
+  });
+  await chat.open();
+  await chat.say('Look around.');
+  await model.beginAll(
+    Array.from({ length: 40 }, (_, at) => ({
+      name: 'search_files',
+      args: { path: '.', regex: `tree-${at}` }
+    }))
+  );
+  await model.finish('There was nothing to see.');
+  await chat.expectDone();
+  const newest = chat.messages('Agent', 'nothing to see');
+  await expect(newest).toBeInViewport();
+
+  await test.step('to put on a theme', async () => {
+    for (const theme of ['dark', 'light'] as const) {
+      await lab.wear(theme);
+      await expect(newest).toBeInViewport();
+      await chat.expectAtEnd();
+    }
+  });
+
+  await test.step('to show another panel', async () => {
+    await lab.page.sidebar.openTab('filebrowser');
+    await expect(lab.panel).toBeHidden();
+    await lab.showPanel();
+    await expect(newest).toBeInViewport();
+    await chat.expectAtEnd();
+  });
+});
+
+test('everything in the panel has a name a screen reader tells', async ({
+  chat,
+  lab,
+  model
+}) => {
+  await chat.open();
+  await expectNamed(lab.panel);
+  await chat.say('Make a file.');
+  await model.order('execute_command', { command: 'echo made' });
+  await chat.expectAsked('echo made');
+  await chat.field.fill('Wait a moment.');
+  await chat.button('Queue').click();
+  await expect(chat.queue).toBeVisible();
+
+  await expectNamed(lab.panel);
+  await expect(lab.panel).toMatchAriaSnapshot(`
+    - heading "HDSP Agent" [level=2]
+    - status: "HDSP Agent: Connected"
+    - tablist "Open conversations":
+      - tab "Make a file., needs you" [selected]
+    - button "New conversation"
+    - button "Past conversations"
+    - region "This conversation":
+      - button "Details of this conversation"
+      - heading [level=3]
+      - button "What to do with this conversation"
+    - feed "Conversation":
+      - article "You":
+        - group "What you can do with this message"
+      - article "Request to the model"
+      - article "Command"
+    - status: The agent wants to run this command in the workspace.
+    - group "The agent waits for you":
+      - button "Run"
+      - button "Approve always…"
+      - button "Deny"
+    - region "Write to the agent":
+      - group "1 message waits until the agent has time. It approves nothing.":
+        - list:
+          - listitem:
+            - button "Edit the waiting message"
+            - button "Remove the waiting message"
+      - textbox "Message to the agent"
+      - button "Attach a cell, its output or files"
+      - 'button "Mode: Code"'
+      - 'button "Model profile: default"'
+      - 'button "Auto: off (automatic approval)"'
+      - button "Let a model word this more clearly"
+      - button "Stop"
+      - button "Queue"
+  `);
+  await expect(
+    lab.page.getByRole('tab', {
+      name: 'HDSP Agent: 1 conversation waits for you'
+    })
+  ).toBeVisible();
+
+  await lab.execute('hdsp-agent:show-history');
+  await expect(
+    chat.history.getByRole('list', { name: 'Conversations' })
+  ).toContainText('needs you');
+  await expectNamed(lab.panel);
+});
+
+/**
+ * Nothing one can use is without a name.
+ */
+async function expectNamed(panel: Locator): Promise<void> {
+  const lines = (await panel.ariaSnapshot()).split('\n');
+  expect(
+    lines.filter(line =>
+      /- (button|textbox|combobox|checkbox|radio|link|tab|region|group|article|feed)\b(?! ")/.test(
+        line
+      )
+    )
+  ).toEqual([]);
+}

@@ -1,0 +1,283 @@
+import { OpenNotebook } from '../notebooks';
+import { expect, test } from '../chat';
+
+const CELLS = [
+  { id: 'one', source: 'prices = {"tea": 3, "milk": 2}' },
+  { id: 'two', source: 'sum(prices.values())' }
+];
+
+test.describe('one errand', () => {
+  test('ask, approve, edit and run a cell', async ({
+    chat,
+    lab,
+    model,
+    notebooks
+  }) => {
+    await notebooks.write('errand.ipynb', CELLS);
+    await chat.open();
+    await expect(lab.panel).toContainText('What are we working on?');
+    const notebook = await OpenNotebook.open(lab, 'errand.ipynb');
+
+    await chat.say('Add a cell that prints the mean price, and run it.');
+    await expect(chat.messages('You')).toContainText('prints the mean price');
+
+    const reading = model.call('read_notebook', {
+      path: 'errand.ipynb',
+      view: 'cells'
+    });
+    await chat.answer('errand.ipynb', 'Approve');
+    expect(await reading).toContain('sum(prices.values())');
+
+    const editing = model.call('edit_cells', {
+      path: 'errand.ipynb',
+      operations: [
+        {
+          op: 'insert',
+          after: 'two',
+          cell_type: 'code',
+          source: 'print(sum(prices.values()) / len(prices))'
+        }
+      ]
+    });
+    await chat.expectAsked('errand.ipynb');
+    await expect(notebook.cell(2)).toHaveCount(0);
+    await lab.picture('chat-edit-asked');
+    await chat.answer('errand.ipynb', 'Apply');
+    await editing;
+    await expect(notebook.cell(2)).toContainText('len(prices)');
+
+    const running = model.call('run_cells', {
+      path: 'errand.ipynb',
+      cells: 'all'
+    });
+    await chat.answer('errand.ipynb', 'Run');
+    expect(await running).toContain('2.5');
+    await expect(notebook.cell(2)).toContainText('2.5');
+    const ran = chat.messages('Cell').last();
+    await expect(ran).toContainText('2.5');
+
+    await model.finish('The mean price is **2.50**.');
+    await chat.expectDone();
+    await expect(
+      chat.messages('Agent').getByText('2.50', { exact: true })
+    ).toHaveCSS('font-weight', '700');
+    await chat.expectAtEnd();
+    await lab.picture('chat-done');
+
+    // What it says next belongs to the same conversation.
+    await chat.say('Thank you.');
+    await model.asked();
+    expect(model.told).toContain('The mean price is');
+    await model.finish();
+    await chat.expectDone();
+    await expect(chat.messages('You', 'Thank you.')).toBeVisible();
+  });
+
+  test('deny with a note, which the model hears, and answer its question', async ({
+    chat,
+    model,
+    notebooks
+  }) => {
+    await notebooks.write('denied.ipynb', CELLS);
+    await chat.open();
+    await chat.say('Tidy up.');
+    const writing = model.call('execute_command', {
+      command: 'touch made-by-the-agent.txt'
+    });
+    await chat.expectAsked('touch made-by-the-agent.txt');
+    await chat.field.fill('Leave the folder alone.');
+    await expect(chat.ask).toContainText('goes along with your answer');
+
+    await chat.answer('touch', 'Deny');
+
+    expect(await writing).toContain('Leave the folder alone.');
+    await expect(chat.field).toHaveValue('');
+    await expect(chat.messages('You', 'Leave the folder alone.')).toBeVisible();
+    expect(await notebooks.exists('made-by-the-agent.txt')).toBe(false);
+    await expect(chat.messages('Command')).toContainText('Not done');
+
+    const asking = model.call('ask_followup_question', {
+      question: 'What shall I tidy up?',
+      follow_up: [{ text: 'The notebook' }, { text: 'Nothing' }]
+    });
+    await chat.answer('The agent has a question for you.', 'Nothing');
+    expect(await asking).toContain('Nothing');
+    await expect(chat.messages('You', 'Nothing')).toBeVisible();
+    await model.finish();
+    await chat.expectDone();
+  });
+
+  test('approve always adds a rule one sees, and is not asked again', async ({
+    chat,
+    lab,
+    model
+  }) => {
+    await chat.open();
+    await chat.say('Say hello.');
+    const first = model.call('execute_command', { command: 'echo hello' });
+    await chat.expectAsked('echo hello');
+    await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
+    const rules = lab.panel.getByRole('dialog', { name: 'Approve always…' });
+    await expect(rules.getByRole('radio').first()).toBeChecked();
+    await lab.picture('chat-always');
+    await rules.getByRole('button', { name: 'Add and approve' }).click();
+    expect(await first).toContain('hello');
+
+    const second = model.call('execute_command', { command: 'echo hello' });
+    expect(await second).toContain('hello');
+    expect(await lab.api.setting('allowedCommands')).toContainEqual(
+      expect.stringMatching(/^echo/)
+    );
+    await lab.openSettings('commands');
+    await expect(
+      lab.settings.getByRole('textbox', { name: 'Allowed commands' })
+    ).toHaveValue(/^echo/m);
+    await model.finish();
+    await chat.expectDone();
+  });
+});
+
+test.describe('while the agent answers', () => {
+  const LONG = Array.from(
+    { length: 400 },
+    (_, at) => `Sentence number ${at}.`
+  ).join(' ');
+
+  test('stop ends the answer at once, and one can go on', async ({
+    chat,
+    lab,
+    model
+  }) => {
+    await chat.open();
+    await chat.say('Tell me something long.');
+    await model.say(LONG, { characters: 12, delay: 60 });
+    await expect(chat.messages('Agent')).toContainText('Sentence number 3');
+    await lab.snap('chat-streaming');
+
+    await chat.button('Stop').click();
+
+    await expect(chat.button('Stop')).toHaveCount(0);
+    await chat.expectAsked('The work on this was interrupted.');
+    await expect(chat.feed).toContainText('You stopped this answer.');
+    const text = await chat.messages('Agent').textContent();
+    expect(text).not.toContain('Sentence number 399');
+    await lab.picture('chat-stopped');
+
+    await chat.say('Shorter, please.');
+    await model.asked();
+    expect(model.told).toContain('Shorter, please.');
+    await model.finish();
+    await chat.expectDone();
+  });
+
+  test('a message that is sent meanwhile waits, and can be changed and removed', async ({
+    chat,
+    lab,
+    model
+  }) => {
+    await chat.open();
+    await chat.say('Make a file.');
+    await model.asked();
+    await chat.say('And call it one.txt.');
+    await chat.say('Forget this.');
+    await expect(chat.queue.getByRole('listitem')).toHaveCount(2);
+
+    await chat.queue
+      .getByRole('listitem')
+      .filter({ hasText: 'Forget this.' })
+      .getByRole('button', { name: 'Remove the waiting message' })
+      .click();
+    await expect(chat.queue.getByRole('listitem')).toHaveCount(1);
+    await chat.queue
+      .getByRole('button', { name: 'Edit the waiting message' })
+      .click();
+    await chat.queue
+      .getByRole('textbox', { name: 'Waiting message' })
+      .fill('And call it two.txt.');
+    await chat.queue.getByRole('button', { name: 'Save' }).click();
+    await expect(chat.queue).toContainText('two.txt');
+    await lab.picture('chat-queue');
+
+    // It approves nothing.
+    await model.order('execute_command', { command: 'echo made' });
+    await chat.expectAsked('echo made');
+    await expect(chat.queue).toContainText('two.txt');
+    await expect(chat.ask).toBeVisible();
+
+    await chat.answer('echo made', 'Run');
+    await model.asked();
+    await expect(chat.queue).toHaveCount(0);
+    await expect(chat.messages('You', 'two.txt')).toBeVisible();
+    expect(model.told).toContain('And call it two.txt.');
+    expect(model.told).not.toContain('one.txt');
+    expect(model.told).not.toContain('Forget this.');
+    await model.finish();
+    await chat.expectDone();
+  });
+});
+
+test.describe('an error of the provider is said in words', () => {
+  test('a wrong key, with a way to the settings and a retry', async ({
+    chat,
+    lab,
+    model
+  }) => {
+    await chat.open();
+    await chat.say('Hello.');
+    await model.fail(401, 'Incorrect API key provided');
+    await chat.expectAsked('The model gave no answer.');
+    const problem = chat.messages('Error');
+    await expect(problem).toContainText('The model did not answer');
+    await expect(problem).toContainText('Check the key of the model');
+    await lab.snap('chat-error');
+    await problem.getByRole('button', { name: 'Open the settings' }).click();
+    await expect(
+      lab.settings.getByRole('heading', { name: 'Models and keys' })
+    ).toBeVisible();
+
+    await chat.answer('The model gave no answer.', 'Retry');
+    await model.asked();
+    await model.finish('It works now.');
+    await chat.expectDone();
+    await expect(chat.messages('Agent')).toContainText('It works now.');
+  });
+});
+
+test.describe('with an input method', () => {
+  test('Enter ends a Korean syllable and sends nothing; the next one sends', async ({
+    chat,
+    context,
+    lab,
+    model
+  }) => {
+    await chat.open();
+    await chat.field.focus();
+    const devtools = await context.newCDPSession(context.pages()[0]);
+    for (const text of ['ㅎ', '하', '한']) {
+      await devtools.send('Input.imeSetComposition', {
+        text,
+        selectionStart: text.length,
+        selectionEnd: text.length
+      });
+    }
+    await expect(chat.field).toHaveValue('한');
+    // What a browser tells of a key that belongs to the input method.
+    for (const type of ['rawKeyDown', 'keyUp'] as const) {
+      await devtools.send('Input.dispatchKeyEvent', {
+        type,
+        key: 'Enter',
+        code: 'Enter',
+        windowsVirtualKeyCode: 229
+      });
+    }
+    await devtools.send('Input.insertText', { text: '한' });
+    await expect(chat.field).toHaveValue('한');
+    await expect(chat.feed).toHaveCount(0);
+
+    await lab.page.keyboard.press('Enter');
+    await model.asked();
+    await expect(chat.messages('You')).toContainText('한');
+    await model.finish();
+    await chat.expectDone();
+  });
+});
