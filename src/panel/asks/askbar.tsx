@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { AskMessage } from '../../state/pendingask';
+import type { AgentStore } from '../../state/store';
 import { isBlank } from '../composer/sending';
 import { beginConversation } from '../header/actions';
 import { usePanelState, usePendingAsk, useStore } from '../hooks';
@@ -25,9 +26,10 @@ const RulesBody = React.lazy(() => import('./rulesbody'));
 export function AskBar(): JSX.Element {
   const { store, trans } = usePanel();
   const ask = usePendingAsk(store);
+  const wentBack = useStore(store, store => Private.wentBack(store, ask));
   const words = React.useMemo(
-    () => ask && describeAsk(ask, trans),
-    [ask, trans]
+    () => ask && describeAsk(ask, trans, wentBack),
+    [ask, trans, wentBack]
   );
   return (
     <div className="jp-hdspAgent-asks">
@@ -194,4 +196,24 @@ function AnswerTrouble(): JSX.Element | null {
       </button>
     </Fleeting>
   );
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * Whether the last thing before a question was that the person went back.
+   */
+  export function wentBack(
+    { order, state }: AgentStore,
+    ask: AskMessage | null
+  ): boolean {
+    const mark = state?.currentTaskMarks?.undoable;
+    if (ask?.ask !== 'resume_task' || mark?.kind !== 'rewind') {
+      return false;
+    }
+    const before = order[order.indexOf(ask.ts) - 1] ?? 0;
+    return before < mark.ts && mark.ts <= ask.ts;
+  }
 }

@@ -65,10 +65,13 @@ export interface IAskWords {
 
 /**
  * Put a question into words.
+ *
+ * @param wentBack - Whether it is asked because the person went back.
  */
 export function describeAsk(
   ask: AskMessage,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  wentBack = false
 ): IAskWords {
   switch (ask.ask) {
     case 'tool':
@@ -80,7 +83,7 @@ export function describeAsk(
     case 'followup':
       return describeFollowUp(ask, trans);
     default:
-      return describeHalt(ask, trans);
+      return describeHalt(ask, trans, wentBack);
   }
 }
 
@@ -188,18 +191,23 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskWords {
   };
 }
 
-function describeHalt(ask: AskMessage, trans: TranslationBundle): IAskWords {
+function describeHalt(
+  ask: AskMessage,
+  trans: TranslationBundle,
+  wentBack: boolean
+): IAskWords {
   switch (ask.ask) {
     case 'completion_result':
     case 'resume_completed_task':
       return {
         sentence: trans.__('The agent is done.'),
-        hint: trans.__('To go on with this, just write below.'),
         canLeave: true
       };
     case 'resume_task':
       return {
-        sentence: trans.__('The work on this was interrupted.'),
+        sentence: wentBack
+          ? trans.__('You went back to here.')
+          : trans.__('The work on this was interrupted.'),
         hint: trans.__('You can also say below how to go on.'),
         approve: trans.__('Continue'),
         canLeave: true

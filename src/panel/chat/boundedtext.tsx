@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { usePanel } from '../services';
 import { useFold } from './fold';
-import { countText } from './formats';
+import { fullCount } from '../figures';
 
 /**
  * How many lines and characters of a long text are shown at first.
@@ -42,7 +42,7 @@ export function BoundedText({
     >
       {isOpen
         ? trans.__('Show less')
-        : trans.__('Show all (%1 more characters)', countText(hidden))}
+        : trans.__('Show all (%1 more characters)', fullCount(hidden))}
     </button>
   );
   return (

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { usePanel } from '../services';
 import { useFold } from './fold';
-import { countText } from './formats';
+import { fullCount } from '../figures';
 
 /**
  * How many lines of a change are shown at first.
@@ -25,9 +25,9 @@ export function DiffStats({
       className="jp-hdspAgent-chat-stats"
       title={trans.__('%1 lines added, %2 removed', added, removed)}
     >
-      <span className="jp-hdspAgent-chat-stats-added">+{countText(added)}</span>{' '}
+      <span className="jp-hdspAgent-chat-stats-added">+{fullCount(added)}</span>{' '}
       <span className="jp-hdspAgent-chat-stats-removed">
-        −{countText(removed)}
+        −{fullCount(removed)}
       </span>
     </span>
   );
@@ -65,7 +65,7 @@ export function Diff({ id, text }: { id: string; text: string }): JSX.Element {
         >
           {isOpen
             ? trans.__('Show less')
-            : trans.__('Show all (%1 lines)', countText(lines.length))}
+            : trans.__('Show all (%1 lines)', fullCount(lines.length))}
         </button>
       )}
     </div>

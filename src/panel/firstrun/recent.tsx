@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
 import { showConversation } from '../header/actions';
-import { momentText } from '../header/figures';
+import { momentText } from '../figures';
 import { titleOf } from '../header/opentasks';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';

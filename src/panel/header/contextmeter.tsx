@@ -5,7 +5,7 @@ import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
 import { usePanel } from '../services';
-import { fullCount, percentText, shortCount } from './figures';
+import { fullCount, percentText, shortCount } from '../figures';
 import type { IModelRoom } from './modelroom';
 import { Problem } from './problem';
 import { useAction } from './useaction';

@@ -15,7 +15,7 @@ import type { IContextUse } from './contextmeter';
 import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
 import { useFamilyCosts } from './costs';
 import { EditTitle } from './edittitle';
-import { costText } from './figures';
+import { costText } from '../figures';
 import { IconButton } from './iconbutton';
 import { useModelRoom } from './modelroom';
 import { Problem } from './problem';

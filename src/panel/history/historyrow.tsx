@@ -5,7 +5,7 @@ import * as React from 'react';
 import { CommandIDs } from '../../commands/ids';
 import type { HistoryItem, HistorySnippet } from '../../generated/wire';
 import { EXPORT_FORMATS } from '../header/actions';
-import { costText, momentText, shortCount } from '../header/figures';
+import { costText, momentText, shortCount } from '../figures';
 import { IconButton } from '../header/iconbutton';
 import { favoriteIcon, notFavoriteIcon } from '../header/icons';
 import type { OpenTaskPhase } from '../header/opentasks';

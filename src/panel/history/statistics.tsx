@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
-import { costText, fullCount } from '../header/figures';
+import { costText, fullCount } from '../figures';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';

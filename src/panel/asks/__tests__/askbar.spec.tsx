@@ -257,9 +257,28 @@ describe('AskBar', () => {
       page.begin(
         waiting([ask(1, 'completion_result')], { currentTaskStatus: 'idle' })
       );
-      expect(bar()?.textContent).toContain('just write below');
+      expect(bar()?.textContent).toContain('The agent is done.');
       page.act(() => page.button('New conversation').click());
       expect(page.sent('newConversation')).toHaveLength(1);
+    });
+
+    it('should tell an interruption from having gone back', () => {
+      const change = (ts: number) => ({
+        currentTaskStatus: 'resumable' as const,
+        currentTaskMarks: {
+          undoable: { id: 'm', kind: 'rewind' as const, ts }
+        }
+      });
+      page.begin(waiting([ask(9, 'resume_task')], change(5)));
+      expect(bar()?.textContent).toContain('You went back to here.');
+      page.publish({
+        type: 'state',
+        state: waiting(
+          [{ ts: 7, type: 'say', say: 'text' }, ask(9, 'resume_task')],
+          change(5)
+        )
+      });
+      expect(bar()?.textContent).toContain('was interrupted');
     });
 
     it('should say why the model gave no answer, and retry', () => {

@@ -491,7 +491,7 @@ describe('the rows of a conversation', () => {
         ...request,
         text: json({ tokensIn: 12_345, tokensOut: 321, cost: 0.0123 })
       });
-      expect(row(request.ts).textContent).toBe('↑ 12.3k ↓ 321$0.0123');
+      expect(row(request.ts).textContent).toBe('↑ 12.3K ↓ 321$0.01');
     });
 
     it('should say why an answer broke off', async () => {
@@ -574,7 +574,7 @@ describe('the rows of a conversation', () => {
           summary: 'We **plot**.'
         }
       });
-      expect(row(2).textContent).toContain('150k → 9k tokens');
+      expect(row(2).textContent).toContain('150K → 9K tokens');
       expect(row(2).textContent).toContain('$0.02');
       await click('What the model remembers');
       expect(row(2).textContent).toContain('plot');

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { usePanel } from '../../services';
 import { CopyButton } from '../copybutton';
 import { Fold } from '../fold';
-import { durationText } from '../formats';
+import { durationText } from '../../figures';
 import { GrowingText } from '../growingtext';
 import { Markdown } from '../markdown/markdown';
 import { Pictures } from '../pictures';

@@ -6,7 +6,7 @@ import type { CellExecuted, KernelChanged } from '../../../generated/wire';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
-import { durationText } from '../formats';
+import { durationText } from '../../figures';
 import { useParts } from '../parts';
 import { Pictures } from '../pictures';
 import { PlaceLink } from '../placelink';

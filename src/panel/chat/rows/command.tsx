@@ -8,7 +8,7 @@ import { BoundedText } from '../boundedtext';
 import { useChat } from '../chatcontext';
 import { CopyButton } from '../copybutton';
 import type { IExecution } from '../executions';
-import { durationText } from '../formats';
+import { durationText } from '../../figures';
 import { useParts } from '../parts';
 import { PlaceLink } from '../placelink';
 import { RequestButton } from '../requestbutton';

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { usePanel } from '../../services';
 import { Fold } from '../fold';
-import { costText, tokensText } from '../formats';
+import { costText, shortCount } from '../../figures';
 import { Markdown } from '../markdown/markdown';
 import type { IRowContent } from './content';
 
@@ -27,8 +27,8 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
         <span>
           {trans.__(
             'Conversation condensed: %1 → %2 tokens',
-            tokensText(prevContextTokens),
-            tokensText(newContextTokens)
+            shortCount(prevContextTokens),
+            shortCount(newContextTokens)
           )}
         </span>
         {cost > 0 && (

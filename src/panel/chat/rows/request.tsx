@@ -4,7 +4,7 @@ import * as React from 'react';
 import type { ClineApiReqInfo, ClineMessage } from '../../../generated/wire';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
-import { durationText, costText, tokensText } from '../formats';
+import { durationText, costText, shortCount } from '../../figures';
 import { readJson } from '../readjson';
 import { useElapsed } from '../useelapsed';
 import type { IRowContent } from './content';
@@ -53,8 +53,8 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
         >
           {trans.__(
             '↑ %1 ↓ %2',
-            tokensText(info.tokensIn),
-            tokensText(info.tokensOut)
+            shortCount(info.tokensIn),
+            shortCount(info.tokensOut)
           )}
         </span>
       )}

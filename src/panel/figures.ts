@@ -65,3 +65,24 @@ export function momentText(ts: number): string {
     timeStyle: 'short'
   }).format(ts);
 }
+
+/**
+ * A length of time as people say it.
+ */
+export function durationText(
+  trans: TranslationBundle,
+  milliseconds: number
+): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 10) {
+    return trans.__('%1 s', (Math.round(seconds * 10) / 10).toLocaleString());
+  }
+  if (seconds < 60) {
+    return trans.__('%1 s', Math.round(seconds));
+  }
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) {
+    return trans.__('%1 min %2 s', minutes, Math.floor(seconds % 60));
+  }
+  return trans.__('%1 h %2 min', Math.floor(minutes / 60), minutes % 60);
+}
