@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from typing_extensions import assert_never
 
-from ..errors import UnknownTask, Unsupported
+from ..errors import InvalidInput, NotFound, UnknownTask, Unsupported
 from ..messages import ConversationChange, FilesPreview, GoBack, TakeBack, TaskId, UndoOrRedo
 from ..persistence import MessageManager, TaskReader
 from ._services import AgentServices
 from ._workspace_history import WorkspaceHistory
 
 __all__ = ["FilesAlong"]
+
+logger = logging.getLogger(__name__)
 
 
 class FilesAlong:
@@ -56,13 +59,19 @@ class FilesAlong:
     ) -> str | None:
         if isinstance(change, UndoOrRedo):
             went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
-            if went_along is None:
-                return None
-            return await self._history().undo(self._folder(log), await self._family(log), went_along)
+            return None if went_along is None else await self._undone(log, went_along)
         since = await _since(history, change) if wanted else None
         if since is None:
             return None
         return await self._history().go_back(self._folder(log), await self._family(log), since)
+
+    async def _undone(self, log: TaskReader, operation: str) -> str | None:
+        try:
+            return await self._history().undo(self._folder(log), await self._family(log), operation)
+        except (NotFound, InvalidInput) as error:
+            # No quota, and nobody who took it back by itself, may keep the conversation from being brought back.
+            logger.warning("Task %s: the files stay as they are: %s", log.task_id, error.message)
+            return None
 
     def _history(self) -> WorkspaceHistory:
         if self._services.files is None:

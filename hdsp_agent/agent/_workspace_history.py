@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ __all__ = ["SavedStep", "WorkspaceHistory"]
 logger = logging.getLogger(__name__)
 
 _READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup", "network", "kernel", "none"})
+_WRITES_ONLY: Final = frozenset({"write", "write_outside", "write_protected"})
 _Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
 _MEGABYTE: Final = 1_000_000
@@ -235,6 +236,7 @@ class SavedStep:
         self._touching: set[str] = set()
         self._message_ts: int | None = None
         self._acts = False
+        self._only_files = True
         self.begun = False
         """Whether it counts as under way."""
         self.failure: HdspAgentError | None = None
@@ -245,6 +247,8 @@ class SavedStep:
         if action.risks <= _READS_ONLY or not self._history.enabled:
             return
         self._touching.update(path for path in (action.path, *action.paths) if path and self._is_within(path))
+        # Code and commands may change anything.
+        self._only_files = self._only_files and bool(action.path) and action.risks <= _WRITES_ONLY
         self._message_ts = message_ts
         try:
             await self._history.before(self._folder, self)
@@ -278,11 +282,25 @@ class SavedStep:
         author: _Author = "agent" if self.failure is None else "person"
         try:
             await store.save(
-                f"after {self._tool}", task_id=self._task_id, changes_by=author, touching=sorted(self._touching)
+                f"after {self._tool}",
+                task_id=self._task_id,
+                changes_by=author,
+                claims=sorted(_with_copies(self._touching)) if self._only_files else None,
+                touching=sorted(self._touching),
             )
         except HdspAgentError as error:
             # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
             logger.warning("Task %s: what %s changed could not be saved: %s", self._task_id, self._tool, error.message)
+
+
+def _with_copies(paths: Iterable[str]) -> Iterator[str]:
+    """The files, and the copies that Jupyter makes of them when it saves a notebook."""
+    for path in paths:
+        yield path
+        folder, name = os.path.split(path)
+        stem, extension = os.path.splitext(name)
+        if extension == ".ipynb":
+            yield os.path.join(folder, ".ipynb_checkpoints", f"{stem}-checkpoint{extension}")
 
 
 def _when(record: CheckpointRecord) -> tuple[int, int]:

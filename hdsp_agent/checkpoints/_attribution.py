@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ._compare import FileChange, file_changes
 from ._folders import FileEntry, Folder, FolderLoader, FolderRef
 from ._records import Author
 
-__all__ = ["changed_by_persons", "changed_since_crash"]
+__all__ = ["State", "changed_by_persons", "changed_since_crash"]
 
 
-def changed_by_persons(
-    states: Sequence[tuple[FolderRef, Author]], now: Folder, loader: FolderLoader
-) -> frozenset[bytes]:
+@dataclass(frozen=True)
+class State:
+    """A checkpoint, and who made what changed since the one before; ``claims`` are the files they say so of, None all."""
+
+    folder: FolderRef | Folder
+    author: Author
+    claims: frozenset[bytes] | None = None
+
+    def maker(self, path: bytes) -> Author:
+        """Who changed this file, if it changed."""
+        return self.author if self.claims is None or path in self.claims else "person"
+
+
+def changed_by_persons(states: Sequence[State], now: Folder, loader: FolderLoader) -> frozenset[bytes]:
     """The files whose last change since the first state was a person's. What happened after the last state, nobody
     claimed, so it counts as the person's."""
     last: dict[bytes, Author] = {}
-    steps: list[tuple[FolderRef | Folder, Author]] = [*states, (now, "person")]
-    for (older, _), (newer, author) in reversed(list(pairwise(steps))):
-        for change in file_changes(older, newer, loader):
+    steps = [*states, State(now, "person")]
+    for older, newer in reversed(list(pairwise(steps))):
+        for change in file_changes(older.folder, newer.folder, loader):
             if _counts(change):
-                last.setdefault(change.path, author)
+                last.setdefault(change.path, newer.maker(change.path))
     # Where only touched files are kept, a file may have changed while nobody looked.
-    for change in file_changes(states[0][0], now, loader):
+    for change in file_changes(states[0].folder, now, loader):
         if _counts(change):
             last.setdefault(change.path, "person")
     return frozenset(path for path, author in last.items() if author == "person")

@@ -19,12 +19,12 @@ from typing import Final, Literal
 
 from ..errors import Conflict, HdspAgentError, InvalidInput
 from ..messages import TaskId
-from ._attribution import changed_by_persons, changed_since_crash
+from ._attribution import State, changed_by_persons, changed_since_crash
 from ._checkpoint_store import CheckpointStore, store_folder_of
 from ._collection import collect, wants_collection
 from ._compare import file_changes
 from ._file_names import NamedFile, from_text, named
-from ._folders import FileEntry, Folder, FolderRef
+from ._folders import FileEntry, Folder
 from ._git_objects import COMMIT, EMPTY_TREE, commit_text
 from ._limits import Limits
 from ._plan import Choice, Everything, Plan, Step, make_plan
@@ -80,10 +80,12 @@ class FileCheckpoints:
             with suppress(InvalidInput):
                 self.workspace.touched.add(from_text(path, self.workspace.path))
 
-    def save(self, reason: str, author: Author, anchor: Anchor) -> CheckpointRecord:
+    def save(
+        self, reason: str, author: Author, anchor: Anchor, claims: Collection[str] | None = None
+    ) -> CheckpointRecord:
         """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again."""
         with self.store.changing():
-            return self._save(reason, author, anchor)
+            return self._save(reason, author, anchor, claims=claims)
 
     def plan(self, target: str, selection: Selection) -> RestorePlan:
         """What ``restore`` would do. Saves the workspace as it is, so the restore itself has nothing left to save."""
@@ -262,7 +264,14 @@ class FileCheckpoints:
             )
         return record
 
-    def _save(self, reason: str, author: Author, anchor: Anchor, more: Collection[bytes] = ()) -> CheckpointRecord:
+    def _save(
+        self,
+        reason: str,
+        author: Author,
+        anchor: Anchor,
+        more: Collection[bytes] = (),
+        claims: Collection[str] | None = None,
+    ) -> CheckpointRecord:
         head = self.store.log.head
         if self.store.log.generation != self._generation:
             # Another server packed the store anew: what is remembered may name objects that were dropped.
@@ -272,6 +281,8 @@ class FileCheckpoints:
         if head is not None and self.workspace.known is None:
             self.workspace.remember(self.store.node(head), self.store.loader)
         record, _ = self._record(reason, author, anchor, more)
+        if claims is not None:
+            record = record.model_copy(update={"claims": self._names(sorted(claims))})
         if head is not None and record.commit == head.commit and _says_nothing_new(anchor, head):
             return head
         self.store.log.append(
@@ -336,10 +347,17 @@ class FileCheckpoints:
             persons = changed_by_persons(self._states_since(target), now, loader)
         return make_plan(now, self.store.node(target), loader, persons, self._choice(selection))
 
-    def _states_since(self, target: CheckpointRecord) -> list[tuple[FolderRef, Author]]:
+    def _states_since(self, target: CheckpointRecord) -> list[State]:
         records = list(self.store.log.checkpoints.values())
         first = next(number for number, record in enumerate(records) if record.id == target.id)
-        return [(self.store.node(record), record.author) for record in records[first:]]
+        return [
+            State(
+                self.store.node(record),
+                record.author,
+                None if record.claims is None else frozenset(file.name() for file in record.claims),
+            )
+            for record in records[first:]
+        ]
 
     def _choice(self, selection: Selection) -> Choice:
         root = self.workspace.path

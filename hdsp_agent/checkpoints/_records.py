@@ -49,6 +49,8 @@ class CheckpointRecord(_Line):
     """What git's trees cannot say: full modes, times, empty folders, what was skipped and why."""
     author: Author = "person"
     """Who made the changes since the checkpoint before."""
+    claims: tuple[NamedFile, ...] | None = None
+    """Of these files alone; what else changed is the person's. None is of all."""
     scope: Literal["workspace", "touched"] = "workspace"
     scope_reason: str | None = None
     """Why only touched files are kept: ``files``, ``seconds``, ``home``, ``network``, ``setting``."""

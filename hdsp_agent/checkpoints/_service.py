@@ -49,19 +49,20 @@ class Checkpoints:
         ui_offset: int | None = None,
         api_offset: int | None = None,
         changes_by: Literal["person", "agent"] = "person",
+        claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
     ) -> CheckpointRecord:
         """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again.
 
         ``changes_by`` says who made what changed since the checkpoint before: save with ``agent`` after the agent has done
-        something, or what it did counts as the person's and a restore keeps it. ``touching`` are files the agent is about to
+        something, or what it did counts as the person's and a restore keeps it. With ``claims`` only these files are its own. ``touching`` are files the agent is about to
         change, which is all that is kept of a home folder or a huge workspace.
         """
         anchor = Anchor(task_id, message_ts, ui_offset, api_offset)
 
         def work(files: FileCheckpoints) -> CheckpointRecord:
             files.touch(touching)
-            return files.save(reason, changes_by, anchor)
+            return files.save(reason, changes_by, anchor, claims)
 
         record = await self._run(work)
         if (self._tidying is None or self._tidying.done()) and await self._run(lambda files: files.wants_collection()):

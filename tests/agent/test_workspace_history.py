@@ -16,7 +16,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import call_tool
-from hdsp_agent.tools import ActionRequest
+from hdsp_agent.tools import ActionRequest, Risk
 
 from .scripted_agent import running_agent, until
 
@@ -71,6 +71,22 @@ async def test_what_the_person_changed_before_a_save_that_failed_stays_theirs(
     begun.ended()
     await history.go_back(folder, [ONE], 1)
     assert (folder / "mine.txt").read_text() == "mine\n"
+    await history.close()
+
+
+@pytest.mark.parametrize(("risk", "kept"), [("write", "meanwhile\n"), ("shell", "before\n")])
+async def test_of_what_changes_while_a_file_is_written_only_that_file_is_the_agents(
+    tmp_path: Path, risk: Risk, kept: str
+) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    begun = SavedStep(history, folder, ONE, "write_to_file")
+    await begun.approved(ActionRequest(frozenset({risk}), "write_to_file", path="note.txt"), 1)
+    (folder / "note.txt").write_text("the agent's\n")
+    (folder / "mine.txt").write_text("meanwhile\n")
+    begun.ended()
+    await history.go_back(folder, [ONE], 1)
+    # A command may change anything, so what changed while it ran cannot be told apart.
+    assert [(folder / name).read_text() for name in ("note.txt", "mine.txt")] == ["before\n", kept]
     await history.close()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.serverapp import ServerApp
 
+from hdsp_agent.checkpoints import Checkpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence import NewTask
@@ -247,6 +248,23 @@ async def test_files_go_back_with_the_conversation_and_come_again_with_an_undo(
         assert (note.read_text(), own.read_text()) == ("once\n", "mine, changed since\n")
         assert (await panel.ask("redoConversation"))["ok"]
         assert note.read_text() == "before\n"
+
+
+async def test_a_conversation_comes_back_though_its_files_are_not_kept_any_more(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, QUESTION, WRITE, DONE)
+    async with connect() as panel:
+        _, ts = await talk(panel)
+        whole = kept(panel)
+        assert (await panel.ask("rewindTask", messageTs=ts, keep=True, restoreFiles=True))["ok"]
+        files = Checkpoints(jp_root_dir, services.config.home / "checkpoints")
+        await files.undo()
+        await files.close()
+        assert (jp_root_dir / "note.txt").exists()
+        assert (await panel.ask("undoConversation"))["ok"]
+        await panel.until(lambda: kept(panel) == whole)
+        assert (jp_root_dir / "note.txt").exists()
 
 
 @pytest.mark.parametrize(
