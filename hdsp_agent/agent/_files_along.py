@@ -33,7 +33,12 @@ class FilesAlong:
     async def preview(
         self, log: TaskReader, history: MessageManager, change: ConversationChange
     ) -> FilesPreview | None:
-        """What would become of the files; None is nothing."""
+        """What would become of the files; None is nothing. With an undo they go as they went with what it undoes."""
+        if isinstance(change, UndoOrRedo):
+            went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
+            if went_along is None:
+                return None
+            return await self._history().preview_undo(self._folder(log), await self._family(log), went_along)
         since = await _since(history, change)
         if since is None:
             return None

@@ -86,6 +86,7 @@ class MessageOperations:
 
     async def preview(self, task_id: TaskId, change: ConversationChange, *, files: bool = False) -> ConversationPreview:
         """What a change would take back, with ``files`` also of the workspace. Nothing is stopped or changed by looking."""
+        along = files or isinstance(change, UndoOrRedo)
         history = await self._to_look_at(task_id)
         foreseen = await _foresee(history, change)
         removed, restored = EffectTally(), EffectTally()
@@ -105,7 +106,7 @@ class MessageOperations:
             can_be_undone=bool(removed.messages or restored.messages),
             gone_on=foreseen.gone_on,
             stops_task=self._manager.status(task_id) == "running",
-            files=await self._files.preview(await self._reader(task_id), history, change) if files else None,
+            files=await self._files.preview(await self._reader(task_id), history, change) if along else None,
         )
 
     async def fork(self, task_id: TaskId, ts: int) -> TaskId:

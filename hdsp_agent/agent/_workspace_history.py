@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
-from ..checkpoints import CheckpointRecord, Checkpoints, Limits, PlannedChange, RestorePlan
+from ..checkpoints import CheckpointId, CheckpointRecord, Checkpoints, Limits, PlannedChange, RestorePlan
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
@@ -80,15 +80,13 @@ class WorkspaceHistory:
         """What going back to before what these tasks did from the time ``since`` on would change; None is nothing."""
         async with self._turn(folder):
             way = await self._way_back(folder, task_ids, since)
-        if way is None:
-            return None
-        changes = _files_of(way.plan)
-        return FilesPreview(
-            changes=[FileChange(path=change.path, action=change.action) for change in changes[:_MOST_TOLD]],
-            more_changes=max(0, len(changes) - _MOST_TOLD),
-            kept=list(way.kept[:_MOST_TOLD]),
-            open_notebooks=list(way.open_notebooks),
-        )
+        return None if way is None else _told(way)
+
+    async def preview_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> FilesPreview | None:
+        """What ``undo`` would change; None is nothing."""
+        async with self._turn(folder):
+            way = await self._way_again(folder, task_ids, operation)
+        return None if way is None else _told(way)
 
     async def go_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> str | None:
         """Bring the files back to before what these tasks did from then on; the operation's id, None if nothing changed.
@@ -103,17 +101,9 @@ class WorkspaceHistory:
 
     async def undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> str:
         """Take back what ``go_back``, or an undo, did; the id of this operation."""
-        store = self._store(folder)
         async with self._turn(folder):
-            await self._claim(folder)
-            done = next((each for each in await store.operations() if each.id == operation), None)
-            left: set[str] = set()
-            if done is not None and done.before is not None and done.checkpoint is not None:
-                plan = await store.plan_restore(done.before)
-                touched = [change.path for change in (*plan.changes, *plan.conflicts)]
-                left.update(await self._open_notebooks(folder, touched))
-                left |= await _changed_by_others(store, done.checkpoint, task_ids)
-            return (await store.undo(operation, leave=sorted(left))).id
+            way = await self._way_again(folder, task_ids, operation)
+            return (await self._store(folder).undo(operation, leave=way.left if way is not None else ())).id
 
     def refuse_early(self) -> None:
         """Raise why no files can be brought back."""
@@ -187,16 +177,28 @@ class WorkspaceHistory:
         ]
         if not records:
             return None
-        await self._claim(folder)
         target = min(records, key=_when)
-        plan = await store.plan_restore(target.id)
+        return await self._way_to(folder, task_ids, target.id, since=target)
+
+    async def _way_again(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> _WayBack | None:
+        done = next((each for each in await self._store(folder).operations() if each.id == operation), None)
+        if done is None or done.before is None or done.checkpoint is None:
+            return None
+        return await self._way_to(folder, task_ids, done.before, since=done.checkpoint)
+
+    async def _way_to(
+        self, folder: Path, task_ids: Sequence[TaskId], target: CheckpointId, *, since: CheckpointRecord
+    ) -> _WayBack:
+        store = self._store(folder)
+        await self._claim(folder)
+        plan = await store.plan_restore(target)
         changed = [change.path for change in _files_of(plan)]
-        others = await _changed_by_others(store, target, task_ids)
+        others = await _changed_by_others(store, since, task_ids)
         opened = await self._open_notebooks(folder, changed)
         left = sorted({*opened, *others.intersection(changed)})
         kept = (*(change.path for change in plan.conflicts), *(path for path in left if path not in opened))
         if left:
-            plan = await store.plan_restore(target.id, leave=left)
+            plan = await store.plan_restore(target, leave=left)
         return _WayBack(plan, opened, kept, left)
 
     async def _open_notebooks(self, folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
@@ -305,6 +307,16 @@ def _with_copies(paths: Iterable[str]) -> Iterator[str]:
 
 def _when(record: CheckpointRecord) -> tuple[int, int]:
     return record.message_ts or 0, record.ts
+
+
+def _told(way: _WayBack) -> FilesPreview:
+    changes = _files_of(way.plan)
+    return FilesPreview(
+        changes=[FileChange(path=change.path, action=change.action) for change in changes[:_MOST_TOLD]],
+        more_changes=max(0, len(changes) - _MOST_TOLD),
+        kept=list(way.kept[:_MOST_TOLD]),
+        open_notebooks=list(way.open_notebooks),
+    )
 
 
 def _files_of(plan: RestorePlan) -> Sequence[PlannedChange]:

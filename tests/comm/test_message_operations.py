@@ -244,6 +244,10 @@ async def test_files_go_back_with_the_conversation_and_come_again_with_an_undo(
         assert note.read_text() == "once\n", "a look changes nothing"
         assert (await panel.ask("rewindTask", messageTs=ts, keep=True, restoreFiles=True))["ok"]
         assert (note.read_text(), own.read_text()) == ("before\n", "mine, changed since\n")
+        assert (await panel.ask("previewConversation", change={"operation": "undo"}))["ok"]
+        files = messages(panel, "conversationPreview")[-1]["preview"]["files"]
+        assert files["changes"] == [{"path": "note.txt", "action": "overwrite"}]
+        assert note.read_text() == "before\n", "a look changes nothing"
         assert (await panel.ask("undoConversation"))["ok"]
         assert (note.read_text(), own.read_text()) == ("once\n", "mine, changed since\n")
         assert (await panel.ask("redoConversation"))["ok"]
