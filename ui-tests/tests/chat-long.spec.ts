@@ -11,6 +11,8 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
   lab,
   model
 }) => {
+  // Hundreds of tools run, one after the other.
+  test.setTimeout(180_000);
   await lab.api.change({
     autoApprovalEnabled: true,
     alwaysAllowReadOnly: true
@@ -47,7 +49,7 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
     await expect(async () => {
       await lab.page.mouse.wheel(0, -3_000);
       await expect(first).toBeInViewport({ timeout: 200 });
-    }).toPass();
+    }).toPass({ intervals: [50], timeout: 60_000 });
     await lab.picture('chat-long');
   });
 

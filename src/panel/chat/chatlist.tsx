@@ -48,6 +48,15 @@ export function ChatList(): JSX.Element {
       load();
     }
   }, [rows, load]);
+  const onWheel = React.useCallback(
+    ({ deltaY }: React.WheelEvent) => {
+      // At the very beginning nothing scrolls that would tell of it.
+      if (deltaY < 0 && (box.current?.scrollTop ?? AHEAD) < AHEAD) {
+        load();
+      }
+    },
+    [load]
+  );
 
   return (
     <div className="jp-hdspAgent-chat">
@@ -61,6 +70,7 @@ export function ChatList(): JSX.Element {
         aria-busy={older.isLoading}
         onFocus={({ target }) => setFocused(rowOf(target))}
         onBlur={({ relatedTarget }) => setFocused(rowOf(relatedTarget))}
+        onWheel={onWheel}
         onKeyDown={event => moveByRow(event, rows, list.current)}
       >
         <Virtualizer
