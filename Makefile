@@ -12,6 +12,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Neither a person's own pip settings for editable builds nor yarn's questions may change what we build.
 export HATCH_JUPYTER_BUILDER_SKIP_NPM := 1
 export YARN_ENABLE_TELEMETRY := 0
+# Where an environment forbids bytecode, each of the many programs the tests start would compile all anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 PY_INSTALLED := $(VENV)/.stamp-installed
 JS_INSTALLED := node_modules/.stamp-installed

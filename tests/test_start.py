@@ -16,31 +16,42 @@ import pytest
 from hdsp_agent.comm.services import Services
 
 IMPORT_BUDGET_MS = 150
-BACKGROUND_BUDGET_MS = 1_000
+BACKGROUND_BUDGET = 1.0
+"""Of what importing Jupyter Server itself takes."""
 
 _MEASURE = """
 import json, sys, time
+began = time.perf_counter()
 import jupyter_server.serverapp, jupyter_server.extension.application, anyio.to_thread
 started = time.perf_counter()
+jupyter = (started - began) * 1000
 import hdsp_agent.app
 loading = (time.perf_counter() - started) * 1000
 import hdsp_agent._graph
 everything = (time.perf_counter() - started) * 1000
-print(json.dumps({"loading": loading, "everything": everything, "modules": sorted(sys.modules)}))
+print(json.dumps({"loading": loading, "share": everything / jupyter, "modules": sorted(sys.modules)}))
 """
 
 
-def _measure() -> dict[str, object]:
-    said = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True)
+def _measure(bytecode: Path | None = None) -> dict[str, object]:
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if bytecode:
+        environ["PYTHONPYCACHEPREFIX"] = str(bytecode)
+    said = subprocess.run(
+        [sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True, env=environ
+    )
     measured: dict[str, object] = json.loads(said.stdout)
     return measured
 
 
-def test_loading_the_extension_stays_within_its_import_budget() -> None:
-    runs = [_measure() for _ in range(5)]
+def test_loading_the_extension_stays_within_its_import_budget(tmp_path: Path) -> None:
+    # As installed, with its bytecode: an environment that writes none compiles every module anew.
+    _measure(tmp_path)
+    runs = [_measure(tmp_path) for _ in range(5)]
     assert median(float(str(run["loading"])) for run in runs) <= IMPORT_BUDGET_MS
-    # What is imported in a thread once Jupyter listens has a bound too, else it would creep.
-    assert median(float(str(run["everything"])) for run in runs) <= BACKGROUND_BUDGET_MS
+    # What is imported in a thread once Jupyter listens has a bound too, else it would creep. How fast the
+    # machine is right now is told by Jupyter's own import.
+    assert median(float(str(run["share"])) for run in runs) <= BACKGROUND_BUDGET
 
 
 @pytest.mark.parametrize(
