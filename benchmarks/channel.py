@@ -1,7 +1,7 @@
 """The channel under load: 2,000 frames a second to three tabs in a real browser.
 
 80 messages stream at once, 30 pieces a second each, which coalescing makes a little over 2,000 frames of; every piece of text carries the time it was
-published at, and each tab reads it back from its own DOM.
+published at, and each tab reads that of the newest message, the one in sight, back from its own DOM.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _judge(pieces: int, report: dict[str, list[float]], idle: Probe, loaded: Pro
             goal=">= 2000 /s", met=min(report["frames"]) / SECONDS >= 2000, runs=TABS,
         ),
         result(
-            "channel.pieces", "pieces of text seen in each tab's DOM, of those published", seen, "pieces",
-            baseline=float(pieces), goal="all of them", met=seen == pieces, runs=TABS,
+            "channel.pieces", "pieces of the message in sight seen in each tab's DOM, of those published", seen, "pieces",
+            baseline=float(pieces // MESSAGES), goal="all of them", met=seen == pieces // MESSAGES, runs=TABS,
         ),
         result(
             "channel.server_to_dom", "published on the server to visible in the DOM, p95", p95, "ms",

@@ -2,22 +2,11 @@
 // Usage: notebook.mjs URL TOKEN CHROMIUM NOTEBOOK; says "ready", answers "report" on standard input with one line of JSON.
 import { createInterface } from 'node:readline';
 
-import { chromium } from '@playwright/test';
+import { launched } from './browser.mjs';
 
 const [url, token, executablePath, notebook] = process.argv.slice(2);
 
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync'
-  ]
-});
+const browser = await launched(executablePath);
 const page = await browser.newPage();
 await page.goto(`${url}/lab/tree/${notebook}?token=${token}`);
 const cell = page.locator('.jp-Cell[data-windowed-list-index="0"]');

@@ -5,23 +5,11 @@
 // {scroll: SECONDS} with the longest task meanwhile; {usage: true} with what the page has done and holds.
 import { createInterface } from 'node:readline';
 
-import { chromium } from '@playwright/test';
+import { launched } from './browser.mjs';
 
 const [executablePath] = process.argv.slice(2);
 
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--js-flags=--expose-gc'
-  ]
-});
+const browser = await launched(executablePath);
 
 /** Runs in the page before its scripts: notes when a page of messages arrives, and every long task. */
 function watch() {

@@ -1,37 +1,34 @@
-// Tabs of a real browser with the panel open, each noting when published text shows in its DOM.
+// Tabs of a real browser with the panel open, each noting when published text shows in its DOM: that of the newest
+// message, which is the one in sight.
 // Usage: tabs.mjs URL TOKEN CHROMIUM COUNT; says "ready", answers "report" on standard input with one line of JSON.
 import { createInterface } from 'node:readline';
 
-import { chromium } from '@playwright/test';
+import { launched } from './browser.mjs';
 
 const [url, token, executablePath, count] = process.argv.slice(2);
 
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--js-flags=--expose-gc'
-  ]
-});
+const browser = await launched(executablePath);
 const context = await browser.newContext();
 
 /** Runs in the page: reads the times that text carries, once each. */
 function watchRows() {
-  const read = new Map();
+  let newest = 0;
+  let read = null;
   window.hdspLatencies = [];
   window.hdspFrames = 0;
   const look = row => {
     const text = row.textContent;
-    const from = read.get(row.dataset.ts) ?? text.search(/\d{13}\.\d;/);
-    if (from < 0) {
+    const begins = text.search(/\d{13}\.\d;/);
+    const ts = Number(row.dataset.ts);
+    if (begins < 0 || ts < newest) {
       return;
     }
+    if (ts > newest) {
+      newest = ts;
+      read = null;
+      window.hdspLatencies = [];
+    }
+    const from = read ?? begins;
     const upTo = text.lastIndexOf(';') + 1;
     if (upTo <= from) {
       return;
@@ -40,7 +37,7 @@ function watchRows() {
     for (const piece of text.slice(from, upTo - 1).split(';')) {
       window.hdspLatencies.push(now - Number(piece));
     }
-    read.set(row.dataset.ts, upTo);
+    read = upTo;
   };
   new MutationObserver(changes => {
     const rows = new Set();
