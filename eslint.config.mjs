@@ -95,6 +95,7 @@ export default tseslint.config(
   },
   {
     // The channel, the panel and what notebooks are open are on from the start, so they load then.
+    // So do the commands, which keys and palette need; what they do loads when one is run.
     files: [
       'src/comm/plugin.ts',
       'src/commands/plugin.ts',

@@ -32,6 +32,7 @@ const shared = {
   rootDir: __dirname,
   roots: ['<rootDir>/src'],
   moduleFileExtensions,
+  setupFilesAfterEnv: ['<rootDir>/src/__tests__/quietconsole.ts'],
   transform: {
     ...transform,
     // Types are checked by `jlpm build:lib`, which compiles the tests too.

@@ -18,6 +18,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "kernel": ("kernels",),
     "checkpoint": ("checkpoints",),
     "panel": ("panel_bundle", "panel"),
+    "local": ("local",),
 }
 """What the ids of results begin with, and the modules that measure them."""
 

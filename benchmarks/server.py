@@ -107,6 +107,8 @@ def jupyter_server(
             "JUPYTER_CONFIG_DIR": str(config),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "HDSP_AGENT_HOME": f"{folder}/.hdsp",
+            # A person's own embedded models are neither used nor deleted.
+            "HDSP_AGENT_MODELS": f"{folder}/.models",
             "JUPYTERLAB_WORKSPACES_DIR": f"{folder}/.workspaces",
             **(environment or {}),
         }

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from jupyter_server.utils import url_path_join
 
-from ._operator import home_of, person_of_server, policy_of, user_config_of, workspace_of
+from ._operator import home_of, local_models_folder_of, person_of_server, policy_of, user_config_of, workspace_of
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
 from .comm.composer_requests import ComposerRequests
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.model_rooms import ModelRooms
 from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
 from .comm.notebooks import ServerNotebooks
@@ -36,6 +37,7 @@ from .errors import HdspAgentError
 from .events import jupyter_event, schema_paths
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
+from .local import LocalModels
 from .messages import NoticesUpdatedMessage, StateMessage, TaskEvent, warm_up
 from .persistence import HistoryChange
 
@@ -54,7 +56,8 @@ def build_services(app: HdspAgentApp) -> Services:
     configuration = _configuration(app)
     room = _conversations(app, configuration)
     notebooks = _notebooks(app, configuration, room)
-    agent, screens, requests = _agent(app, configuration, room, notebooks)
+    local_models = LocalModels(local_models_folder_of(app), policy=lambda: configuration.config.policy)
+    agent, screens, requests = _agent(app, configuration, room, notebooks, local_models)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
@@ -73,6 +76,7 @@ def build_services(app: HdspAgentApp) -> Services:
         agent=agent,
         notebooks=notebooks,
         screens=screens,
+        local_models=local_models,
         ipc=IpcServer(agent, configuration.home / IPC_FOLDER, log=app.log) if app.ipc_enabled else None,
         max_body_bytes=app.max_body_bytes,
     )
@@ -136,7 +140,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         remembered=app.max_memory_messages,
         log=app.log,
     )
-    history = History(storage, channels)
+    history = History(storage, channels, ModelRooms(config))
     return _Conversations(dispatcher, channels, storage_notices, storage, history)
 
 
@@ -157,12 +161,24 @@ def _notebooks(app: HdspAgentApp, configuration: _Configuration, room: _Conversa
 
 
 def _agent(
-    app: HdspAgentApp, configuration: _Configuration, room: _Conversations, notebooks: ServerNotebooks
+    app: HdspAgentApp,
+    configuration: _Configuration,
+    room: _Conversations,
+    notebooks: ServerNotebooks,
+    local_models: LocalModels,
 ) -> tuple[RunningAgent, Screens, AgentRequests]:
     workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
     room.history.attach(feed)
-    agent = RunningAgent(configuration.config, room.storage, feed, workspace=workspace, notebooks=notebooks.notebooks)
+    notebooks.notebooks.desk.on_moved(room.history.notebook_moved)
+    agent = RunningAgent(
+        configuration.config,
+        room.storage,
+        feed,
+        workspace=workspace,
+        notebooks=notebooks.notebooks,
+        local=local_models,
+    )
     screens = Screens(agent, room.history, ScreenMemory(configuration.home, workspace))
     room.channels.on_arrival(screens.arrived)
     return agent, screens, AgentRequests(agent, room.history, room.channels, screens, configuration.config)

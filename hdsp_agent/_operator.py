@@ -13,11 +13,12 @@ from .comm import Owner
 from .comm.identity import server_owner
 from .config import Fetch, OperatorPolicy, UserConfigSource
 from .errors import InvalidSetting
+from .local import default_weights_folder
 
 if TYPE_CHECKING:
     from .app import HdspAgentApp
 
-__all__ = ["home_of", "person_of_server", "policy_of", "user_config_of", "workspace_of"]
+__all__ = ["home_of", "local_models_folder_of", "person_of_server", "policy_of", "user_config_of", "workspace_of"]
 
 _NEVER_GIGABYTES: Final = 100_000
 """The largest the setting can be; the operator writes 0."""
@@ -35,6 +36,11 @@ def home_of(app: HdspAgentApp) -> Path:
     return home
 
 
+def local_models_folder_of(app: HdspAgentApp) -> Path:
+    """Where weights of embedded models are kept."""
+    return Path(app.local_models_dir).expanduser().absolute() if app.local_models_dir else default_weights_folder()
+
+
 def workspace_of(app: HdspAgentApp) -> Path:
     """The folder tasks work in: the one the server serves, which paths of notebooks are relative to."""
     assert app.serverapp is not None
@@ -48,6 +54,7 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_modes=tuple(app.allowed_modes) or None,
         allowed_tools=tuple(app.allowed_tools) or None,
         allow_auto_approval=app.allow_auto_approval,
+        allow_local_models=app.allow_local_models,
         default_profile=app.default_profile,
         default_provider=app.default_provider or None,
         default_model=app.default_model or None,

@@ -41,6 +41,11 @@ class HdspAgentApp(ExtensionApp):
         HDSP_AGENT_HOME, else ~/.hdsp-agent."""
     ).tag(config=True)
 
+    local_models_dir = Unicode(
+        help="""Folder of the embedded models' weights, which several servers may share. Default: the environment variable
+        HDSP_AGENT_MODELS, else hdsp-agent/models in the person's cache folder."""
+    ).tag(config=True)
+
     # -- what people may do
 
     allowed_providers = List(
@@ -53,6 +58,9 @@ class HdspAgentApp(ExtensionApp):
     allowed_tools = List(Unicode(), help="Tools the agent may use, by name. Empty: all.").tag(config=True)
     allow_auto_approval = Bool(
         True, help="Whether people may let the agent act without asking. False: every action asks, whatever they set."
+    ).tag(config=True)
+    allow_local_models = Bool(
+        True, help="Whether people may fetch an embedded model and run it on this machine. False: neither."
     ).tag(config=True)
     fixed_settings = Dict(
         help="""Settings people can see but not change, by name: {'mode': 'ask', 'autoApprovalEnabled': False}.

@@ -127,6 +127,71 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       ? MODEL[kind](trans)
       : trans.__('The model gave no answer: %1', error.message);
   },
+  local_consent_missing: (trans, error) =>
+    trans.__(
+      'Fetching this model takes %1 MB, and it is under the licence %2. Agree to both first.',
+      param(error, 'megabytes'),
+      param(error, 'licence')
+    ),
+  local_not_a_model: (trans, error) =>
+    trans.__(
+      '%1 is no model that can be used. Choose a file in the GGUF format, version 2 or 3. (%2)',
+      param(error, 'path'),
+      param(error, 'reason')
+    ),
+  local_weights_missing: trans =>
+    trans.__(
+      'The embedded model is not on this machine yet. Get it with “hdsp-agent model get” in a terminal.'
+    ),
+  local_runtime_missing: trans =>
+    trans.__(
+      'The embedded model needs an extra that is not installed. Install it with “%1” where the server runs, then restart the server.',
+      "pip install 'hdsp-agent[local]'"
+    ),
+  local_weights_unreachable: (trans, error) =>
+    trans.__(
+      'The model could not be fetched. Check the connection and try again: it goes on from where it stopped. Or name a file that you have. (%1)',
+      param(error, 'reason')
+    ),
+  local_wrong_checksum: (trans, error) =>
+    trans.__(
+      '%1 is not the model: its checksum is wrong. It is not used. Remove it, then get the model again.',
+      param(error, 'source')
+    ),
+  local_no_space: (trans, error) =>
+    param(error, 'needed')
+      ? trans.__(
+          'There is not enough space in %1: %2 MB are needed and %3 MB are free. Free some space, then try again.',
+          param(error, 'path'),
+          param(error, 'needed'),
+          param(error, 'free')
+        )
+      : trans.__(
+          'The disk of %1 is full. What was fetched was deleted. Free some space, then try again.',
+          param(error, 'path')
+        ),
+  local_runtime_failed: (trans, error) =>
+    trans.__(
+      '%1 cannot be run: %2. It is started again when it is needed.',
+      param(error, 'model'),
+      param(error, 'reason')
+    ),
+  local_too_little_memory: (trans, error) =>
+    param(error, 'needed')
+      ? trans.__(
+          'There is too little memory to run %1: it takes about %2 MB, and %3 MB are free. Close other programs or notebooks, or choose a smaller model.',
+          param(error, 'model'),
+          param(error, 'needed'),
+          param(error, 'free')
+        )
+      : trans.__(
+          'There is too little memory to run %1. Close other programs or notebooks, or choose a smaller model.',
+          param(error, 'model')
+        ),
+  local_cpu_too_old: trans =>
+    trans.__(
+      "This machine's processor lacks instructions that the embedded model needs. Use a model service, or a model server on another machine."
+    ),
   secret_storage_unavailable: (trans, error) =>
     trans.__(
       'Saved keys cannot be used. %1 The settings of HDSP Agent say where else they can be kept.',
@@ -331,6 +396,28 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
 };
 
 /**
+ * Why the server knows no rule that would approve an action.
+ */
+const RULES: Readonly<Record<string, Sentence>> = {
+  rule_always_asked: trans =>
+    trans.__('The operator of this server has every action asked about.'),
+  rule_commands_fixed: trans =>
+    trans.__('The operator of this server decides which commands are allowed.'),
+  rule_settings_fixed: trans =>
+    trans.__(
+      'The operator of this server has actions of this kind asked about.'
+    ),
+  rule_denied: trans =>
+    trans.__('A rule of yours denies this command, and goes before any other.'),
+  rule_any_command: trans =>
+    trans.__(
+      'This command can do anything, so no rule can cover it. It is asked about each time.'
+    ),
+  rule_none: trans =>
+    trans.__('No rule can approve this. It is asked about each time.')
+};
+
+/**
  * What this page finds out by itself.
  */
 const OWN: Readonly<Record<string, Sentence>> = {
@@ -383,6 +470,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ...KEY_STORAGE,
   ...CONFIGURATION,
   ...CONVERSATIONS,
+  ...RULES,
   ...OWN
 };
 

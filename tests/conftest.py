@@ -25,6 +25,12 @@ def storage_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def no_models_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nor are their embedded models used or deleted; a test that wants a real one says so."""
+    monkeypatch.setenv("HDSP_AGENT_MODELS", str(tmp_path / "embedded-models"))
+
+
+@pytest.fixture(autouse=True)
 def no_keys_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a person's keys nor their keyring take part in tests."""
     from hdsp_agent.config import secret_environment

@@ -32,7 +32,7 @@ def test_every_trait_says_what_it_is_for() -> None:
 
 def test_the_architecture_page_lists_every_rest_path() -> None:
     page = text("docs/architecture.md").split("## REST")[1].split("## Settings and keys")[0]
-    documented = {"/" + path for path in re.findall(r"`([a-z][a-z/{}]*)`", page)}
+    documented = {"/" + path for path in re.findall(r"`([a-z][a-z/{}-]*)`", page)}
     assert {path for path in routes() if path != "/openapi.json"} <= documented
 
 

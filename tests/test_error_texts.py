@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from hdsp_agent.errors import HdspAgentError
+from hdsp_agent.local import CpuTooOld
 from hdsp_agent.notebooks import CellConflict
 
 ROOT = Path(__file__).parent.parent
@@ -24,7 +25,14 @@ def codes_of(error: type[HdspAgentError]) -> set[str]:
 
 def test_every_error_of_the_tree_has_a_sentence() -> None:
     codes = codes_of(HdspAgentError)
-    assert {"invalid_setting", CellConflict.code} <= codes
+    assert {"invalid_setting", CellConflict.code, CpuTooOld.code} <= codes
+    assert codes <= KNOWN
+
+
+def test_every_reason_why_no_rule_helps_has_a_sentence() -> None:
+    path = ROOT / "hdsp_agent" / "agent" / "approval" / "_suggestions.py"
+    codes = {code for found in SAID.findall(path.read_text(encoding="utf-8")) for code in found if code}
+    assert {"rule_any_command", "rule_none"} <= codes
     assert codes <= KNOWN
 
 

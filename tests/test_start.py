@@ -37,9 +37,7 @@ def _measure(bytecode: Path | None = None) -> dict[str, object]:
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     if bytecode:
         environ["PYTHONPYCACHEPREFIX"] = str(bytecode)
-    said = subprocess.run(
-        [sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True, env=environ
-    )
+    said = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True, env=environ)
     measured: dict[str, object] = json.loads(said.stdout)
     return measured
 

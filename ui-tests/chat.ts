@@ -2,6 +2,7 @@ import type { ConsoleMessage, Locator, Page } from '@playwright/test';
 
 import type { Lab } from './lab';
 import { expect } from './lab';
+import type { PlayedModel } from './model';
 import { test as notebooksTest } from './notebooks';
 
 export { expect } from './lab';
@@ -123,6 +124,22 @@ export class Chat {
   }
 
   /**
+   * Load the page, and ask for something.
+   */
+  async begin(text: string): Promise<void> {
+    await this.open();
+    await this.say(text);
+  }
+
+  /**
+   * Load the page again, as somebody who is impatient.
+   */
+  async reload(): Promise<void> {
+    await this.lab.page.reload();
+    await this.lab.showPanel();
+  }
+
+  /**
    * Type and send.
    */
   async say(text: string): Promise<void> {
@@ -152,6 +169,14 @@ export class Chat {
    */
   async expectDone(): Promise<void> {
     await this.expectAsked('The agent is done.');
+  }
+
+  /**
+   * Have the model say that it is done, and wait until that is here.
+   */
+  async finish(model: PlayedModel, result?: string): Promise<void> {
+    await model.finish(result);
+    await this.expectDone();
   }
 
   /**
@@ -206,26 +231,13 @@ export const test = notebooksTest.extend<IFixtures>({
   ],
 
   chat: async ({ lab, model }, use) => {
-    await forgetConversations(lab);
     await lab.api.useProfile(model.profile);
     await use(new Chat(lab));
+    await lab.lastLook();
     model.forget();
-    await forgetConversations(lab);
+    await lab.api.forgetTasks();
   }
 });
-
-/**
- * No story begins with what another one left open.
- */
-async function forgetConversations({ api }: Lab): Promise<void> {
-  const { taskHistory } = await api.get<{ taskHistory: { id: string }[] }>(
-    'history?limit=100'
-  );
-  for (const { id } of taskHistory) {
-    await api.command('CloseTask', { taskId: id });
-    await api.deleteTask(id);
-  }
-}
 
 /**
  * JupyterLab asks for the language server, which the tests switch off.

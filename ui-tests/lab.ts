@@ -1,23 +1,15 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, galata, test as galataTest } from '@jupyterlab/galata';
 import type { Locator, Page, WebSocketRoute } from '@playwright/test';
-import * as path from 'path';
 
 import { AgentApi } from './agentapi';
 import { JupyterServer } from './server';
+import type { Theme } from './sight';
+import { look, oursOn, THEMES } from './sight';
 
 export { expect } from '@jupyterlab/galata';
 
 const PANEL_ID = 'hdsp-agent-panel';
-
-/**
- * JupyterLab's themes.
- */
-export const THEMES = {
-  light: 'JupyterLab Light',
-  dark: 'JupyterLab Dark',
-  contrast: 'JupyterLab Dark High Contrast'
-} as const;
 
 /**
  * A page of JupyterLab with the agent in it, as a person sees it.
@@ -188,10 +180,21 @@ export class Lab {
     await expect(this.greeting).toBeVisible();
   }
 
-  async expectConnected(): Promise<void> {
+  async expectConnected(timeout?: number): Promise<void> {
     await expect(
       this.panel.getByText('Connected', { exact: true })
-    ).toBeVisible();
+    ).toBeVisible({ timeout });
+  }
+
+  /**
+   * Wait until the page has found its server again, and not out the pauses
+   * between its tries, which grow; the page's clock must be a test's.
+   */
+  async expectConnectedAgain(): Promise<void> {
+    await expect(async () => {
+      await this.page.clock.fastForward('00:30');
+      await this.expectConnected(2_000);
+    }).toPass({ timeout: 60_000 });
   }
 
   /**
@@ -248,43 +251,47 @@ export class Lab {
   }
 
   /**
-   * Take a picture of the page for people to look at; in dark too, when
-   * `HDSP_UI_PICTURES` is `all`.
+   * Look at the page as it is, in light and in dark: keep a picture, and let axe
+   * look at what is ours.
    */
-  async picture(name: string): Promise<void> {
-    await this.snap(`${name}-light`);
-    if (process.env.HDSP_UI_PICTURES === 'all') {
-      await this.wear('dark');
-      await this.snap(`${name}-dark`);
-      await this.wear('light');
-    }
+  async picture(
+    name: string,
+    themes: readonly Theme[] = ['light', 'dark']
+  ): Promise<void> {
+    this._isLookedAt = true;
+    // A question that has only just come is dimmed, and axe passes that over.
+    await expect(
+      this.panel.locator('.jp-hdspAgent-ask [aria-disabled="true"]')
+    ).toHaveCount(0);
+    await look(this.page as unknown as Page, name, themes);
   }
 
   /**
-   * Take a picture of the page as it is. A theme comes from the server, so this
-   * is all there is without one.
+   * No story ends without having been looked at.
    */
-  async snap(name: string): Promise<void> {
-    await this.page.screenshot({
-      path: path.join(
-        test.info().project.outputDir,
-        'screenshots',
-        `${name}.png`
-      ),
-      animations: 'disabled'
-    });
+  async lastLook(): Promise<void> {
+    const { errors, title } = test.info();
+    if (this._isLookedAt || errors.length || this.page.isClosed()) {
+      return;
+    }
+    if ((await oursOn(this.page as unknown as Page)).length) {
+      await this.picture(title.replace(/\W+/g, '-').toLowerCase());
+    }
   }
 
   /**
    * Put on a theme.
    */
-  async wear(theme: keyof typeof THEMES): Promise<void> {
-    await this.page.theme.setTheme(THEMES[theme]);
+  async wear(theme: Theme): Promise<void> {
+    const { name } = THEMES[theme];
+    await this.page.theme.setTheme(name);
     await expect(this.page.locator('body')).toHaveAttribute(
       'data-jp-theme-name',
-      THEMES[theme]
+      name
     );
   }
+
+  private _isLookedAt = false;
 }
 
 /**
@@ -344,7 +351,9 @@ export const test = galataTest.extend<IFixtures>({
     const api = new AgentApi(request, baseURL ?? '');
     await api.reset();
     await api.forgetTasks();
-    await use(new Lab(page, api));
+    const lab = new Lab(page, api);
+    await use(lab);
+    await lab.lastLook();
   },
 
   newTab: async (

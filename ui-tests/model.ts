@@ -9,12 +9,16 @@ import { LLMock } from '@copilotkit/aimock';
  * How long the agent may take from an answer to its next question: a tool of it
  * may run a whole notebook.
  */
-const PATIENCE = 40_000;
+const PATIENCE = 90_000;
 
 type Answer =
   | { content: string }
   | { toolCalls: IToolCall[] }
-  | { error: { message: string }; status: number };
+  | {
+      error: { message: string; code?: string };
+      status: number;
+      retryAfter?: number;
+    };
 
 /**
  * How fast a text comes, if one can watch it come: this many characters at a
@@ -23,6 +27,18 @@ type Answer =
 export interface IPace {
   readonly characters: number;
   readonly delay: number;
+}
+
+/**
+ * Slow enough to watch a text come.
+ */
+export const WATCHABLE: IPace = { characters: 12, delay: 60 };
+
+/**
+ * A text that takes a while, of sentences that are told apart by their numbers.
+ */
+export function sentences(count: number): string {
+  return Array.from({ length: count }, (_, at) => `Sentence ${at}.`).join(' ');
 }
 
 /**
@@ -146,9 +162,14 @@ export class PlayedModel {
   /**
    * Answer with an error, as a provider does.
    */
-  async fail(status: number, message: string): Promise<void> {
+  async fail(
+    status: number,
+    message: string,
+    more: { code?: string; retryAfter?: number } = {}
+  ): Promise<void> {
     await this.asked();
-    this._answer({ error: { message }, status });
+    const { code, retryAfter } = more;
+    this._answer({ error: { message, code }, status, retryAfter });
   }
 
   /**

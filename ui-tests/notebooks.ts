@@ -242,10 +242,18 @@ export class OpenNotebook {
    * Save as a person does, and see that nothing stands in the way.
    */
   async save(): Promise<void> {
+    const { page } = this.lab;
+    // While Jupyter writes a file, nobody can read it.
+    const written = page.waitForResponse(
+      response =>
+        response.request().method() === 'PUT' &&
+        response.url().includes('/api/contents/')
+    );
     await this.panel.locator('.jp-NotebookPanel-toolbar').click({
       position: { x: 2, y: 2 }
     });
-    await this.lab.page.keyboard.press('Control+s');
+    await page.keyboard.press('Control+s');
+    await written;
     await this.expectSaved();
     await expect(this.dialog).toHaveCount(0);
   }
@@ -411,6 +419,7 @@ export const test = labTest.extend<IFixtures>({
     const agent = new AgentAtWork(lab.api, model);
     await agent.prepare();
     await use(agent);
+    await lab.lastLook();
     await agent.close();
   },
 

@@ -33,9 +33,11 @@ class Given:
 
 @dataclass(frozen=True)
 class AskAnswer:
-    """An answer after it was recorded; ``said_at`` is the time of the message that repeats the person's words."""
+    """An answer after it was recorded, to the question of the time ``asked_at``; ``said_at`` is the time of the message that
+    repeats the person's words."""
 
     response: ClineAskResponse
+    asked_at: int
     text: str | None = None
     images: tuple[str, ...] = ()
     said_at: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -24,11 +25,18 @@ class AutoAnswer:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._timer: asyncio.Task[None] | None = None
+        self._at: int | None = None
+
+    @property
+    def at(self) -> int | None:
+        """When the question on screen is answered, in milliseconds since 1970; None if it is not."""
+        return self._at if self._task.status == "interactive" else None
 
     def cancel(self) -> None:
         """The person answers themselves, in their own time."""
         if self._timer is not None:
             self._timer.cancel()
+        self._at = None
 
     @asynccontextmanager
     async def watching(self, ask: ClineAsk, text: str | None) -> AsyncIterator[None]:
@@ -40,11 +48,12 @@ class AutoAnswer:
         if suggestion is None or seconds <= 0:
             yield
             return
+        self._at = int((time.time() + seconds) * 1000)
         timer = self._timer = asyncio.create_task(self._answer_after(seconds, suggestion))
         try:
             yield
         finally:
-            self._timer = None
+            self._timer = self._at = None
             timer.cancel()
             await asyncio.wait({timer})
 

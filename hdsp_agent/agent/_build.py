@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 
 from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
+from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
 from ..notebooks.kernels import RunLimits
@@ -55,6 +56,7 @@ def build_agent(
     on_command: CommandHeard | None = None,
     overrides: Mapping[str, JsonValue] | None = None,
     notebooks: Notebooks | None = None,
+    local: LocalModels | None = None,
 ) -> TaskManager:
     """The agent of one home folder. Nothing is opened or begun.
 
@@ -77,7 +79,7 @@ def build_agent(
             store=store,
             settings=current,
             policy=lambda: config.policy,
-            models=ProfileModels(config),
+            models=ProfileModels(config, local),
             modes=modes,
             tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None)),
             approvals=ApprovalEngine(),
@@ -113,10 +115,12 @@ async def headless_agent(
     workspace: Path,
     sink: MessageSink | None = None,
     overrides: Mapping[str, JsonValue] | None = None,
+    local_models: Path | None = None,
 ) -> AsyncIterator[Headless]:
     """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed.
 
-    Notebooks are those of the workspace, and kernels its own, which end with it.
+    Notebooks are those of the workspace, and kernels its own, which end with it. ``local_models`` is where weights of
+    embedded models are kept, if not in the usual place.
     """
     config = ContextProxy(home, policy, SecretStore(home, policy))
     store = FileStore(home)
@@ -130,6 +134,8 @@ async def headless_agent(
         stack.push_async_callback(store.stop)
         await stack.enter_async_context(database)
         await stack.enter_async_context(index)
+        local = LocalModels(local_models, policy=lambda: config.policy)
+        stack.push_async_callback(local.stop)
         manager = build_agent(
             config,
             store,
@@ -138,6 +144,7 @@ async def headless_agent(
             history=_IndexOnly(index),
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
+            local=local,
         )
         stack.push_async_callback(manager.stop)
         yield Headless(manager, config, store)

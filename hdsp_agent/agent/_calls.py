@@ -62,6 +62,7 @@ class Calls:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._rejected = False
+        self._failures: dict[str, str] = {}
 
     @property
     def rejected(self) -> bool:
@@ -101,8 +102,9 @@ class Calls:
     async def _one(self, call: Call) -> None:
         await self._do(call)
         if call.shown_at is not None:
-            # Shown while it streamed, and then never asked.
-            await self._task.withdraw_question(call.shown_at)
+            # Shown while it streamed, and then never asked. What was shown may end in the middle of a word.
+            whole = self._task.preview(call.name, _object(call.arguments))
+            await self._task.withdraw_question(call.shown_at, whole, self._failures.pop(call.id, None))
 
     async def _do(self, call: Call) -> None:
         task = self._task
@@ -184,7 +186,7 @@ class Calls:
             "mistake_limit_reached",
             f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it go on.",
         )
-        task.add_words_later(answer)
+        task.words.add_later(answer)
         await self._failed(call, _REPEATED.format(name=call.name, count=task.repetition.limit), counts=False)
         return False
 
@@ -199,6 +201,8 @@ class Calls:
         await self._record(call, result, seconds)
         await self._answer(call, result)
         error = (await task.conversation.mask(_text_of(result)))[:1000]
+        if call.shown_at is not None:
+            self._failures[call.id] = error
         task.services.events.emit(tool_failed(task.task_id, call.name, error))
 
     async def _record(self, call: Call, result: ToolResult, seconds: float) -> None:

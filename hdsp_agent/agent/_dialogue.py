@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Final, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, overload
 
 from ..events import Emitter
 from ..messages import (
     ClineAsk,
     ClineMessage,
+    ModelFailure,
     TaskActive,
     TaskAskResponded,
     TaskId,
@@ -64,6 +65,8 @@ class Dialogue:
         ts: int | None = None,
         is_protected: bool | None = None,
         about: ActionRequest | None = None,
+        model_failure: ModelFailure | None = None,
+        stopped_by: Literal["person"] | None = None,
     ) -> AskAnswer: ...
 
     @overload
@@ -86,20 +89,23 @@ class Dialogue:
         ts: int | None = None,
         is_protected: bool | None = None,
         about: ActionRequest | None = None,
+        model_failure: ModelFailure | None = None,
+        stopped_by: Literal["person"] | None = None,
         unless: Callable[[], bool] | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
-        ``about`` is what is to be approved.
+        ``about`` is what is to be approved; ``model_failure`` and ``stopped_by`` say on the message why it is asked.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
+        fields = {"is_protected": is_protected, "model_failure": model_failure, "stopped_by": stopped_by}
         if status_during(kind) == "running":
-            return await self._wait(await self._put(kind, text, ts, is_protected))
+            return await self._wait(await self._put(kind, text, ts, fields))
         async with self._one_at_a_time:
             if unless is not None and unless():
                 return None
-            message = await self._put(kind, text, ts, is_protected)
+            message = await self._put(kind, text, ts, fields)
             self._turn_to(status_during(kind))
             self._about = (message.ts, about)
             answer = await self._wait(message)
@@ -112,16 +118,17 @@ class Dialogue:
         """Show what is done without asking, as a question that was answered already."""
         text = await self.conversation.mask(text)
         await self._supersede(None)
-        message = self._message(kind, text, ts, is_protected).model_copy(update={"is_answered": True})
+        message = self._message(kind, text, ts, {"is_protected": is_protected, "is_answered": True})
         if ts is None:
             await self.conversation.create(message)
         else:
             await self.conversation.update(message)
         return message.ts
 
-    async def withdraw(self, message: ClineMessage) -> None:
-        """A question that will not be asked any more stays as it is, and nobody can answer it."""
-        await self.conversation.update(message.model_copy(update={"partial": False, "is_answered": False}))
+    async def withdraw(self, message: ClineMessage, failure: str | None = None) -> None:
+        """A question that will not be asked any more stays as it is, and nobody can answer it; ``failure`` says why."""
+        update = {"partial": False, "is_answered": False, "failure": failure}
+        await self.conversation.update(message.model_copy(update=update))
 
     async def answer(self, ts: int, given: Given) -> AskAnswer:
         """The person's answer. Raises AskNotOpen."""
@@ -154,20 +161,22 @@ class Dialogue:
 
     # ---- inside
 
-    async def _put(self, kind: ClineAsk, text: str | None, ts: int | None, is_protected: bool | None) -> ClineMessage:
-        expected = await self._supersede(self._message(kind, text, ts or 0, is_protected))
+    async def _put(
+        self, kind: ClineAsk, text: str | None, ts: int | None, fields: Mapping[str, object]
+    ) -> ClineMessage:
+        expected = await self._supersede(self._message(kind, text, ts or 0, fields))
         if expected is not None:
             return expected
-        message = self._message(kind, text, ts, is_protected)
+        message = self._message(kind, text, ts, fields)
         if ts is None:
             await self.conversation.create(message, durable=True)
         else:
             await self.conversation.update(message, durable=True)
         return message
 
-    def _message(self, kind: ClineAsk, text: str | None, ts: int | None, is_protected: bool | None) -> ClineMessage:
+    def _message(self, kind: ClineAsk, text: str | None, ts: int | None, fields: Mapping[str, object]) -> ClineMessage:
         message = self.conversation.ask_message(kind, text, ts=ts, partial=None if ts is None else False)
-        return message if is_protected is None else message.model_copy(update={"is_protected": is_protected})
+        return message.model_copy(update={name: value for name, value in fields.items() if value is not None})
 
     async def _supersede(self, message: ClineMessage | None) -> ClineMessage | None:
         """The expected question, if this is the one; else it is withdrawn, because something else is asked instead."""
@@ -189,12 +198,16 @@ class Dialogue:
         approved = message.ask not in _APPROVALS or given.response == "yesButtonClicked"
         await self.conversation.update(
             message.model_copy(
-                update={"is_answered": approved, "partial": False if message.partial else message.partial}
+                update={
+                    "is_answered": approved,
+                    "denied": None if approved else True,
+                    "partial": False if message.partial else message.partial,
+                }
             ),
             durable=True,
         )
         said_at = await self.user_said(given.text, given.images) if given.says_something else None
-        return AskAnswer(given.response, given.text, given.images, said_at)
+        return AskAnswer(given.response, message.ts, given.text, given.images, said_at)
 
     def _turn_to(self, status: TaskStatus) -> None:
         if status == self.status:

@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from ..errors import InvalidInput, NotFound, UnknownTask, Unsupported
 from ..messages import ConversationChange, FilesPreview, GoBack, TakeBack, TaskId, UndoOrRedo
 from ..persistence import MessageManager, TaskReader
+from ._effects import Acts
 from ._services import AgentServices
 from ._workspace_history import WorkspaceHistory
 
@@ -26,23 +27,35 @@ class FilesAlong:
     def __init__(self, services: AgentServices) -> None:
         self._services = services
 
-    def refuse_early(self) -> None:
+    async def refuse_early(
+        self, log: TaskReader, history: MessageManager, change: ConversationChange, *, wanted: bool
+    ) -> None:
         """Raise why no files can go along."""
-        self._history().refuse_early()
+        if isinstance(change, UndoOrRedo):
+            if _went_along(history, change) is None:
+                return
+        elif wanted:
+            self._history().refuse_disabled()
+        else:
+            return
+        await self._history().refuse_interrupted(self._folder(log))
 
     async def preview(
-        self, log: TaskReader, history: MessageManager, change: ConversationChange
+        self, log: TaskReader, history: MessageManager, change: ConversationChange, acts: Acts
     ) -> FilesPreview | None:
-        """What would become of the files; None is nothing. With an undo they go as they went with what it undoes."""
+        """What would become of the files; None is nothing. With an undo they go as they went with what it undoes.
+
+        ``acts`` is what was done in the part that is taken back.
+        """
         if isinstance(change, UndoOrRedo):
-            went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
+            went_along = _went_along(history, change)
             if went_along is None:
                 return None
             return await self._history().preview_undo(self._folder(log), await self._family(log), went_along)
         since = await _since(history, change)
         if since is None:
             return None
-        return await self._history().preview(self._folder(log), await self._family(log), since)
+        return await self._history().preview(self._folder(log), await self._family(log), since, acts)
 
     @asynccontextmanager
     async def moved(
@@ -63,7 +76,7 @@ class FilesAlong:
         self, log: TaskReader, history: MessageManager, change: ConversationChange, *, wanted: bool
     ) -> str | None:
         if isinstance(change, UndoOrRedo):
-            went_along = history.files_of(change.mark_id, redo=change.operation == "redo")
+            went_along = _went_along(history, change)
             return None if went_along is None else await self._undone(log, went_along)
         since = await _since(history, change) if wanted else None
         if since is None:
@@ -97,6 +110,11 @@ class FilesAlong:
             children = state.history_item.child_ids if state.history_item else None
             family += [TaskId(child) for child in children or () if child not in family]
         return family
+
+
+def _went_along(history: MessageManager, change: UndoOrRedo) -> str | None:
+    """The operation on files that went with what this would take back."""
+    return history.files_of(change.mark_id, redo=change.operation == "redo")
 
 
 async def _since(history: MessageManager, change: ConversationChange) -> int | None:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from ..config import GlobalSettings, OperatorPolicy, overridden
-from ..messages import HistoryItem, HistoryStatus, JsonObject
+from ..messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef
 from ..persistence import TaskMetadata, parse_iso_time
 
 __all__ = ["ItemChange", "TaskConfig", "fresh_item"]
@@ -20,6 +20,8 @@ class ItemChange(TypedDict, total=False):
 
     title: str | None
     is_favorited: bool | None
+    notebook: NotebookRef
+    pictures: int | None
     status: HistoryStatus
     mode: str
     api_config_name: str

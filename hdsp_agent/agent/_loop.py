@@ -52,10 +52,10 @@ class Loop:
 
     async def _turn(self, *, spoken: bool) -> Outcome | None:
         task = self._task
-        spoken = await task.add_late_words() or spoken
+        spoken = await task.words.add_late() or spoken
         spoken = await self._after_mistakes() or spoken
         # Last: words that were said meanwhile may be what let it go on.
-        spoken = await task.take_queue() or spoken
+        spoken = await task.words.take_queue() or spoken
         surroundings = await task.context.environment(task.situation, spoken=spoken)
         if surroundings is not None:
             await task.conversation.add_api("user", [text_block(surroundings)])
@@ -78,9 +78,9 @@ class Loop:
         answer = await task.dialogue.ask("mistake_limit_reached", _MISTAKES)
         task.mistakes.over()
         if answer.response == "noButtonClicked":
-            await task.add_words(answer)
+            await task.words.add(answer)
             raise Stopped
-        return await task.add_words(answer)
+        return await task.words.add(answer)
 
     async def _without_tool(self, stream: AnswerStream) -> None:
         """An answer that asks for nothing is not an end: once that is said to the model only, then to the person too."""

@@ -237,7 +237,7 @@ class TaskManager:
         ):
             task.edited_todos = list(todos)
         await task.conversation.say("user_edit_todos", todos_text(todos), durable=True)
-        task.tell_later(f"The user edited the to-do list. It is now:\n{format_todos(todos)}")
+        task.words.note(f"The user edited the to-do list. It is now:\n{format_todos(todos)}")
 
     def cancel_auto_answer(self, task_id: TaskId) -> None:
         """The person answers a question themselves, so nothing answers it for them."""

@@ -97,8 +97,8 @@ class MessageOperations:
         effects, more = removed.told()
         return ConversationPreview(
             operation=change.operation,
-            removed=removed.messages,
-            restored=restored.messages,
+            removed=removed.said,
+            restored=restored.said,
             first_removed_ts=removed.first_ts,
             tool_calls=removed.tool_calls,
             effects=effects,
@@ -106,7 +106,9 @@ class MessageOperations:
             can_be_undone=bool(removed.messages or restored.messages),
             gone_on=foreseen.gone_on,
             stops_task=self._manager.status(task_id) == "running",
-            files=await self._files.preview(await self._reader(task_id), history, change) if along else None,
+            files=await self._files.preview(await self._reader(task_id), history, change, removed.acts)
+            if along
+            else None,
         )
 
     async def fork(self, task_id: TaskId, ts: int) -> TaskId:
@@ -137,9 +139,7 @@ class MessageOperations:
         self, task_id: TaskId, change: ConversationChange, newer: Newer, opening: Opening | None, files: bool
     ) -> None:
         async with self._door(task_id):
-            await self._refuse_early(task_id, change, newer)
-            if files:
-                self._files.refuse_early()
+            await self._refuse_early(task_id, change, newer, files)
             async with self._at_rest(task_id, opening) as task:
                 # A tool that is slow to end must not write behind what is brought back.
                 await task.leash.gone(_LAST_SECONDS)
@@ -150,18 +150,20 @@ class MessageOperations:
                 async for message in history.messages_in(before.minus(history.view.visible_ui)):
                     if message.say == "user_feedback":
                         # Words that waited for the end of the turn are not told to the model any more.
-                        task.has_told(message.ts)
+                        task.words.has_told(message.ts)
                 await self._settle_item(task)
                 task.conversation.shown_changed(await _shown(history, before))
 
-    async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer) -> None:
+    async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer, files: bool) -> None:
         """Raise what the change would, while the task still works undisturbed."""
         await self._manager.refuse_beside_child(task_id)
-        foreseen = await _foresee(await self._to_look_at(task_id), change)
+        history = await self._to_look_at(task_id)
+        foreseen = await _foresee(history, change)
         if foreseen.gone_on and newer == "refuse":
             raise Conflict(
                 "The conversation has gone on since. This sets aside what is newer; confirm to do so.", task=task_id
             )
+        await self._files.refuse_early(await self._reader(task_id), history, change, wanted=files)
 
     async def _reader(self, task_id: TaskId) -> TaskReader:
         task = self._manager.opened(task_id)

@@ -6,6 +6,7 @@ import asyncio
 from typing import Final
 
 from ..config import ContextProxy, ProviderSettings
+from ..local import LocalModels
 from ..messages import ModelInfo as ToldModel
 from ..messages import ModelRecord
 from ..providers import ModelClient, ModelInfo, list_models, open_client
@@ -18,8 +19,9 @@ DEFAULT_MISTAKE_LIMIT: Final = 3
 class ProfileModels:
     """See ``Models``. A changed profile is opened anew; its old client closes when it has been replaced."""
 
-    def __init__(self, config: ContextProxy) -> None:
+    def __init__(self, config: ContextProxy, local: LocalModels | None = None) -> None:
         self._config = config
+        self._local = local
         self._clients: dict[str, tuple[ProviderSettings, ModelClient]] = {}
         self._replaced: list[ModelClient] = []
         self._opening = asyncio.Lock()
@@ -35,7 +37,7 @@ class ProfileModels:
             known = self._clients.get(profile)
             if known is not None and known[0] == settings:
                 return known[1]
-            client = await open_client(settings, policy=self._config.policy)
+            client = await open_client(settings, policy=self._config.policy, local=self._local)
             if known is not None:
                 # Another task may be listening to it.
                 self._replaced.append(known[1])

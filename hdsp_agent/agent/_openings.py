@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import ValidationError
 from typing_extensions import assert_never
@@ -21,6 +21,7 @@ from ..tools import format_todos
 from ._asks import AskAnswer
 from ._calls import calls_of
 from ._conversation import text_block
+from ._half_restores import HalfRestores
 from ._outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
 from ._resume import SERVER_STOPPED, Recalled, recall
 from ._todos import todos_text
@@ -42,6 +43,7 @@ class Openings:
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        self._half_restores = HalfRestores(task)
 
     async def run(self, opening: Opening) -> Outcome:
         """Begin, and work until there is an outcome. Raises Stopped."""
@@ -50,14 +52,16 @@ class Openings:
         match opening:
             case Begin():
                 await self._begin(opening)
-            case Again(answering=answering):
-                outcome = await self._again(answering)
+                await self._half_restores.settle()
+            case Again():
+                outcome = await self._again(opening)
                 if outcome is not None:
                     return outcome
             case Edited(text=text, images=images):
                 recalled = await self._recall()
                 await task.calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
+                await self._half_restores.settle(recalled.aside)
             case ChildDone():
                 await self._child_done(opening)
             case _:
@@ -80,7 +84,7 @@ class Openings:
             await task.dialogue.tell_approved("tool", todos_text(opening.todos))
             blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
         await task.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await task.note_progress(text=opening.text)
+        await task.note_progress(text=opening.text, pictures=len(opening.images))
         task.services.events.emit(TaskStarted(payload=(task.task_id,)))
 
     async def _say_first_or_later(self, recalled: Recalled, text: str, images: tuple[str, ...]) -> None:
@@ -92,25 +96,29 @@ class Openings:
         heard = await task.speech.heard(text, images)
         await task.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
 
-    async def _again(self, answering: int | None) -> Outcome | None:
+    async def _again(self, again: Again) -> Outcome | None:
         """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
         task = self._task
         recalled = await self._recall()
         pending = recalled.pending
+        await self._half_restores.settle(recalled.aside)
         if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
             return await self._finish_calls(recalled, pending)
-        answer = await self._ask_to_go_on(recalled, pending if pending and pending.ts == answering else None)
-        asked: ClineAsk | None = pending.ask if pending and pending.ts == answering else None  # type: ignore[assignment]  # older kinds were never pending here
+        answered = pending if pending and pending.ts == again.answering else None
+        # Asked once more with nothing done in between: who stopped it is still why.
+        stopped_by = again.stopped_by or (pending.stopped_by if pending else None)
+        answer = await self._ask_to_go_on(recalled, answered, stopped_by)
+        asked: ClineAsk | None = answered.ask if answered else None  # type: ignore[assignment]  # older kinds were never pending here
         if asked == "completion_result" and answer.approved:
             return Completed("", again=True)
         if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
-            await task.add_words(answer)
+            await task.words.add(answer)
             raise Stopped
         if asked == "auto_approval_max_req_reached":
             task.spending.reset()
         await self._take_back(recalled)
         await self._tell_unheard(recalled)
-        if not await task.add_words(answer) and not recalled.unheard and not task.queue:
+        if not await task.words.add(answer) and not recalled.unheard and not task.queue:
             await task.conversation.add_api("user", [text_block(RESUMPTION)])
         return None
 
@@ -126,12 +134,16 @@ class Openings:
             task.dialogue.expect(None)
         return outcome
 
-    async def _ask_to_go_on(self, recalled: Recalled, pending: ClineMessage | None) -> AskAnswer:
+    async def _ask_to_go_on(
+        self, recalled: Recalled, pending: ClineMessage | None, stopped_by: Literal["person"] | None
+    ) -> AskAnswer:
         task = self._task
         if pending is not None and pending.ask is not None:
             task.dialogue.expect(pending)
             return await task.dialogue.ask(pending.ask, pending.text)  # type: ignore[arg-type]  # as above
-        return await task.dialogue.ask("resume_completed_task" if recalled.completed else "resume_task")
+        if recalled.completed:
+            return await task.dialogue.ask("resume_completed_task")
+        return await task.dialogue.ask("resume_task", stopped_by=stopped_by)
 
     async def _take_back(self, recalled: Recalled) -> None:
         """Answer the calls whose outcome nobody knows, and stop waiting for a subtask."""
@@ -149,7 +161,7 @@ class Openings:
             blocks = (await self._task.speech.heard(message.text, message.images or ())).blocks
             if blocks:
                 await self._task.conversation.add_api("user", blocks, ts=message.ts, durable=True)
-                self._task.has_told(message.ts)
+                self._task.words.has_told(message.ts)
 
     async def _child_done(self, opening: ChildDone) -> None:
         """The subtask's result is the result of the call that began it."""
@@ -181,13 +193,16 @@ class Openings:
         """Read the logs, and end what a crash left open."""
         task = self._task
         log, history = task.conversation.log, task.conversation.history
-        recalled = await recall(log, history.view, task.conversation.masker, counted_from=task.counted_from)
+        recalled = await recall(
+            log, history.view, task.conversation.masker,
+            counted_from=task.counted_from, aside=self._half_restores.is_its_own,
+        )  # fmt: skip
         task.usage, task.spending, task.todos = recalled.usage, recalled.spending, recalled.todos
         for message in recalled.torn:
             if message.type == "ask":
                 await task.dialogue.withdraw(message)
             else:
-                await task.conversation.update(message.model_copy(update={"partial": False, "text": _as_left(message)}))
+                await task.conversation.update(message.model_copy(update=_as_left(message)))
         if recalled.request is not None:
             await self._tell_what_it_said(recalled)
             await self._account_for(recalled.request)
@@ -210,17 +225,21 @@ class Openings:
         await self._task.conversation.update(request.model_copy(update={"text": ended.to_json()}))
 
 
-def _as_left(message: ClineMessage) -> str | None:
-    """The text of a message that nobody goes on with: a countdown does not stand still at some second."""
+def _as_left(message: ClineMessage) -> dict[str, object]:
+    """What is different of a message that nobody goes on with: a countdown does not stand still at some second."""
+    left: dict[str, object] = {"partial": False}
     match message.say:
         case "api_req_retry_delayed":
-            return (message.text or "").partition("\n<retry_timer>")[0]
+            left["text"] = (message.text or "").partition("\n<retry_timer>")[0]
+            if message.model_failure is not None:
+                left["model_failure"] = message.model_failure.model_copy(update={"retried": False})
         case "api_req_rate_limit_wait":
-            return json.dumps({"seconds": 0})
+            left["text"] = json.dumps({"seconds": 0})
         case "cell_executed":
-            return _cell_as_left(message.text)
+            left["text"] = _cell_as_left(message.text)
         case _:
-            return message.text
+            pass
+    return left
 
 
 def _cell_as_left(text: str | None) -> str | None:

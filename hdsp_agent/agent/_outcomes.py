@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ..messages import TaskId, TodoItem
 
@@ -31,9 +31,10 @@ class Begin:
 
 @dataclass(frozen=True)
 class Again:
-    """Taken up from the log. ``answering`` is the question whose answer is on its way."""
+    """Taken up from the log. ``answering`` is the question whose answer is on its way, ``stopped_by`` who ended the work."""
 
     answering: int | None = None
+    stopped_by: Literal["person"] | None = None
 
 
 @dataclass(frozen=True)

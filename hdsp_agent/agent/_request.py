@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
-from ..messages import ClineApiReqCancelReason, ClineMessage, ModelRoom, TaskTokenUsageUpdated
+from ..messages import ClineApiReqCancelReason, ClineMessage, JsonObject, ModelFailure, ModelRoom, TaskTokenUsageUpdated
 from ..providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
 from ._conversation import text_block
 from ._limits import reached_limit
@@ -109,7 +109,7 @@ class Requests:
         if reached is None:
             return
         answer = await task.dialogue.ask("auto_approval_max_req_reached", reached.text)
-        await task.add_words(answer)
+        await task.words.add(answer)
         if not answer.approved:
             raise Stopped
         task.spending.reset()
@@ -175,9 +175,9 @@ class Requests:
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            stopping = task.stopping
-            reason: ClineApiReqCancelReason = "streaming_failed" if stopping else "user_cancelled"
-            await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if stopping else None)
+            ends = task.server_ends
+            reason: ClineApiReqCancelReason = "streaming_failed" if ends else "user_cancelled"
+            await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if ends else None)
         if stream.answer.text.strip():
             await task.conversation.add_api("assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts)
 
@@ -233,8 +233,10 @@ class Requests:
             await self._wait_and_show(error, tries.failures)
             tries.failures += 1
             return
-        answer = await task.dialogue.ask("api_req_failed", _failure_text(error))
-        await task.add_words(answer)
+        answer = await task.dialogue.ask(
+            "api_req_failed", _failure_text(error), model_failure=ModelFailure(kind=error.kind)
+        )
+        await task.words.add(answer)
         if answer.response == "noButtonClicked":
             raise Stopped
         await task.conversation.say("api_req_retried")
@@ -255,13 +257,20 @@ class Requests:
 
         async def show(left: int) -> None:
             nonlocal ts
-            ts = await task.conversation.say("api_req_retry_delayed", text(left), partial=True, ts=ts)
+            ts = await task.conversation.say(
+                "api_req_retry_delayed", text(left), partial=True, ts=ts, model_failure={"kind": error.kind}
+            )
 
+        waited = False
         try:
             await count_down(seconds, show, task.services.sleep)
+            waited = True
         finally:
             if ts is not None:
-                await task.conversation.say("api_req_retry_delayed", error.message, partial=False, ts=ts)
+                failure: JsonObject = {"kind": error.kind, "retried": waited}
+                await task.conversation.say(
+                    "api_req_retry_delayed", error.message, partial=False, ts=ts, model_failure=failure
+                )
 
 
 def _failure_text(error: ModelError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -25,7 +25,8 @@ class Recalled:
     """``last`` is the last word that counts, ``pending`` the question that waits for its answer, if that is it.
 
     ``torn`` are messages that were streaming, ``request`` one whose outcome was never written down and ``spoken`` what the
-    model had said in answer to it, ``calls`` what it asked for and got no result of; ``said`` are the person's words, of which the model knows those until ``told_until``.
+    model had said in answer to it, ``calls`` what it asked for and got no result of; ``said`` are the person's words, of
+    which the model knows those until ``told_until``. ``aside`` is a question that waits and is not about the model's work.
     """
 
     usage: UsageMeter = field(default_factory=UsageMeter)
@@ -40,6 +41,7 @@ class Recalled:
     calls: list[JsonObject] = field(default_factory=list)
     said: list[ClineMessage] = field(default_factory=list)
     told_until: int = 0
+    aside: ClineMessage | None = None
 
     @property
     def unheard(self) -> list[ClineMessage]:
@@ -60,8 +62,18 @@ class Recalled:
         return self.last is not None and "completion_result" in (self.last.ask, self.last.say)
 
 
-async def recall(log: TaskLog, view: HistoryView, masker: Masker, *, counted_from: int = 0) -> Recalled:
-    """Read the logs once. What was spent stays spent when it is rewound; a fork counts from ``counted_from`` on."""
+async def recall(
+    log: TaskLog,
+    view: HistoryView,
+    masker: Masker,
+    *,
+    counted_from: int = 0,
+    aside: Callable[[ClineMessage], bool] = lambda message: False,
+) -> Recalled:
+    """Read the logs once. What was spent stays spent when it is rewound; a fork counts from ``counted_from`` on.
+
+    ``aside`` tells which questions and answers are not about the model's work.
+    """
     recalled = Recalled()
     visible = view.visible_ui.membership()
     async for message in log.ui.iterate():
@@ -69,6 +81,10 @@ async def recall(log: TaskLog, view: HistoryView, masker: Masker, *, counted_fro
         if message.ts > counted_from:
             _count(recalled, message)
         if not visible(message.ts):
+            continue
+        if aside(message):
+            if message.type == "ask":
+                recalled.aside = message if message.is_answered is None else None
             continue
         _look_at(recalled, message)
     async for record in log.api.iterate():

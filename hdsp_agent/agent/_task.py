@@ -33,12 +33,12 @@ from ..providers import ModelClient, ToolSpec
 from ._asks import AskAnswer, AskNotOpen, Given
 from ._auto_answer import AutoAnswer
 from ._calls import Calls
-from ._conversation import Conversation, text_block
+from ._conversation import Conversation
 from ._dialogue import Dialogue
 from ._flow import Flow
 from ._history_line import HistoryLine
 from ._items import ItemChange, TaskConfig, fresh_item
-from ._kept import Kept, Untold
+from ._kept import Kept
 from ._leash import Leash
 from ._limits import Mistakes, Spending
 from ._loop import Loop
@@ -51,6 +51,7 @@ from ._request import Requests
 from ._services import AgentServices
 from ._tool_context import CallContext
 from ._usage import UsageMeter
+from ._words_to_tell import Words
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ OnFailure = Callable[["Task"], Awaitable[None]]
 
 
 class Task:
-    """Works on one conversation. Made by ``Task.of``; ``launch`` begins the work, ``cancel`` and ``close`` end it."""
+    """Works on one conversation: ``launch`` begins the work, ``cancel`` and ``close`` end it."""
 
     def __init__(
         self,
@@ -122,6 +123,8 @@ class Task:
         self.told_unsaved = False
         """Whether the person was told that files could not be saved."""
         self.stopping = False
+        self.server_ends = False
+        """Nobody stops it: all tasks are put aside."""
         self.completed = False
         """It has done what it was to do; what is recorded of that may be under way."""
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
@@ -131,7 +134,7 @@ class Task:
         self.requests: Final = Requests(self)
         self.loop: Final = Loop(self)
         self._openings: Final = Openings(self)
-        self._untold = self._kept.untold
+        self.words: Final = Words(self, self._kept)
         self.answers_itself: Final = AutoAnswer(self)
         self.speech: Final = Speech(self)
         self._on_settled = on_settled
@@ -257,7 +260,8 @@ class Task:
         self.launch(opening)
 
     async def close(self) -> None:
-        """Stop, and let go of the log: a question that waits goes on waiting in it."""
+        """Stop with the server, and let go of the log: a question that waits goes on waiting in it."""
+        self.server_ends = True
         await self.halt()
         self.stopping = True
         await self.let_go()
@@ -293,7 +297,7 @@ class Task:
             await self.dialogue.withdraw(message)
         self.services.events.emit(TaskAborted(payload=(self.task_id,)))
         if not self.stopping and not self._settled:
-            self.launch(Again())
+            self.launch(Again(stopped_by="person"))
 
     async def _work(self, opening: Opening) -> None:
         outcome: Outcome | None = None
@@ -303,7 +307,7 @@ class Task:
                 outcome = await self._openings.run(opening)
             except Stopped:
                 self.queue.leave()
-                opening = Again()
+                opening = Again(stopped_by="person")
             except Exception as error:  # noqa: BLE001 -- a task ends with a word to the person, whatever it was
                 self.queue.leave()
                 # What fails even before a question is put would fail again and again.
@@ -356,69 +360,7 @@ class Task:
         if not waits:
             self.dialogue.resting_with("completion_result")
 
-    # ---- what the person says
-
-    async def add_words(self, answer: AskAnswer) -> bool:
-        """Tell the model what was said with an answer; whether anything was."""
-        blocks = (await self.speech.heard(answer.text, answer.images)).blocks
-        if not blocks:
-            return False
-        await self.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
-        return True
-
-    def add_words_later(self, answer: AskAnswer) -> None:
-        """Tell the model before its next turn: now the results of its calls come first."""
-        self._tell_later(Untold(text=answer.text, images=answer.images, said_at=answer.said_at))
-
-    def tell_later(self, text: str) -> None:
-        """Tell the model something before its next turn."""
-        self._tell_later(Untold(note=text))
-
-    def _tell_later(self, untold: Untold) -> None:
-        self._untold = [*self._untold, untold]
-        self._kept.keep_untold(self._untold)
-
-    def has_told(self, ts: int) -> None:
-        """The model was told what the person said then: it is not told again."""
-        self._untold = [untold for untold in self._untold if untold.said_at != ts]
-        self._kept.keep_untold(self._untold)
-
-    async def add_late_words(self) -> bool:
-        """Tell the model what was kept for now; whether anything was."""
-        untold = list(self._untold)
-        if not untold:
-            return False
-        heard = [await self.speech.heard(words.text, words.images) for words in untold]
-        self._untold = self._untold[len(untold) :]
-        for words, told in zip(untold, heard, strict=True):
-            if blocks := told.blocks:
-                await self.conversation.add_api("user", blocks, ts=words.said_at, durable=True)
-        if notes := [text_block(entry.note) for entry in untold if entry.note is not None]:
-            await self.conversation.add_api("user", notes, durable=True)
-        self._kept.keep_untold(self._untold)
-        return True
-
-    async def take_queue(self) -> bool:
-        """Make what waits in the queue part of the conversation; whether anything was there."""
-        waiting = self.queue.messages
-        for message in waiting:
-            await self._take_queued(message)
-        return bool(waiting)
-
-    async def _take_queued(self, message: QueuedMessage) -> None:
-        """Tell it, or the rest of it: a crash in between must neither lose it nor tell it twice."""
-        log, ts = self.conversation.log, self.queue.told_at(message.id)
-        shown = None if ts is None else await log.ui.get(ts)
-        if ts is None or shown is None or shown.say != "user_feedback":
-            ts = log.next_ts()
-            await self.queue.telling(message.id, ts)
-            await self.dialogue.user_said(message.text, message.images or (), ts=ts)
-        elif any([record.ts == ts async for record in log.api.iterate()]):
-            await self.queue.taken(message.id)
-            return
-        blocks = (await self.speech.heard(message.text, message.images or ())).blocks
-        await self.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await self.queue.taken(message.id)
+    # ---- what waits in the queue
 
     def _heed_queue(self) -> None:
         """What was said since the work stopped is the answer to a question whether to go on; it is told in the next turn."""
@@ -453,11 +395,15 @@ class Task:
         """The model it uses."""
         return await self.services.models.client(self.profile)
 
-    async def withdraw_question(self, ts: int) -> None:
-        """A question that was shown while a call streamed is not asked after all."""
+    async def withdraw_question(self, ts: int, text: str | None = None, failure: str | None = None) -> None:
+        """A question that was shown while a call streamed is not asked after all.
+
+        ``text`` is all of it, where it is known, and ``failure`` why the call failed, where it did.
+        """
         message = await self.conversation.log.ui.get(ts)
         if message is not None and message.partial:
-            await self.dialogue.withdraw(message)
+            whole = message if text is None else message.model_copy(update={"text": text})
+            await self.dialogue.withdraw(whole, failure)
 
     async def switch_mode(self, slug: str) -> None:
         """Go on in another mode, with its profile."""
@@ -486,8 +432,11 @@ class Task:
         await self.conversation.log.save_state()
         await self._line.told()
 
-    async def note_progress(self, *, text: str | None = None) -> None:
-        """Bring its state up to date; its line in the history follows without being waited for."""
+    async def note_progress(self, *, text: str | None = None, pictures: int = 0) -> None:
+        """Bring its state up to date; its line in the history follows without being waited for.
+
+        ``text`` and ``pictures`` are what it begins with.
+        """
         log, usage = self.conversation.log, self.usage
         changes: dict[str, object] = {
             "ts": log.last_ui_ts,
@@ -501,6 +450,7 @@ class Task:
         }
         if text is not None:
             changes["task"] = await self.conversation.mask(text)
+            changes["pictures"] = pictures or None if not text.strip() else None
         self.item = self.item.model_copy(update=changes)
         log.update_state(
             status="processing",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
 from ..errors import HdspAgentError
-from ..messages import ClineAsk, ClineSay, NotebookRef, TaskId
+from ..messages import ClineAsk, ClineSay, CommandRun, NotebookRef, TaskId
 from ..persistence import Vault
 from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
 from ._asks import AskAnswer
@@ -93,7 +93,8 @@ class CallContext:
     @property
     def notebook(self) -> NotebookRef | None:
         """The notebook the task is about."""
-        return self._task.conversation.log.metadata.notebook
+        # Its line in the history follows when the notebook is renamed.
+        return self._task.item.notebook or self._task.conversation.log.metadata.notebook
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
@@ -124,10 +125,10 @@ class CallContext:
         approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
-        await self._save_first(action, answer.said_at or at)
+        await self._save_first(action, answer.said_at or answer.asked_at)
         return approval
 
-    async def _save_first(self, action: ActionRequest, at: int | None) -> None:
+    async def _save_first(self, action: ActionRequest, at: int) -> None:
         """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.
 
         That is not always the newest: calls of the same answer that come later may be shown already.
@@ -136,7 +137,7 @@ class CallContext:
             return
         task = self._task
         try:
-            await self._saved.approved(action, at or task.conversation.log.last_ui_ts)
+            await self._saved.approved(action, at)
         except HdspAgentError as error:
             if not task.told_unsaved:
                 task.told_unsaved = True
@@ -163,10 +164,14 @@ class CallContext:
         ts: int | None = None,
         images: Sequence[str] = (),
         notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
     ) -> int:
         """Tell the person something; the time of the message, to say it anew."""
         about = None if notebook is None else notebook.to_wire()
-        return await self._task.conversation.say(say, text, images=images, partial=partial, ts=ts, notebook=about)
+        run = None if command_run is None else command_run.to_wire()
+        return await self._task.conversation.say(
+            say, text, images=images, partial=partial, ts=ts, notebook=about, command_run=run
+        )
 
     async def put_artifact(self, data: bytes) -> str:
         """Keep a long output or a picture, and return its name."""

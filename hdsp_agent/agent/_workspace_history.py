@@ -16,10 +16,11 @@ from weakref import WeakValueDictionary
 from ..checkpoints import CheckpointId, CheckpointRecord, Checkpoints, Limits, PlannedChange, RestorePlan
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
-from ..errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
+from ..errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from ..messages import FileChange, FilesPreview, TaskId
 from ..notebooks import Notebooks
 from ..tools import ActionRequest
+from ._effects import Acts
 
 __all__ = ["SavedStep", "WorkspaceHistory"]
 
@@ -29,6 +30,7 @@ _READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup
 _WRITES_ONLY: Final = frozenset({"write", "write_outside", "write_protected"})
 _Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
+_MOST_OPEN: Final = 8
 _MEGABYTE: Final = 1_000_000
 _FOLDER_ACTIONS: Final = frozenset({"make_folder", "remove_folder", "attributes"})
 
@@ -76,17 +78,22 @@ class WorkspaceHistory:
         if acted:
             self._held.begin(self._after(folder, step))
 
-    async def preview(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> FilesPreview | None:
-        """What going back to before what these tasks did from the time ``since`` on would change; None is nothing."""
-        async with self._turn(folder):
-            way = await self._way_back(folder, task_ids, since)
-        return None if way is None else _told(way)
+    async def preview(self, folder: Path, task_ids: Sequence[TaskId], since: int, acts: Acts) -> FilesPreview | None:
+        """What going back to before what these tasks did from the time ``since`` on would change; None is nothing.
 
-    async def preview_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> FilesPreview | None:
-        """What ``undo`` would change; None is nothing."""
+        ``acts`` is what the conversation tells of that: of all of it there should be a state before.
+        """
+        async with self._turn(folder):
+            steps = await self._steps(folder, task_ids, since)
+            way = await self._way_to(folder, task_ids, steps[0].id, since=steps[0]) if steps else None
+        done_before = acts.any_before([step.message_ts for step in steps if step.message_ts is not None])
+        return None if way is None and not done_before else _told(way, incomplete=True if done_before else None)
+
+    async def preview_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> FilesPreview:
+        """What ``undo`` would change; nothing, and so told, if what it needs is not kept any more."""
         async with self._turn(folder):
             way = await self._way_again(folder, task_ids, operation)
-        return None if way is None else _told(way)
+        return _told(way, incomplete=True if way is None else None)
 
     async def go_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> str | None:
         """Bring the files back to before what these tasks did from then on; the operation's id, None if nothing changed.
@@ -94,8 +101,11 @@ class WorkspaceHistory:
         What the person changed stays, and so does what other tasks changed.
         """
         async with self._turn(folder):
-            way = await self._way_back(folder, task_ids, since)
-            if way is None or not way.plan.changes:
+            steps = await self._steps(folder, task_ids, since)
+            if not steps:
+                return None
+            way = await self._way_to(folder, task_ids, steps[0].id, since=steps[0])
+            if not way.plan.changes:
                 return None
             return (await self._store(folder).restore(way.plan.target, leave=way.left)).id
 
@@ -105,10 +115,28 @@ class WorkspaceHistory:
             way = await self._way_again(folder, task_ids, operation)
             return (await self._store(folder).undo(operation, leave=way.left if way is not None else ())).id
 
-    def refuse_early(self) -> None:
-        """Raise why no files can be brought back."""
+    async def is_interrupted(self, folder: Path) -> bool:
+        """Whether a restore was cut short here, and nobody has said yet what becomes of it."""
+        return await self._store(folder).interrupted() is not None
+
+    async def recover(self, folder: Path, choice: Literal["roll_back", "keep"]) -> None:
+        """Put back what a restore that was cut short had done, or keep the files as they are. Nothing if there is none."""
+        async with self._turn(folder):
+            await self._claim(folder)
+            await self._store(folder).recover(choice)
+
+    def refuse_disabled(self) -> None:
+        """Raise Unsupported if the person wants no checkpoints."""
         if not self.enabled:
             raise Unsupported("Checkpoints are switched off in the settings, so files cannot be brought back.")
+
+    async def refuse_interrupted(self, folder: Path) -> None:
+        """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
+        if await self.is_interrupted(folder):
+            raise Conflict(
+                "Files of this folder were being brought back when the server was stopped, and nobody has said yet what "
+                "becomes of them. Open the conversation again and answer what it asks, then try again."
+            )
 
     async def close(self) -> None:
         """Wait a moment for what is under way. What takes longer is whole or not there when it is looked at again."""
@@ -121,6 +149,7 @@ class WorkspaceHistory:
             for task in slow:
                 task.cancel()
             await asyncio.gather(*closing, return_exceptions=True)
+        self._stores.clear()
 
     # ---- inside
 
@@ -159,26 +188,31 @@ class WorkspaceHistory:
             await self._store(folder).save("meanwhile", changes_by="agent")
 
     def _store(self, folder: Path) -> Checkpoints:
-        store = self._stores.get(folder)
+        quota = self._settings().checkpoint_quota_megabytes * _MEGABYTE
+        store = self._stores.pop(folder, None)
         if store is None:
-            quota = self._settings().checkpoint_quota_megabytes * _MEGABYTE
+            self._put_aside(len(self._stores) - _MOST_OPEN + 1)
             store = Checkpoints(folder, self._home / "checkpoints", Limits(quota_bytes=quota, excluded=(self._home,)))
-            self._stores[folder] = store
+        store.set_quota(quota)
+        self._stores[folder] = store
         return store
 
-    async def _way_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> _WayBack | None:
-        self.refuse_early()
-        store = self._store(folder)
-        records = [
+    def _put_aside(self, count: int) -> None:
+        """Forget so many workspaces, those first that nobody has asked for the longest; each remembers all its files."""
+        idle = [folder for folder in self._stores if not self._under_way[folder] and folder not in self._doors]
+        for folder in idle[: max(0, count)]:
+            self._held.begin(self._stores.pop(folder).close())
+
+    async def _steps(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> Sequence[CheckpointRecord]:
+        """What was saved before what these tasks did from the time ``since`` on, in the order they did it."""
+        self.refuse_disabled()
+        records = await self._store(folder).list()
+        # A call that was shown early may have been done late, so the times of messages are no order.
+        return [
             record
-            for task_id in task_ids
-            for record in await store.list(task_id=task_id)
-            if record.message_ts is not None and record.message_ts >= since
+            for record in reversed(records)
+            if record.task_id in task_ids and record.message_ts is not None and record.message_ts >= since
         ]
-        if not records:
-            return None
-        target = min(records, key=_when)
-        return await self._way_to(folder, task_ids, target.id, since=target)
 
     async def _way_again(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> _WayBack | None:
         done = next((each for each in await self._store(folder).operations() if each.id == operation), None)
@@ -305,17 +339,16 @@ def _with_copies(paths: Iterable[str]) -> Iterator[str]:
             yield os.path.join(folder, ".ipynb_checkpoints", f"{stem}-checkpoint{extension}")
 
 
-def _when(record: CheckpointRecord) -> tuple[int, int]:
-    return record.message_ts or 0, record.ts
-
-
-def _told(way: _WayBack) -> FilesPreview:
+def _told(way: _WayBack | None, *, incomplete: Literal[True] | None) -> FilesPreview:
+    if way is None:
+        return FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=incomplete)
     changes = _files_of(way.plan)
     return FilesPreview(
         changes=[FileChange(path=change.path, action=change.action) for change in changes[:_MOST_TOLD]],
         more_changes=max(0, len(changes) - _MOST_TOLD),
         kept=list(way.kept[:_MOST_TOLD]),
         open_notebooks=list(way.open_notebooks),
+        incomplete=incomplete,
     )
 
 

@@ -88,6 +88,17 @@ class CheckpointStore:
                 finally:
                     self._held = False
 
+    def wait(self) -> None:
+        """Come back when no thread of this process uses the store."""
+        with self._threads:
+            pass
+
+    def seems_interrupted(self) -> bool:
+        """Whether a restore has no end yet, or may have left files behind. Waits for no other process, and makes no store."""
+        with self._threads:
+            self.log.refresh()
+            return self.log.interrupted is not None or (self.folder / _UNDER_WAY).exists()
+
     def node(self, record: CheckpointRecord) -> FolderRef:
         """The workspace's folder as this checkpoint has it."""
         return FolderRef(bytes.fromhex(record.tree), bytes.fromhex(record.side))

@@ -73,6 +73,11 @@ class FileCheckpoints:
         self._generation: int | None = None
         self._collected = (0, 0)
 
+    def set_limits(self, limits: Limits) -> None:
+        """Heed another quota: the next save looks at the store again, whatever it has grown by."""
+        self.limits = limits
+        self._collected = (-_WORTH_COLLECTING, 0)
+
     def touch(self, paths: Collection[str]) -> None:
         """Keep these files from now on even where not everything is kept: the agent is about to change them."""
         for path in paths:
@@ -124,6 +129,9 @@ class FileCheckpoints:
 
     def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short, and that nobody has decided about."""
+        # One that is just under way in another process looks the same in the log; whoever does it holds the lock.
+        if not self.store.seems_interrupted():
+            return None
         with self.store.changing():
             return self.store.log.interrupted
 
@@ -140,8 +148,7 @@ class FileCheckpoints:
 
     def wait(self) -> None:
         """Come back when nothing of this process is under way."""
-        with self.store.reading():
-            pass
+        self.store.wait()
 
     def statistics(self) -> StoreStatistics:
         """What the checkpoints take."""

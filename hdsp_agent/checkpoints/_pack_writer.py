@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from ..config._private_files import storage_error
+from ..persistence.files._folders import sync_folder
 from ..persistence.files._private_open import open_private
 from ._git_objects import ObjectId
 
@@ -90,7 +91,7 @@ class PackWriter:
             _write_synced(pack.with_suffix(".keep"), b"HDSP Agent keeps what its checkpoints need\n")
             os.replace(self._temporary, pack)
             os.replace(index, pack.with_suffix(".idx"))
-            _sync_folder(self._folder)
+            sync_folder(self._folder)
         except BaseException as error:
             self.abandon()
             if isinstance(error, OSError):
@@ -202,13 +203,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    # Some file systems refuse it; the names are in place by then.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

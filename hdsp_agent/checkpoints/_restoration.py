@@ -373,9 +373,9 @@ def _write_file(path: bytes, data: bytes, want: FileEntry, now: FileEntry | None
 
 
 def _set_time(path: bytes, entry: FileEntry) -> None:
-    # Of a link, not every system can.
+    # Windows cannot set a link's own time, and says so of files too when told not to follow.
     with suppress(NotImplementedError):
-        os.utime(path, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
+        os.utime(path, ns=(entry.mtime, entry.mtime), follow_symlinks=not entry.is_link)
 
 
 def _put_back(aside: bytes, path: bytes) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -40,6 +40,15 @@ class Checkpoints:
         self._lock = threading.Lock()
         self._tidying: asyncio.Task[None] | None = None
 
+    def set_quota(self, quota_bytes: int) -> None:
+        """Keep what checkpoints take within this from the next save on."""
+        with self._lock:
+            if quota_bytes == self._limits.quota_bytes:
+                return
+            self._limits = replace(self._limits, quota_bytes=quota_bytes)
+            if self._files is not None:
+                self._files.set_limits(self._limits)
+
     async def save(
         self,
         reason: str,
@@ -55,8 +64,9 @@ class Checkpoints:
         """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again.
 
         ``changes_by`` says who made what changed since the checkpoint before: save with ``agent`` after the agent has done
-        something, or what it did counts as the person's and a restore keeps it. With ``claims`` only these files are its own. ``touching`` are files the agent is about to
-        change, which is all that is kept of a home folder or a huge workspace.
+        something, or what it did counts as the person's and a restore keeps it. With ``claims`` only these files are its
+        own. ``touching`` are files the agent is about to change, which is all that is kept of a home folder or a huge
+        workspace.
         """
         anchor = Anchor(task_id, message_ts, ui_offset, api_offset)
 
@@ -68,31 +78,6 @@ class Checkpoints:
         if (self._tidying is None or self._tidying.done()) and await self._run(lambda files: files.wants_collection()):
             self._tidying = asyncio.create_task(self._tidy())
         return record
-
-    @asynccontextmanager
-    async def agent_step(
-        self,
-        reason: str,
-        *,
-        task_id: TaskId | None = None,
-        message_ts: int | None = None,
-        ui_offset: int | None = None,
-        api_offset: int | None = None,
-        touching: Sequence[str] = (),
-    ) -> AsyncIterator[CheckpointRecord]:
-        """Save before something the agent does, and again afterwards, so that its changes are known to be its own."""
-        before = await self.save(
-            reason,
-            task_id=task_id,
-            message_ts=message_ts,
-            ui_offset=ui_offset,
-            api_offset=api_offset,
-            touching=touching,
-        )
-        try:
-            yield before
-        finally:
-            await self.save(f"after {reason}", task_id=task_id, changes_by="agent", touching=touching)
 
     async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
         """The checkpoints, newest first."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, JsonValue, SecretStr, ValidationError
 
 from ..config import OperatorPolicy
 from ..errors import InvalidSetting
 from ._home import operator_traits
 
-__all__ = ["operator_policy"]
+__all__ = ["local_models_folder", "operator_policy"]
 
 
 class _Traits(BaseModel):
@@ -18,6 +20,7 @@ class _Traits(BaseModel):
     allowed_modes: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     allow_auto_approval: bool = True
+    allow_local_models: bool = True
     fixed_settings: dict[str, JsonValue] = {}
     default_profile: str = "default"
     default_provider: str = ""
@@ -25,24 +28,18 @@ class _Traits(BaseModel):
     provider_keys: dict[str, SecretStr] = {}
     allowed_keyring_backends: tuple[str, ...] = ()
     keyring_timeout: float = 1.5
+    local_models_dir: str = ""
 
 
 def operator_policy() -> OperatorPolicy:
     """The same decisions a server on this machine goes by. Raises InvalidSetting."""
-    try:
-        traits = _Traits.model_validate(dict(operator_traits()))
-    except ValidationError as error:
-        # Without what was given: it may be a key.
-        first = error.errors(include_input=False, include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise InvalidSetting(
-            f"Jupyter's configuration sets HdspAgentApp.{name} to something it cannot be: {first['msg']}.", field=name
-        ) from None
+    traits = _traits()
     return OperatorPolicy(
         allowed_providers=traits.allowed_providers or None,
         allowed_modes=traits.allowed_modes or None,
         allowed_tools=traits.allowed_tools or None,
         allow_auto_approval=traits.allow_auto_approval,
+        allow_local_models=traits.allow_local_models,
         default_profile=traits.default_profile,
         default_provider=traits.default_provider or None,
         default_model=traits.default_model or None,
@@ -51,3 +48,21 @@ def operator_policy() -> OperatorPolicy:
         allowed_keyring_backends=traits.allowed_keyring_backends,
         keyring_timeout_seconds=traits.keyring_timeout,
     )
+
+
+def local_models_folder() -> Path | None:
+    """Where the operator has weights of embedded models kept; None for the usual place."""
+    named = _traits().local_models_dir
+    return Path(named).expanduser().absolute() if named else None
+
+
+def _traits() -> _Traits:
+    try:
+        return _Traits.model_validate(dict(operator_traits()))
+    except ValidationError as error:
+        # Without what was given: it may be a key.
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidSetting(
+            f"Jupyter's configuration sets HdspAgentApp.{name} to something it cannot be: {first['msg']}.", field=name
+        ) from None

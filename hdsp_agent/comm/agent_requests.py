@@ -140,7 +140,9 @@ class AgentRequests:
 
     async def cancel_auto_answer(self, context: RequestContext, message: CancelAutoApprovalRequest) -> None:
         """Let the person think: the question is not answered by itself any more."""
-        (await self._agent.manager()).cancel_auto_answer(self._meant(context, message))
+        task_id = self._meant(context, message)
+        (await self._agent.manager()).cancel_auto_answer(task_id)
+        self._agent.tell_progress(task_id)
 
     async def terminal_operation(self, context: RequestContext, message: TerminalOperationRequest) -> None:
         """Let running commands go on in the background, or end them."""

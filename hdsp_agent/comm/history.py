@@ -21,16 +21,21 @@ from ..messages import (
     ConversationMarksUpdatedMessage,
     HistoryItem,
     MessageUpdated,
+    ModelRoom,
+    NotebookRef,
     TaskHistoryItemsRemovedMessage,
     TaskHistoryItemUpdatedMessage,
     TaskHistoryUpdatedMessage,
     TaskId,
     TimeSpan,
+    TokenUsage,
 )
+from ..notebooks import under
 from ..persistence import (
     FileStore,
     HistoryChange,
     HistoryPage,
+    HistoryPlaces,
     HistoryQuery,
     TaskLog,
     TaskReader,
@@ -42,7 +47,9 @@ from ..persistence import (
 )
 from ._channel import ChannelHub
 from ._owner import Owner
-from .open_tasks import OpenTasks, needs_person
+from .live_messages import ends_in_failure
+from .model_rooms import ModelRooms
+from .open_tasks import OpenTasks, Plight, needs_person
 from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn
 from .task_storage import TaskStorage
 
@@ -50,14 +57,17 @@ __all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "
 
 _FIRST_PAGE: Final = 50
 _READ_AHEAD: Final = 100
+_MOST_MOVED: Final = 200
+"""Of older conversations about a notebook, as many follow when it is renamed."""
 
 
 class History:
     """What people may do with stored conversations. A task that is another's is as unknown as one that is not there."""
 
-    def __init__(self, storage: TaskStorage, channels: ChannelHub) -> None:
+    def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ModelRooms) -> None:
         self._storage = storage
         self._channels = channels
+        self._rooms = rooms
         self._shown: dict[Owner, ShownTask] = {}
         self._held = HeldTasks()
         self._stopping = False
@@ -82,6 +92,10 @@ class History:
         """A page of the owner's history."""
         index = await self._storage.index()
         return await index.search(replace(query, owner=owner))
+
+    async def places(self, owner: Owner) -> HistoryPlaces:
+        """The folders and notebooks the owner's conversations are about."""
+        return await (await self._storage.index()).places(owner)
 
     async def item(self, owner: Owner, task_id: str) -> HistoryItem:
         """One line of the history, as the task's folder has it."""
@@ -124,11 +138,12 @@ class History:
             before = page[0].ts
         return MessagePage(seen[-limit:], len(seen) > limit)
 
-    async def waits_in_log(self, owner: Owner, task_id: str) -> bool:
-        """Whether the last word of a task that nobody works on is a question without which it does not go on."""
-        page = await self.messages(owner, task_id, limit=1)
+    async def plight_in_log(self, owner: Owner, task_id: str) -> Plight:
+        """Whether the last word of a task that nobody works on is a question without which it does not go on, or an error."""
+        page = await self.messages(owner, task_id, limit=2)
         last = page.messages[-1] if page.messages else None
-        return last is not None and needs_person(last.ask) and last.is_answered is None and not last.partial
+        needs_you = last is not None and needs_person(last.ask) and last.is_answered is None and not last.partial
+        return Plight(needs_you, ends_in_failure(page.messages))
 
     async def _marks(self, owner: Owner, task_id: str) -> ConversationMarks:
         reader = await self.task(owner, task_id)
@@ -159,6 +174,11 @@ class History:
         shown = self._shown.get(owner)
         return None if shown is None else shown.item.id
 
+    def room_on_screen(self, owner: Owner) -> ModelRoom | None:
+        """What the model of the conversation on the owner's tabs takes in, as far as that is known without asking."""
+        shown = self._shown.get(owner)
+        return None if shown is None else shown.room
+
     def meant(self, owner: Owner, task_id: TaskId | None) -> TaskId:
         """The task a request is about: the one it names, or the one on screen."""
         if task_id is not None:
@@ -174,11 +194,14 @@ class History:
 
     async def show(self, owner: Owner, task_id: str) -> None:
         """Show a conversation on all of the owner's tabs."""
-        item = await self.item(owner, task_id)
+        reader = await self.task(owner, task_id)
+        state = await reader.read_state()
+        item = await self._item_of(reader, state)
         page = await self.messages(owner, task_id)
         marks = await self._marks(owner, task_id)
+        room = await self._rooms.of(item.api_config_name)
         self._leave(owner)
-        self._shown[owner] = ShownTask(item, page.messages, page.has_older, marks)
+        self._shown[owner] = ShownTask(item, page.messages, page.has_older, marks, _usage(item, state), room)
         self.open_tasks.put(owner, item)
         self.on_screen(owner, task_id)
         self._channels.publish_state(owner)
@@ -238,7 +261,7 @@ class History:
     # ---- changing
 
     async def change(self, owner: Owner, task_id: str, change: ItemChange) -> HistoryItem:
-        """Give a task another title, or make it a favourite or an ordinary one. Refused while another process works on it."""
+        """Give a task another title, make it a favourite or an ordinary one. Refused while another process works on it."""
         reader = await self.task(owner, task_id)
         if self._worked_on is not None and (item := await self._worked_on.change(task_id, change)) is not None:
             return item
@@ -275,6 +298,24 @@ class History:
         if not self._stopping:
             self._held.begin(self._tell_of_others(change))
 
+    def notebook_moved(self, old: str, new: str) -> None:
+        """A notebook, or a folder, was renamed: conversations about it say its new name from now on."""
+        if not self._stopping:
+            self._held.begin(self._follow_notebook(old, new))
+
+    async def _follow_notebook(self, old: str, new: str) -> None:
+        about = self.open_tasks.about(old)
+        with suppress(HdspAgentError):
+            page = await (await self._storage.index()).search(HistoryQuery(notebook=old, limit=_MOST_MOVED))
+            about = {**{hit.item.id: Owner(hit.owner or self._storage.person) for hit in page.hits}, **about}
+        for task_id, owner in about.items():
+            # One that another process works on, or that was deleted meanwhile, stays as it is.
+            with suppress(HdspAgentError):
+                notebook = (await self.item(owner, task_id)).notebook
+                if notebook is not None:
+                    moved = notebook.model_copy(update={"path": under(notebook.path, old, new)})
+                    await self.change(owner, task_id, ItemChange(notebook=moved))
+
     def removed(self, task_ids: Sequence[str]) -> None:
         """These tasks went without anybody's asking, by age."""
         if task_ids:
@@ -288,7 +329,7 @@ class History:
         try:
             state = await store.amend(task_id, apply)
         except Conflict as error:
-            raise _busy(task_id, "changed", error) from error
+            raise _busy(task_id, "changed") from error
         assert state.history_item is not None
         await self._put(owner, state.history_item)
         return state.history_item
@@ -336,7 +377,7 @@ class History:
                     await store.delete(TaskId(task_id))
                 deleted.append(task_id)
         except Conflict as error:
-            raise _busy(task_id, "deleted", error) from error
+            raise _busy(task_id, "deleted") from error
         else:
             await self._follow(self._delete_unlisted(store, owner, task_ids, deleted))
         finally:
@@ -412,12 +453,25 @@ class History:
         return history_item(reader.metadata, state, first[0] if first else None)
 
 
+def _usage(item: HistoryItem, state: TaskState) -> TokenUsage:
+    return TokenUsage(
+        total_tokens_in=item.tokens_in,
+        total_tokens_out=item.tokens_out,
+        total_cache_writes=item.cache_writes,
+        total_cache_reads=item.cache_reads,
+        total_cost=item.total_cost,
+        context_tokens=state.current_context_tokens,
+    )
+
+
 def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
-    changes: dict[str, str | bool | None] = {}
+    changes: dict[str, str | bool | NotebookRef | None] = {}
     if change.title is not None:
         changes["title"] = " ".join(change.title.split()) or None
     if change.favorite is not None:
         changes["is_favorited"] = change.favorite
+    if change.notebook is not None:
+        changes["notebook"] = change.notebook
     return item.model_copy(update=changes)
 
 
@@ -429,7 +483,7 @@ async def _check_free(store: FileStore, task_id: str) -> None:
             return
         await store.amend(TaskId(task_id), lambda state: state)
     except Conflict as error:
-        raise _busy(task_id, "deleted", error) from error
+        raise _busy(task_id, "deleted") from error
     except UnknownTask:
         return
 
@@ -439,9 +493,8 @@ def unknown_task(task_id: str) -> UnknownTask:
     return UnknownTask(f"There is no task {task_id}. It may have been deleted; load the history again.", task=task_id)
 
 
-def _busy(task_id: str, done: str, error: Conflict) -> Conflict:
+def _busy(task_id: str, done: str) -> Conflict:
+    # Which process on which machine works on it is nothing a page needs to know.
     return Conflict(
-        f"Task {task_id} is being worked on and cannot be {done} now. Stop it first, then try again.",
-        task=task_id,
-        reason=error.message,
+        f"This conversation is being worked on and cannot be {done} now. Stop it first, then try again.", task=task_id
     )

@@ -7,10 +7,22 @@ from typing import Final
 
 from ..messages import ClineMessage
 
-__all__ = ["LiveMessages"]
+__all__ = ["LiveMessages", "ends_in_failure"]
 
+_FAILURES: Final = frozenset({"api_req_failed", "mistake_limit_reached"})
+_RESUMES: Final = frozenset({"resume_task", "resume_completed_task"})
 _KEPT: Final = 50
 _JOINED_AT: Final = 256
+
+
+def ends_in_failure(newest: Sequence[ClineMessage]) -> bool:
+    """Whether these, the two newest messages of a conversation, end with an error after which nothing goes on by itself."""
+    last = newest[-1] if newest else None
+    if last is not None and last.ask in _RESUMES and last.is_answered is None:
+        last = newest[-2] if len(newest) > 1 else None
+    if last is None or last.partial:
+        return False
+    return last.say == "error" or (last.ask in _FAILURES and last.is_answered is None)
 
 
 class LiveMessages:
@@ -53,6 +65,12 @@ class LiveMessages:
         messages = {message.ts: message for message in page} | self._messages
         newest = sorted(messages)
         return [messages[ts] for ts in newest[-limit:]], len(newest) > limit
+
+    @property
+    def end_in_failure(self) -> bool:
+        """Whether the last word is an error after which nothing goes on by itself."""
+        newest = sorted(self._messages)[-2:]
+        return ends_in_failure([self._messages[ts] for ts in newest])
 
     def _settle(self, ts: int) -> None:
         for field in ("text", "reasoning"):

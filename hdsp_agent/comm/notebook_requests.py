@@ -80,7 +80,7 @@ class NotebookRequests:
         task = (await self._agent.manager()).opened(message.task_id)
         if task is not None:
             change = "your change" if message.part == "whole" else "part of your change"
-            task.tell_later(
+            task.words.note(
                 f"The user took back {change} of cell {message.cell_id} in {message.path}. Read the cell again before "
                 "you change it, and do not make that change again unless the user asks for it."
             )

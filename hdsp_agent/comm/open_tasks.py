@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ..messages import AnyAsk, HistoryItem, OpenTask, OpenTasksUpdatedMessage, TaskStatus, ask_class
+from ..notebooks import is_within
 from ._channel import ChannelHub
 from ._owner import Owner
 from .shown import TaskDetails
 
-__all__ = ["MOST_OPEN", "OpenTasks", "needs_person"]
+__all__ = ["MOST_OPEN", "OpenTasks", "Plight", "needs_person"]
 
 MOST_OPEN: Final = 50
 """What is opened beyond that closes those opened first that rest."""
 
 _TOLD_EVERY_SECONDS: Final = 0.05
 _TITLE_CHARACTERS: Final = 80
+_ATTACHMENT: Final = '<attachment kind="'
+_LABEL: Final = re.compile(r'<attachment kind="[^>]* label="([^"]*)"')
+"""What goes along with a message, as the page writes it behind the words."""
+_JOINERS: Final = "\u200c\u200d"
+_AT_WORK: Final = frozenset({"running", "interactive"})
 _TROUBLE: Final = frozenset({"api_req_failed", "mistake_limit_reached", "auto_approval_max_req_reached"})
 
 
 def needs_person(ask: AnyAsk | None) -> bool:
     """Whether a task that waits with this question cannot go on without an answer, and wants to."""
     return ask is not None and (ask in _TROUBLE or ask_class(ask) == "interactive")
+
+
+@dataclass(frozen=True)
+class Plight:
+    """Whether a task needs somebody, and whether an error stopped it."""
+
+    needs_you: bool = False
+    failed: bool = False
 
 
 class OpenTasks:
@@ -33,8 +51,8 @@ class OpenTasks:
         self._channels = channels
         self._details = details
         self._open: dict[Owner, dict[str, HistoryItem]] = {}
-        self._needing: dict[str, bool] = {}
-        """Whether a task needs somebody, as last known: its question goes on waiting when it is put aside."""
+        self._plights: dict[str, Plight] = {}
+        """Of each task as last known: its question goes on waiting when it is put aside."""
         self._told: dict[Owner, list[OpenTask] | None] = {}
         """What all tabs have; None while some may have something else."""
         self._timers: dict[Owner, asyncio.TimerHandle] = {}
@@ -53,6 +71,15 @@ class OpenTasks:
         """The open conversations, in their order."""
         return list(self._open.get(owner, ()))
 
+    def about(self, place: str) -> dict[str, Owner]:
+        """The open conversations about this notebook, or about one in this folder, and whose they are."""
+        return {
+            item.id: owner
+            for owner, mine in self._open.items()
+            for item in mine.values()
+            if item.notebook is not None and is_within(item.notebook.path, place)
+        }
+
     # ---- changing
 
     def put(self, owner: Owner, item: HistoryItem) -> None:
@@ -65,10 +92,10 @@ class OpenTasks:
         self._close_what_is_too_much(mine, item.id)
         self._changed(owner)
 
-    def restore(self, owner: Owner, items: Sequence[HistoryItem], needing: Collection[str]) -> None:
+    def restore(self, owner: Owner, items: Sequence[HistoryItem], plights: Mapping[str, Plight]) -> None:
         """Open again what was open when the server ended, before what was opened since."""
         before = {item.id: item for item in items}
-        self._needing |= {task_id: task_id in needing for task_id in before if task_id not in self._needing}
+        self._plights = {**plights, **self._plights}
         self._open[owner] = before | self._open.get(owner, {})
         self._changed(owner)
 
@@ -91,7 +118,7 @@ class OpenTasks:
         mine = self._open.get(owner, {})
         gone = [task_id for task_id in task_ids if mine.pop(task_id, None) is not None]
         for task_id in gone:
-            self._needing.pop(task_id, None)
+            self._plights.pop(task_id, None)
         if gone:
             self._changed(owner)
 
@@ -110,7 +137,7 @@ class OpenTasks:
         doing = self._details(task_id) if owners else None
         if doing is not None:
             # Now: it may have come to its end before anybody is told.
-            self._needing[task_id] = doing.needs_you
+            self._plights[task_id] = Plight(doing.needs_you, doing.failed)
         for owner in owners:
             self._tell_soon(owner)
 
@@ -144,20 +171,24 @@ class OpenTasks:
     def _line(self, item: HistoryItem) -> OpenTask:
         doing = self._details(item.id)
         if doing is not None:
-            self._needing[item.id] = doing.needs_you
+            self._plights[item.id] = Plight(doing.needs_you, doing.failed)
+        plight = self._plights.get(item.id, Plight())
+        status = _status_at_rest(item) if doing is None else doing.status
         return OpenTask(
             task_id=item.id,
             title=_title(item),
-            status=_status_at_rest(item) if doing is None else doing.status,
-            needs_you=self._needing.get(item.id, False),
+            status=status,
+            needs_you=plight.needs_you,
+            failed=True if plight.failed and status not in _AT_WORK else None,
             notebook=item.notebook,
+            pictures=None if item.title else item.pictures,
         )
 
     def _close_what_is_too_much(self, mine: dict[str, HistoryItem], newest: str) -> None:
         resting = [task_id for task_id in mine if task_id != newest and self._details(task_id) is None]
         for task_id in resting[: max(0, len(mine) - MOST_OPEN)]:
             del mine[task_id]
-            self._needing.pop(task_id, None)
+            self._plights.pop(task_id, None)
 
 
 def _status_at_rest(item: HistoryItem) -> TaskStatus:
@@ -166,5 +197,9 @@ def _status_at_rest(item: HistoryItem) -> TaskStatus:
 
 
 def _title(item: HistoryItem) -> str:
-    words = " ".join((item.title or item.task).strip().partition("\n")[0].split())
+    words = item.title or item.task.partition(_ATTACHMENT)[0]
+    if not words.strip() and (first := _LABEL.search(item.task)):
+        words = html.unescape(first[1]).replace("\n", " ")
+    words = " ".join(words.strip().partition("\n")[0].split())
+    words = "".join(sign for sign in words if sign in _JOINERS or unicodedata.category(sign) not in ("Cc", "Cf"))
     return words if len(words) <= _TITLE_CHARACTERS else words[: _TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from ..agent import CommandSession, build_agent
 from ..config import ContextProxy
 from ..errors import Unavailable
+from ..messages import TaskId
 from .task_feed import TaskFeed
 from .task_storage import TaskStorage
 
 if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
+    from ..local import LocalModels
     from ..notebooks import Notebooks
 
 __all__ = ["RunningAgent"]
@@ -30,6 +32,7 @@ class RunningAgent:
         *,
         workspace: Path,
         notebooks: Notebooks | None = None,
+        local: LocalModels | None = None,
     ) -> None:
         self._storage = storage
         self._feed = feed
@@ -42,6 +45,7 @@ class RunningAgent:
             history=feed,
             on_command=feed.command,
             notebooks=notebooks,
+            local=local,
         )
         feed.attach(self._manager)
 
@@ -56,6 +60,10 @@ class RunningAgent:
         if self._stopping:
             raise Unavailable("The server is stopping. Try again when it is back.")
         return self._manager
+
+    def tell_progress(self, task_id: TaskId) -> None:
+        """Let the tabs hear what a task is doing now, of what no event tells."""
+        self._feed.tell_progress(task_id)
 
     def session(self) -> CommandSession:
         """A program outside; what it begins belongs to the person whose server this is."""

@@ -13,6 +13,7 @@ from ..errors import Conflict, HdspAgentError, StorageUnavailable
 from ..messages import HistoryItem, TaskId
 from ._owner import Owner
 from .history import History
+from .open_tasks import Plight
 from .running_agent import RunningAgent
 from .screen_memory import Screen, ScreenMemory
 
@@ -84,15 +85,14 @@ class Screens:
     async def _open_again(self, owner: Owner, task_ids: Sequence[str]) -> None:
         """Those that rest are taken up when they are shown, not before."""
         items: list[HistoryItem] = []
-        needing: set[str] = set()
+        plights: dict[str, Plight] = {}
         for task_id in task_ids:
             # One that was deleted meanwhile is not missed; a storage that cannot be used is told elsewhere.
             with suppress(HdspAgentError):
                 items.append(await self._history.item(owner, task_id))
-                if await self._history.waits_in_log(owner, task_id):
-                    needing.add(task_id)
+                plights[task_id] = await self._history.plight_in_log(owner, task_id)
         if items:
-            self._history.open_tasks.restore(owner, items, needing)
+            self._history.open_tasks.restore(owner, items, plights)
 
     def _shown(self, owner: Owner, _: str | None) -> None:
         self._chosen.add(owner)

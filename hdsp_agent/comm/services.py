@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Protocol
 
 from ..config import ContextProxy
+from ..local import LocalModels
 from ._channel import ChannelHub
 from .history import History
 from .notebooks import ServerNotebooks
@@ -43,6 +44,7 @@ class Services:
     agent: RunningAgent
     notebooks: ServerNotebooks
     screens: Screens
+    local_models: LocalModels
     ipc: OutsideDoor | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -52,6 +54,7 @@ class Services:
         """Put tasks aside, then let pages and writes finish."""
         await self.upkeep.stop()
         await self.agent.stop()
+        await self.local_models.stop()
         await self.notebooks.stop()
         await self.screens.stop()
         if self.ipc is not None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..messages import (
+    AutoAnswerTime,
     ClineMessage,
     CommandStarted,
     ConversationMarks,
     HistoryItem,
     ModelRoom,
+    NotebookRef,
     QueuedMessage,
     TodoItem,
     TokenUsage,
@@ -23,10 +26,12 @@ __all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn"]
 
 @dataclass(frozen=True)
 class ItemChange:
-    """What a person may change about a task; None leaves it as it is, a blank title takes the title away."""
+    """What may be changed about a task; None leaves it as it is, a blank title takes the title away."""
 
     title: str | None = None
     favorite: bool | None = None
+    notebook: NotebookRef | None = None
+    """Where its notebook is now."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,18 @@ class MessagePage:
 
 @dataclass(frozen=True)
 class ShownTask:
-    """A conversation on screen: its line in the history, its newest messages, and what can be undone and redone."""
+    """A conversation on screen: its line in the history, its newest messages, and what can be undone and redone.
+
+    ``usage`` and ``room`` are from when it was brought there; of one that is worked on its details tell.
+    """
 
     item: HistoryItem
     messages: list[ClineMessage]
     has_older: bool
     marks: ConversationMarks = field(default_factory=ConversationMarks)
+    usage: TokenUsage | None = None
+    room: ModelRoom | None = None
+    """What its model takes in, as far as that is known without asking."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +70,19 @@ class TaskDetails:
     """What its model takes in, once it was asked."""
     needs_you: bool = field(default=False, compare=False)
     """Whether it waits for an answer without which it does not go on."""
+    answered_at: int | None = None
+    """When its question is answered by itself, in milliseconds since 1970."""
+    failed: bool = field(default=False, compare=False)
+    """Whether the last word is an error, so that it does not go on once it stops."""
     commands: Sequence[CommandStarted] = field(default=(), compare=False)
     """The shell commands that run, oldest first."""
+
+    @property
+    def auto_answer(self) -> AutoAnswerTime | None:
+        """The same as it is told now."""
+        if self.answered_at is None:
+            return None
+        return AutoAnswerTime(at=self.answered_at, left=max(0, self.answered_at - int(time.time() * 1000)))
 
 
 class WorkedOn(Protocol):

@@ -87,6 +87,9 @@ class TaskFeed:
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message was added."""
         self._put(task_id, message, MessageCreated(task_id=task_id, message=message))
+        if message.say == "error":
+            # Where nothing comes after it, nobody tells more than this.
+            self._history.open_tasks.touched(task_id)
 
     def updated(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message changed; this is what it is now."""
@@ -135,6 +138,10 @@ class TaskFeed:
         """A task is new or changed."""
         await self._history.put(Owner(owner) if owner else self._person, item, text=text)
 
+    def tell_progress(self, task_id: TaskId) -> None:
+        """Let the tabs hear what a task is doing, if that is something else now."""
+        self._tell_progress(task_id)
+
     # ---- what the history asks
 
     def current(self, shown: ShownTask) -> ShownTask:
@@ -150,19 +157,22 @@ class TaskFeed:
         task = self._task(task_id)
         if task is None:
             return None
+        told = self._told.get(TaskId(task_id))
         return TaskDetails(
             task.status,
             task.todos,
             task.queue.messages,
             task.usage.tokens(),
             room=task.requests.room,
+            answered_at=task.answers_itself.at,
             needs_you=task.status == "interactive"
             or any(needs_person(question.ask) for question in task.dialogue.asks.open),
+            failed=told is not None and told.messages.end_in_failure,
             commands=[running.started for running in task.tool_state.commands.running],
         )
 
     async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
-        """Rename a task that is worked on here, or make it a favourite; None if it is not."""
+        """Change the line of a task that is worked on here; None if it is not."""
         task = self._task(task_id)
         if task is None:
             return None
@@ -170,6 +180,8 @@ class TaskFeed:
             await task.note_item(title=" ".join(change.title.split()) or None)
         if change.favorite is not None:
             await task.note_item(is_favorited=change.favorite)
+        if change.notebook is not None:
+            await task.note_item(notebook=change.notebook)
         return task.item
 
     # ---- inside
@@ -235,7 +247,8 @@ class TaskFeed:
                     todos=list(doing.todos),
                     message_queue=list(doing.queue),
                     token_usage=doing.usage,
-                    model_room=doing.room,
+                    auto_answer=doing.auto_answer,
+                    model_room=doing.room or self._history.room_on_screen(told.owner),
                 ),
             )
 

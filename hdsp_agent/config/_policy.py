@@ -21,6 +21,8 @@ class OperatorPolicy:
     allowed_modes: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
     allow_auto_approval: bool = True
+    allow_local_models: bool = True
+    """Whether the embedded model may be fetched and run."""
 
     default_profile: str = "default"
     """The name of the profile made at the first start, and the current one while the person has chosen none."""
@@ -60,6 +62,12 @@ class OperatorPolicy:
 
     def check_provider(self, provider: JsonValue) -> None:
         """Raise unless profiles may use the provider."""
+        if provider == "local" and not self.allow_local_models:
+            raise ForbiddenByOperator(
+                "The operator of this server does not allow embedded models. Choose another provider.",
+                field="apiProvider",
+                provider="local",
+            )
         if not self.allows_provider(provider):
             raise ForbiddenByOperator(
                 f"The operator of this server does not allow the provider {provider}. "
@@ -70,6 +78,8 @@ class OperatorPolicy:
 
     def allows_provider(self, provider: JsonValue) -> bool:
         """Whether profiles may use the provider; a profile without one is always allowed."""
+        if provider == "local" and not self.allow_local_models:
+            return False
         return provider is None or self.allowed_providers is None or provider in self.allowed_providers
 
     def allows_mode(self, mode: JsonValue) -> bool:

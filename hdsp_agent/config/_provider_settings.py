@@ -109,6 +109,16 @@ class ProviderSettings(WireModel):
             advanced=True,
         ),
     ] = None
+    local_idle_minutes: Annotated[
+        Annotated[int, Field(ge=1, le=10_080)] | None,
+        shown(
+            "limits",
+            "Minutes until it is unloaded",
+            "An embedded model that nobody uses gives its memory back after this time. Empty means 10.",
+            providers=("local",),
+            advanced=True,
+        ),
+    ] = None
 
     # ---- anthropic
     api_key: Annotated[

@@ -17,6 +17,8 @@ __all__ = [
     "OWN_IPC_TYPES",
     "OWN_SAY_TOOL_FIELDS",
     "OWN_WEBVIEW_TYPES",
+    "CommandRun",
+    "ModelFailure",
     "NotebookRef",
     "OwnSay",
     "OwnSayTool",
@@ -42,8 +44,10 @@ OwnSayTool = Literal[
 """What a ``tool`` message can be about besides what Roo Code knows."""
 
 OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
-OWN_CLINE_MESSAGE_FIELDS: Final = frozenset({"notebook"})
-OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook"})
+OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
+    {"commandRun", "denied", "failure", "modelFailure", "notebook", "stoppedBy"}
+)
+OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook", "pictures"})
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
         "messageCreated",
@@ -97,6 +101,25 @@ OWN_IPC_TYPES: Final = frozenset({"Error"})
 OWN_IPC_COMMANDS: Final = frozenset({"AnswerAsk"})
 OWN_EVENT_FIELDS: Final = frozenset({"tool", "tools"})
 """The names of tools as they are, beside a payload that may only hold names Roo Code knows."""
+
+
+class CommandRun(Record):
+    """How a command fares, on the ``command_output`` message that shows what it writes."""
+
+    execution_id: str
+    started_at: int
+    state: Literal["running", "exited", "timed_out", "stopped"]
+    exit_code: int | None = None
+    """Of one that exited by itself; that a signal ended it says its number, below zero."""
+    duration_ms: int | None = None
+
+
+class ModelFailure(Record):
+    """Why a model gave no answer, on the message that says so; ``kind`` is one of the classes of ``model_error``."""
+
+    kind: str
+    retried: bool | None = None
+    """Of one that is tried again after a wait: whether it was, or the wait was cut off."""
 
 
 class NotebookRef(Record):

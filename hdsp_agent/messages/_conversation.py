@@ -4,12 +4,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import NotebookRef
+from ._additions import CommandRun, ModelFailure, NotebookRef
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
 
 __all__ = [
     "ApiProtocol",
+    "AutoAnswerTime",
     "ClineMessage",
     "ContextCondense",
     "ContextTruncation",
@@ -76,7 +77,15 @@ class ClineMessage(Record):
     is_protected: bool | None = None
     api_protocol: ApiProtocol | None = None
     is_answered: bool | None = None
+    command_run: CommandRun | None = None
+    model_failure: ModelFailure | None = None
+    denied: Literal[True] | None = None
+    """On what was asked for: the person said no to it."""
+    failure: str | None = None
+    """On what was to be asked for: why it failed before anybody could be asked."""
     notebook: NotebookRef | None = None
+    stopped_by: Literal["person"] | None = None
+    """On the question whether to go on: who stopped the work, where that is known."""
 
 
 class TokenUsage(Record):
@@ -88,6 +97,16 @@ class TokenUsage(Record):
     total_cache_reads: int | None = None
     total_cost: float
     context_tokens: int
+
+
+class AutoAnswerTime(Record):
+    """When the first suggested answer to the open question is taken, in milliseconds.
+
+    ``at`` is by the server's clock, which may differ from a page's; ``left`` is what is left when it is told.
+    """
+
+    at: int
+    left: int
 
 
 class ModelRoom(Record):

@@ -179,18 +179,20 @@ class FilesPreview(Message):
     """What would become of files: the first that change, and how many others.
 
     ``kept`` are those the person changed since, which stay as they are; so do ``openNotebooks``, which are open in a tab.
+    ``incomplete`` says that of some of what was done no state of the files before it is kept, so that stays done.
     """
 
     changes: list[FileChange]
     more_changes: int
     kept: list[str]
     open_notebooks: list[str]
+    incomplete: Literal[True] | None = None
 
 
 class ConversationPreview(Message):
     """What a change of a conversation would do.
 
-    ``removed`` and ``restored`` count messages, ``toolCalls`` approved calls among those removed. ``effects`` are the
+    ``removed`` and ``restored`` count what the person or the agent said, ``toolCalls`` approved calls among the messages removed. ``effects`` are the
     first of what those did outside of the conversation, ``moreEffects`` says how many others there are.
     ``goneOn`` says that an undo sets aside what is newer and must be told to; ``stopsTask`` that the task works now.
     """

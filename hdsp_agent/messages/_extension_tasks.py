@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ._base import Message
-from ._conversation import ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
+from ._conversation import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._history import HistoryItem
 from ._kinds import TaskStatus
 from ._state import ExtensionState
@@ -83,6 +83,7 @@ class TaskProgressMessage(Message):
     message_queue: list[QueuedMessage]
     token_usage: TokenUsage
     model_room: ModelRoom | None = None
+    auto_answer: AutoAnswerTime | None = None
 
 
 class MessagesPage(Message):

@@ -38,3 +38,5 @@ class HistoryItem(Record):
     is_favorited: bool | None = None
     forked_from: str | None = None
     notebook: NotebookRef | None = None
+    pictures: int | None = None
+    """How many pictures it began with, where it began without a word."""

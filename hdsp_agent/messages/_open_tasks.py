@@ -23,13 +23,20 @@ _Title = Annotated[str, Field(max_length=500)]
 
 
 class OpenTask(Message):
-    """One open conversation; ``needsYou`` while it waits for an answer without which it does not go on."""
+    """One open conversation.
+
+    ``needsYou`` while it waits for an answer without which it does not go on, ``failed`` while it does not go on because
+    of an error: the model gave no answer, it made one mistake after the other, or something else broke.
+    """
 
     task_id: str
     title: str
     status: TaskStatus
     needs_you: bool
+    failed: Literal[True] | None = None
     notebook: NotebookRef | None = None
+    pictures: int | None = None
+    """How many it began with, where it has no title and began without a word."""
 
 
 class OpenTasksUpdatedMessage(Message):

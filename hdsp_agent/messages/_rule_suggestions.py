@@ -3,6 +3,7 @@
 from typing import Literal
 
 from ._base import Message, Timestamp
+from ._errors import ErrorBody
 from ._webview_base import Request
 
 __all__ = ["RuleSuggestion", "RuleSuggestionsMessage", "SuggestRulesRequest"]
@@ -18,7 +19,8 @@ class SuggestRulesRequest(Request):
 class RuleSuggestion(Message):
     """One rule: words for ``allowedCommands``, or the name of a setting to switch on.
 
-    ``command`` is the part of the command line that the words would allow; of several rules for one part one is enough.
+    ``command`` is the part of the command line that the words would allow; of several rules for one part one is enough,
+    and the first allows least.
     """
 
     kind: Literal["command", "class"]
@@ -38,4 +40,4 @@ class RuleSuggestionsMessage(Message):
     task_id: str
     message_ts: int
     rules: list[RuleSuggestion]
-    reason: str | None = None
+    reason: ErrorBody | None = None

@@ -3,7 +3,7 @@
 from ..config import GlobalSettings, ModeConfig, ModePrompt, ProfileEntry, ProviderSettings, SecretStatus
 from ._base import Flag, Message
 from ._catalogue import McpServer
-from ._conversation import ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
+from ._conversation import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._conversation_changes import ConversationMarks
 from ._errors import Notice
 from ._history import HistoryItem
@@ -38,6 +38,7 @@ class ExtensionState(Message):
     current_task_marks: ConversationMarks | None = None
     token_usage: TokenUsage | None = None
     model_room: ModelRoom | None = None
+    auto_answer: AutoAnswerTime | None = None
     cline_messages: list[ClineMessage] | None = None
     cline_messages_seq: int | None = None
     has_older_messages: bool | None = None

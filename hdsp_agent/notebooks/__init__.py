@@ -37,7 +37,7 @@ from ._ledger import Ledger
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import NobodyRuns, PersonRun, PersonRuns
-from ._renames import under
+from ._renames import is_within, under
 from ._service import Notebooks
 from ._snapshot import cells_between, execution_order, snapshot_of
 from ._stage import Stage
@@ -92,6 +92,7 @@ __all__ = [
     "changed_cells",
     "execution_order",
     "freshness_of",
+    "is_within",
     "new_cell_id",
     "new_notebook",
     "outline_of",

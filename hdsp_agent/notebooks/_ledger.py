@@ -9,7 +9,7 @@ from typing import Final
 from ..messages import CellId, SourceHash
 from ._freshness import NOTHING_SEEN, RanCell, RunMemory
 from ._hashes import source_hash
-from ._renames import under
+from ._renames import renamed
 from .kernels import CellRun, Run
 
 __all__ = ["Ledger"]
@@ -91,7 +91,7 @@ class Ledger:
 
     def moved(self, old: str, new: str) -> None:
         """The notebook, or a folder it is in, has another path now."""
-        self._books = {under(path, old, new): book for path, book in self._books.items()}
+        self._books = renamed(self._books, old, new)
 
     def _book(self, path: str, kernel_id: str) -> _Book:
         book, life = self._books.pop(path, None), self._life(kernel_id)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["is_within", "under"]
+from collections.abc import Mapping
+from typing import TypeVar
+
+__all__ = ["is_within", "renamed", "under"]
+
+T = TypeVar("T")
 
 
 def is_within(path: str, place: str) -> bool:
@@ -13,3 +18,10 @@ def is_within(path: str, place: str) -> bool:
 def under(path: str, old: str, new: str) -> str:
     """The path of what was at ``old``, or within it, now that it is at ``new``; any other path as it is."""
     return new + path[len(old) :] if is_within(path, old) else path
+
+
+def renamed(known: Mapping[str, T], old: str, new: str) -> dict[str, T]:
+    """What is known by paths, by the paths of now. What was at the new name before is no more."""
+    return {
+        under(path, old, new): what for path, what in known.items() if is_within(path, old) or not is_within(path, new)
+    }

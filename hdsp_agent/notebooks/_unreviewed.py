@@ -8,7 +8,7 @@ from typing import Final
 from ..messages import CellId, DeleteCell, InsertCell, JsonObject, NotebookOperation, ReplaceSource, TaskId
 from ..wire import WireModel
 from ._document import Cell, Snapshot
-from ._renames import under
+from ._renames import renamed
 
 __all__ = ["RemovedCell", "Unreviewed", "UnreviewedChange"]
 
@@ -74,7 +74,7 @@ class Unreviewed:
 
     def moved(self, old: str, new: str) -> None:
         """A notebook, or a folder, has another path now."""
-        self._notebooks = {under(path, old, new): changes for path, changes in self._notebooks.items()}
+        self._notebooks = renamed(self._notebooks, old, new)
 
 
 def _changes(

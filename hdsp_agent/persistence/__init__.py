@@ -48,6 +48,7 @@ from .files._folders import TaskFolders
 from .files._locks import LockWatch, TaskLock, read_lock
 from .files._store import FileStore
 from .history._index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
+from .history._places import HistoryPlaces, PlaceCount
 from .history._query import HistoryHit, HistoryPage, HistoryQuery
 from .history._state_database import StateDatabase
 from .marks._forks import Fork, fork_at
@@ -104,6 +105,7 @@ __all__ = [
     "HistoryIndex",
     "HistoryLog",
     "HistoryPage",
+    "HistoryPlaces",
     "HistoryQuery",
     "HistoryRecord",
     "HistoryView",
@@ -121,6 +123,7 @@ __all__ = [
     "Newer",
     "Outcome",
     "Place",
+    "PlaceCount",
     "PlaceUse",
     "Progress",
     "RebuildReport",

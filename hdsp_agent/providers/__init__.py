@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._answer import Answer, parsed_arguments
 from ._catalogue import ModelEntry, find_model, known_models
 from ._classify import classify, is_silently_truncated
+from ._key_check import KeyCheck, KeyVerdict, check_key
 from ._listing import list_models
 from ._model import (
     ModelClient,
@@ -39,6 +40,8 @@ __all__ = [
     "SCRIPTED_INFO",
     "Answer",
     "ErrorClass",
+    "KeyCheck",
+    "KeyVerdict",
     "ModelClient",
     "ModelEntry",
     "ModelError",
@@ -58,6 +61,7 @@ __all__ = [
     "ToolSpec",
     "UsageReport",
     "call_tool",
+    "check_key",
     "classify",
     "cost_of",
     "find_model",

@@ -46,7 +46,7 @@ def connection_of(
     if policy is not None:
         policy.check_provider(info.id)
     model = model_id(settings)
-    if needs_model and not model and info.protocol != "fake":
+    if needs_model and not model and info.protocol not in ("fake", "local"):
         raise InvalidSetting(
             f"This profile names no model of {info.name}. Choose one in the settings.", field=info.model_field
         )

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from ..config import OperatorPolicy, ProviderSettings
 from ..errors import HdspAgentError
-from ._anthropic_client import anthropic_sdk
+from ..local import catalogue as embedded
+from ..local import model_limits
 from ._catalogue import find_model, known_models
 from ._connection import Connection, connection_of
 from ._model import ModelInfo
 from ._model_error import ModelError
-from ._model_info import catalogue_of, described, entry_info
-from ._openai_client import openai_sdk
+from ._model_info import catalogue_of, described, embedded_info, entry_info
+from ._plain_requests import PlainRequests, plain_requests
 from ._scripted import SCRIPTED_INFO
 from ._transport import Timeouts, in_time, model_error
 from ._untrusted import count, items, mapping, number, text
@@ -36,8 +36,6 @@ _NO_CHAT: Final = re.compile(
 )
 _WINDOWS: Final = ("context_length", "context_window", "max_context_length", "max_model_len", "max_input_tokens")
 
-Get = Callable[[str, Mapping[str, object]], Awaitable[object]]
-
 
 async def list_models(settings: ProviderSettings, *, policy: OperatorPolicy | None = None) -> Sequence[ModelInfo]:
     """The models the profile can choose from, by id.
@@ -50,7 +48,9 @@ async def list_models(settings: ProviderSettings, *, policy: OperatorPolicy | No
         connection = connection_of(settings, policy, needs_model=False)
         if connection.info.protocol == "fake":
             return (SCRIPTED_INFO,)
-        if connection.info.protocol in ("bedrock", "vertex", "local"):
+        if connection.info.protocol == "local":
+            return await asyncio.to_thread(_embedded, settings)
+        if connection.info.protocol in ("bedrock", "vertex"):
             return catalogue
         listed = await _live(connection, settings)
     except HdspAgentError as error:
@@ -68,11 +68,19 @@ def _catalogue(settings: ProviderSettings) -> tuple[ModelInfo, ...]:
     )
 
 
+def _embedded(settings: ProviderSettings) -> tuple[ModelInfo, ...]:
+    """Those we know to work; a file of the person's is named by its path alone."""
+    own = [
+        settings.model_copy(update={"api_model_id": model.id, "local_model_path": None}) for model in embedded().models
+    ]
+    return tuple(embedded_info(model_limits(each)) for each in own)
+
+
 async def _live(connection: Connection, settings: ProviderSettings) -> Sequence[ModelInfo]:
     name = connection.info.id
     try:
-        async with _opened(connection, settings) as get:
-            entries = await in_time(_pages(get, connection), _TIMEOUTS.first, name, "list of models")
+        async with plain_requests(connection, settings, _TIMEOUTS) as requests:
+            entries = await in_time(_pages(requests, connection), _TIMEOUTS.first, name, "list of models")
     except HdspAgentError:
         raise
     except Exception as error:
@@ -80,26 +88,14 @@ async def _live(connection: Connection, settings: ProviderSettings) -> Sequence[
     return await asyncio.to_thread(_models, entries, settings)
 
 
-@asynccontextmanager
-async def _opened(connection: Connection, settings: ProviderSettings) -> AsyncIterator[Get]:
-    if connection.info.protocol == "anthropic":
-        anthropic = await asyncio.to_thread(anthropic_sdk, connection, settings, _TIMEOUTS)
-        async with anthropic:
-            yield lambda path, query: anthropic.get(path, cast_to=object, options={"params": query})
-    else:
-        openai = await asyncio.to_thread(openai_sdk, connection, settings, _TIMEOUTS)
-        async with openai:
-            yield lambda path, query: openai.get(path, cast_to=object, options={"params": query})
-
-
-async def _pages(get: Get, connection: Connection) -> list[Mapping[str, object]]:
+async def _pages(requests: PlainRequests, connection: Connection) -> list[Mapping[str, object]]:
     if connection.info.protocol != "anthropic":
-        answer = await get("/models", {})
+        answer = await requests.get("/models", {})
         return [mapping(entry) for entry in items(answer) or items(mapping(answer).get("data"))]
     entries: list[Mapping[str, object]] = []
     query: dict[str, object] = {"limit": 100}
     for _ in range(_MOST_PAGES):
-        page = mapping(await get("/v1/models", query))
+        page = mapping(await requests.get("/v1/models", query))
         entries.extend(mapping(entry) for entry in items(page.get("data")))
         if not page.get("has_more") or not page.get("last_id"):
             break

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from ..config import ProviderSettings, model_id, provider_info
+from ..errors import HdspAgentError
+from ..local import ModelLimits, model_limits
 from ._catalogue import ModelEntry, find_model
 from ._model import ModelInfo
 from ._quirks import quirks_of, server_of
 
-__all__ = ["catalogue_of", "described", "entry_info", "model_info", "reasons"]
+__all__ = ["catalogue_of", "described", "embedded_info", "entry_info", "local_info", "model_info", "reasons"]
 
 _HOSTED: Final = frozenset({"anthropic", "openai-native", "bedrock", "vertex", "gemini", "xai"})
 _CLAUDE_OUTPUT: Final[tuple[tuple[re.Pattern[str], int], ...]] = (
@@ -30,10 +32,38 @@ _LONG_WINDOW: Final = 1_000_000
 def model_info(settings: ProviderSettings) -> ModelInfo:
     """What is known of the profile's model. The first call reads the catalogue: make it in a thread."""
     provider = settings.api_provider or ""
+    if provider == "local":
+        try:
+            return local_info(settings)
+        except HdspAgentError:
+            # An unknown model, or a file that is not there: whoever wants to ask it is told so.
+            return ModelInfo(id=model_id(settings) or "", provider=provider)
     model = model_id(settings) or ""
     entry = find_model(catalogue_of(settings), model) if model else None
     info = entry_info(entry, settings) if entry else described(ModelInfo(id=model, provider=provider), settings)
     return _with_own_numbers(replace(info, id=model, provider=provider), settings)
+
+
+def local_info(settings: ProviderSettings) -> ModelInfo:
+    """The same of an embedded model's profile. Raises what ``model_limits`` does."""
+    embedded = embedded_info(model_limits(settings))
+    own = _with_own_numbers(embedded, settings)
+    # Its window is made as large as this, and no larger than the model can.
+    return replace(own, context_window=embedded.context_window, max_output=embedded.max_output)
+
+
+def embedded_info(limits: ModelLimits) -> ModelInfo:
+    """What is known of an embedded model. It costs nothing."""
+    return ModelInfo(
+        id=limits.id,
+        provider="local",
+        name=limits.name,
+        context_window=limits.context,
+        max_output=limits.output,
+        supports_cache=True,
+        input_price=0.0,
+        output_price=0.0,
+    )
 
 
 def catalogue_of(settings: ProviderSettings) -> str:

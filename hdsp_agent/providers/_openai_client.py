@@ -25,6 +25,7 @@ from ._sdk_client import Decoder, Post, SdkClient
 from ._transport import EventStream, Timeouts, http_timeout
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import AsyncOpenAI
 
 __all__ = ["open_chat", "open_responses", "openai_sdk"]
@@ -172,13 +173,25 @@ def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Tim
         if connection.server == "azure" and connection.key is not None:
             headers["api-key"] = key
         sdk = AsyncOpenAI(
-            api_key=key, base_url=connection.base_url, timeout=timeout, max_retries=0, default_headers=headers
+            api_key=key,
+            base_url=connection.base_url,
+            timeout=timeout,
+            max_retries=0,
+            default_headers=headers,
+            http_client=_direct_client(timeout) if connection.info.protocol == "local" else None,
         )
     if connection.info.id != "openai-native":
         # The SDK reads them from the environment; they are OpenAI's business only.
         sdk.organization = None
         sdk.project = None
     return sdk
+
+
+def _direct_client(timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+    """For a process of our own: past every proxy, and with a new connection each time, because it drops idle ones."""
+    import httpx2
+
+    return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=httpx2.Limits(max_keepalive_connections=0))
 
 
 class _OneAnswer:

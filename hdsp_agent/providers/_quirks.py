@@ -77,6 +77,7 @@ _SERVERS: Final[dict[str, Quirks]] = {
     "ollama": replace(_LOCAL, parallel_switch=False),
     "lmstudio": replace(_LOCAL, parallel_switch=False, effort="none", empty_content="empty"),
     "llamacpp": replace(_LOCAL, effort="none", empty_content="empty"),
+    "local": replace(_LOCAL, effort="none", empty_content="empty"),
     "vllm": _LOCAL,
     "unknown": Quirks(think_tags=True),
 }

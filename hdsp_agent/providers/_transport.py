@@ -203,9 +203,10 @@ def _name(provider: str) -> str:
     return info.name if info else provider
 
 
-def _body(error: Exception) -> str | Mapping[str, object] | None:
+def _body(error: Exception) -> str | Mapping[str, object] | Sequence[object] | None:
     body = getattr(error, "body", None)
-    return body if isinstance(body, str | Mapping) and body else None
+    # Gemini puts its errors into a list.
+    return body if isinstance(body, str | Mapping | list) and body else None
 
 
 def _text(error: Exception, name: str) -> str | None:

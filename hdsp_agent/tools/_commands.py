@@ -6,20 +6,26 @@ import asyncio
 import logging
 import secrets
 import shlex
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from ..errors import HdspAgentError
-from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut
+from ..messages import CommandExited, CommandOutput, CommandRun, CommandStarted, CommandTimedOut
 from ._process import ShellProcess
 
 __all__ = ["CommandBoard", "CommandListener", "RunningCommand", "has_no_limit"]
 
 CommandListener = Callable[[CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
 Ending = Literal["exited", "timed_out", "aborted"]
-Show = Callable[[str, bool], Awaitable[None]]
+Show = Callable[[str, CommandRun], Awaitable[None]]
 
+_STATES: Final[dict[Ending, Literal["exited", "timed_out", "stopped"]]] = {
+    "exited": "exited",
+    "timed_out": "timed_out",
+    "aborted": "stopped",
+}
 _log = logging.getLogger(__name__)
 _SHOW_EVERY_SECONDS: Final = 0.1
 _SHOWN_CHARACTERS: Final = 20_000
@@ -27,7 +33,7 @@ _MOST_REMEMBERED: Final = 20
 
 
 class RunningCommand:
-    """One command, watched until it ends. ``show`` is told what can be seen of its output, and whether that is all."""
+    """One command, watched until it ends. ``show`` is told what can be seen of its output, and how it fares."""
 
     def __init__(
         self,
@@ -60,6 +66,9 @@ class RunningCommand:
         self._mask = mask
         self._limit = limit
         self._board = board
+        self._started_at = int(time.time() * 1000)
+        self._begun = time.monotonic()
+        self._duration: float | None = None
         self._abort = asyncio.Event()
         self._watch = asyncio.create_task(self._watched(), name=f"{self.id} watch")
 
@@ -67,6 +76,17 @@ class RunningCommand:
     def started(self) -> CommandStarted:
         """That it was begun, as it is told."""
         return CommandStarted(execution_id=self.id, pid=self.process.pid, command=self.command)
+
+    @property
+    def run(self) -> CommandRun:
+        """How it fares, as it is shown and kept."""
+        return CommandRun(
+            execution_id=self.id,
+            started_at=self._started_at,
+            state="running" if self.ending is None else _STATES[self.ending],
+            exit_code=self.process.exit_code if self.ending == "exited" else None,
+            duration_ms=None if self._duration is None else int(self._duration * 1000),
+        )
 
     def abort(self) -> None:
         """End it with all it started."""
@@ -89,6 +109,7 @@ class RunningCommand:
         showing = asyncio.create_task(self._show_output(), name=f"{self.id} show")
         try:
             self.ending = await self._end()
+            self._duration = time.monotonic() - self._begun
             if self.ending == "exited":
                 self.left_running = not await self.process.drained()
             else:
@@ -128,7 +149,7 @@ class RunningCommand:
             if self.process.output.total:
                 text = await self._glimpse()
                 self._board.tell(CommandOutput(execution_id=self.id, output=text))
-                await self._show(text, False)
+                await self._show(text, self.run)
             await asyncio.sleep(_SHOW_EVERY_SECONDS)
 
     async def _glimpse(self) -> str:
@@ -136,8 +157,8 @@ class RunningCommand:
 
     async def _show_end(self) -> None:
         try:
-            if self.process.output.total:
-                await self._show(await self._glimpse(), True)
+            # Also of one that wrote nothing: how it ended is to be seen later too.
+            await self._show(await self._glimpse() if self.process.output.total else "", self.run)
         except (HdspAgentError, OSError):
             # Whoever reads the result gets the output all the same.
             _log.exception("The end of the output of %s could not be shown", self.id)

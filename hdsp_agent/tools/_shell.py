@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 
 from ..config import GlobalSettings, ToolGroup
 from ..errors import InvalidInput, NotFound
-from ..messages import ClineSayTool
+from ..messages import ClineSayTool, CommandRun
 from ._action import ActionRequest
 from ._commands import RunningCommand, has_no_limit
 from ._grep import PatternProblem, TextMatch, grep_text
@@ -98,7 +98,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
             )
         except OSError as error:
             raise ToolFailed(f"The command could not be started: {error.strerror or error}.") from error
-        await self._wait(running, _BACKGROUND_AFTER_SECONDS if arguments.timeout is None else arguments.timeout)
+        await self._wait(running, output, _BACKGROUND_AFTER_SECONDS if arguments.timeout is None else arguments.timeout)
         result = await _result(running, context)
         if running.is_background or running.left_running:
             await output.keep(running)
@@ -113,11 +113,12 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
 
         return await in_thread(look)
 
-    async def _wait(self, running: RunningCommand, seconds: float) -> None:
+    async def _wait(self, running: RunningCommand, output: _ShownOutput, seconds: float) -> None:
         waiting = [asyncio.create_task(running.ended.wait()), asyncio.create_task(running.let_go.wait())]
         try:
+            await output.begin(running)
             await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
+        except BaseException:
             running.abort()
             await asyncio.shield(running.gone.wait())
             raise
@@ -148,26 +149,32 @@ class _ShownOutput:
         self._context = context
         self._said_at: int | None = None
         self._kept: RunningCommand | None = None
+        self._turn = asyncio.Lock()
 
-    async def show(self, text: str, is_all: bool) -> None:
-        """Show what there is of it."""
-        first = self._said_at is None
-        self._said_at = await self._context.say("command_output", text, partial=not is_all, ts=self._said_at)
-        if first and self._kept is not None and not is_all:
-            await self._note()
+    async def begin(self, running: RunningCommand) -> None:
+        """Show that it runs. What it writes later would else stand behind what is done meanwhile."""
+        async with self._turn:
+            if self._said_at is None:
+                await self._say("", running.run)
+
+    async def show(self, text: str, run: CommandRun) -> None:
+        """Show what there is of it, and how it fares."""
+        async with self._turn:
+            await self._say(text, run)
 
     async def keep(self, running: RunningCommand) -> None:
         """The model may ask for this output later, and the server may be another one then."""
         self._kept = running
+        await self._context.state.outputs.note(running.id, KeptOutput(said_at=self._said_at))
         if running.ended.is_set():
             await self._note_end()
         else:
             running.at_end = self._note_end
-            await self._note()
 
-    async def _note(self) -> None:
-        assert self._kept is not None
-        await self._context.state.outputs.note(self._kept.id, KeptOutput(said_at=self._said_at))
+    async def _say(self, text: str, run: CommandRun) -> None:
+        self._said_at = await self._context.say(
+            "command_output", text, partial=run.state == "running", ts=self._said_at, command_run=run
+        )
 
     async def _note_end(self) -> None:
         running, context = self._kept, self._context

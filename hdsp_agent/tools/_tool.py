@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ..config import GlobalSettings, ModeConfig, ToolGroup
-from ..messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, NotebookRef, TaskId, TodoItem
+from ..messages import ClineAsk, ClineAskResponse, ClineSay, CommandRun, JsonObject, NotebookRef, TaskId, TodoItem
 from ..persistence import Vault
 from ._action import ActionRequest
 
@@ -184,6 +184,7 @@ class ToolContext(Protocol):
         ts: int | None = None,
         images: Sequence[str] = (),
         notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
     ) -> int:
         """Show something; its time, by which a partial message is shown again with more."""
 

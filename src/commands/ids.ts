@@ -58,6 +58,11 @@ export namespace CommandIDs {
   export const toggleAutoApproval = 'hdsp-agent:toggle-auto-approval';
 
   /**
+   * Added by the conversation itself.
+   */
+  export const showNewest = 'hdsp-agent:show-newest';
+
+  /**
    * Added by the changes of conversations.
    */
   export const undoChange = 'hdsp-agent:undo-change';

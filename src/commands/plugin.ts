@@ -6,6 +6,8 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
+import { COMPOSER_COMMANDS } from '../panel/composer/commands';
+import { HEADER_COMMANDS } from '../panel/header/commands';
 import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addCommands } from './commands';
 import { CommandIDs } from './ids';
@@ -59,32 +61,17 @@ namespace Private {
   /**
    * What the palette lists, in its order.
    */
-  export const LISTED = [
+  export const LISTED: readonly string[] = [
     CommandIDs.open,
-    CommandIDs.ask,
-    CommandIDs.newConversation,
-    CommandIDs.showHistory,
-    CommandIDs.nextConversation,
-    CommandIDs.previousConversation,
-    CommandIDs.closeConversation,
-    CommandIDs.renameConversation,
-    CommandIDs.favoriteConversation,
-    CommandIDs.forkConversation,
-    CommandIDs.exportConversation,
-    CommandIDs.deleteConversation,
+    ...HEADER_COMMANDS,
     CommandIDs.approve,
     CommandIDs.deny,
     CommandIDs.stop,
     CommandIDs.toggleAutoApproval,
+    CommandIDs.showNewest,
     CommandIDs.undoChange,
     CommandIDs.redoChange,
-    CommandIDs.attachCell,
-    CommandIDs.attachSelection,
-    CommandIDs.attachOutput,
-    CommandIDs.attachError,
-    CommandIDs.nextMode,
-    CommandIDs.previousMode,
-    CommandIDs.nextProfile,
+    ...COMPOSER_COMMANDS,
     CommandIDs.reconnect,
     CommandIDs.showConnection
   ];

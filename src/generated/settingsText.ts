@@ -591,6 +591,12 @@ export function settingsText(
         "A GGUF file to use instead of the embedded model's own weights."
       )
     },
+    localIdleMinutes: {
+      title: trans.__('Minutes until it is unloaded'),
+      description: trans.__(
+        'An embedded model that nobody uses gives its memory back after this time. Empty means 10.'
+      )
+    },
     apiKey: {
       title: trans.__('Anthropic API key'),
       description: trans.__('Your key from the Anthropic console.')

@@ -587,6 +587,12 @@ export interface AskResponseRequest {
   images?: Array<string>;
 }
 
+/** When the first suggested answer to the open question is taken, in milliseconds. `at` is by the server's clock, which may differ from a page's; `left` is what is left when it is told. */
+export interface AutoAnswerTime {
+  at: number;
+  left: number;
+}
+
 /** Auto-approval was switched from outside the panel. */
 export interface AutoApprovalEnabledMessage {
   type: 'autoApprovalEnabled';
@@ -899,7 +905,12 @@ export interface ClineMessage {
   isProtected?: boolean;
   apiProtocol?: ApiProtocol;
   isAnswered?: boolean;
+  commandRun?: CommandRun;
+  modelFailure?: ModelFailure;
+  denied?: true;
+  failure?: string;
   notebook?: NotebookRef;
+  stoppedBy?: 'person';
 }
 
 /** The text of a `tool` ask: which tool, on what, with which change. */
@@ -1019,6 +1030,15 @@ export interface CommandOutput {
   output: string;
 }
 
+/** How a command fares, on the `command_output` message that shows what it writes. */
+export interface CommandRun {
+  executionId: string;
+  startedAt: number;
+  state: 'running' | 'exited' | 'timed_out' | 'stopped';
+  exitCode?: number;
+  durationMs?: number;
+}
+
 /** A command began to run. */
 export interface CommandStarted {
   executionId: string;
@@ -1130,7 +1150,7 @@ export interface ConversationMarksUpdatedMessage {
   marks: ConversationMarks;
 }
 
-/** What a change of a conversation would do. `removed` and `restored` count messages, `toolCalls` approved calls among those removed. `effects` are the first of what those did outside of the conversation, `moreEffects` says how many others there are. `goneOn` says that an undo sets aside what is newer and must be told to; `stopsTask` that the task works now. */
+/** What a change of a conversation would do. `removed` and `restored` count what the person or the agent said, `toolCalls` approved calls among the messages removed. `effects` are the first of what those did outside of the conversation, `moreEffects` says how many others there are. `goneOn` says that an undo sets aside what is newer and must be told to; `stopsTask` that the task works now. */
 export interface ConversationPreview {
   operation: 'delete' | 'edit' | 'rewind' | 'undo' | 'redo';
   removed: number;
@@ -1489,6 +1509,7 @@ export interface ExtensionState {
   currentTaskMarks?: ConversationMarks;
   tokenUsage?: TokenUsage;
   modelRoom?: ModelRoom;
+  autoAnswer?: AutoAnswerTime;
   clineMessages?: Array<ClineMessage>;
   clineMessagesSeq?: number;
   hasOlderMessages?: boolean;
@@ -1558,12 +1579,13 @@ export interface FileSearchResultsMessage {
   error?: string;
 }
 
-/** What would become of files: the first that change, and how many others. `kept` are those the person changed since, which stay as they are; so do `openNotebooks`, which are open in a tab. */
+/** What would become of files: the first that change, and how many others. `kept` are those the person changed since, which stay as they are; so do `openNotebooks`, which are open in a tab. `incomplete` says that of some of what was done no state of the files before it is kept, so that stays done. */
 export interface FilesPreview {
   changes: Array<FileChange>;
   moreChanges: number;
   kept: Array<string>;
   openNotebooks: Array<string>;
+  incomplete?: true;
 }
 
 /** Forget the cached models of the provider `text`. */
@@ -1870,6 +1892,7 @@ export interface HistoryItem {
   isFavorited?: boolean;
   forkedFrom?: string;
   notebook?: NotebookRef;
+  pictures?: number;
 }
 
 /** A line out of a task's title, first message or conversation that says what was searched for. */
@@ -2262,6 +2285,12 @@ export interface ModeRequest {
   text: string;
 }
 
+/** Why a model gave no answer, on the message that says so; `kind` is one of the classes of `model_error`. */
+export interface ModelFailure {
+  kind: string;
+  retried?: boolean;
+}
+
 /** What a model can do and costs; prices are in dollars a million tokens. */
 export interface ModelInfo {
   maxTokens?: number;
@@ -2572,13 +2601,15 @@ export interface OpenSkillFileRequest {
   source: Source;
 }
 
-/** One open conversation; `needsYou` while it waits for an answer without which it does not go on. */
+/** One open conversation. `needsYou` while it waits for an answer without which it does not go on, `failed` while it does not go on because of an error: the model gave no answer, it made one mistake after the other, or something else broke. */
 export interface OpenTask {
   taskId: string;
   title: string;
   status: TaskStatus;
   needsYou: boolean;
+  failed?: true;
   notebook?: NotebookRef;
+  pictures?: number;
 }
 
 /** All open conversations as they are now, in their order. */
@@ -2670,6 +2701,8 @@ export interface ProviderSettings {
   litellmModelId?: string;
   /** A GGUF file to use instead of the embedded model's own weights. */
   localModelPath?: string;
+  /** An embedded model that nobody uses gives its memory back after this time. Empty means 10. */
+  localIdleMinutes?: number;
   /** Your key from the Anthropic console. */
   apiKey?: string;
   /** Another address that speaks Anthropic's protocol. */
@@ -3039,7 +3072,7 @@ export interface RouterValues {
   provider: string;
 }
 
-/** One rule: words for `allowedCommands`, or the name of a setting to switch on. `command` is the part of the command line that the words would allow; of several rules for one part one is enough. */
+/** One rule: words for `allowedCommands`, or the name of a setting to switch on. `command` is the part of the command line that the words would allow; of several rules for one part one is enough, and the first allows least. */
 export interface RuleSuggestion {
   kind: 'command' | 'class';
   value: string;
@@ -3054,7 +3087,7 @@ export interface RuleSuggestionsMessage {
   taskId: string;
   messageTs: number;
   rules: Array<RuleSuggestion>;
-  reason?: string;
+  reason?: ErrorBody;
 }
 
 /** Write the profile named `text` without making it the current one. */
@@ -3504,6 +3537,7 @@ export interface TaskProgressMessage {
   messageQueue: Array<QueuedMessage>;
   tokenUsage: TokenUsage;
   modelRoom?: ModelRoom;
+  autoAnswer?: AutoAnswerTime;
 }
 
 /** A task was interrupted and can be resumed; payload: its id. */

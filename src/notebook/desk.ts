@@ -13,7 +13,7 @@ import type {
   NotebookWorkMessage,
   ReadNotebookMessage
 } from '../generated/wire';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import type { OpenNotebooks } from './opennotebooks';
 import type {
   applyOperations as ApplyOperations,

@@ -6,7 +6,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { addRow, CellRow, isDrawn } from './cellrow';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import { Redraw } from './redraw';
 
 /**

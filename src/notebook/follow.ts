@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { NotebookWorkMessage } from '../generated/wire';
 import { agentIcon } from '../panel/icons';
 import type { IAgentChange, NotebookDesk } from './desk';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 
 /**
  * How long the person is taken to be busy after they did something.

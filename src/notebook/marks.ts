@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { agentIcon } from '../panel/icons';
 import { isDrawn } from './cellrow';
 import type { NotebookDesk } from './desk';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import { Redraw } from './redraw';
 import type { NotebookReview } from './review';
 

@@ -12,7 +12,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { OpenNotebook } from '../generated/wire';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 
 /**
  * How long changes are gathered before the server hears of them.

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import type { IChangedPart, UnreviewedChange } from './agentchanges';
 import { isOver, merged, withChange, withoutPart } from './agentchanges';
 import { CellList } from './celllist';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import type { ICellChange, IRemovedCell } from './operations';
 import { asOneStep, replaceSource } from './steps';
 

@@ -3,7 +3,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { IAgentChange, NotebookDesk } from './desk';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import type { IVerdict } from './review';
 import { NotebookReview } from './review';
 
@@ -71,6 +71,9 @@ export class Reviews extends Listener {
    * Take up what the agent changed.
    */
   take({ panel, taskId, changes, review, isEarlier }: IAgentChange): void {
+    if (panel.context.isDisposed) {
+      return;
+    }
     const authors =
       this._authors.get(panel.context) ?? new Map<string, string | null>();
     this._authors.set(panel.context, authors);
@@ -98,9 +101,7 @@ export class Reviews extends Listener {
   }
 
   private _onChanged(_: unknown, change: IAgentChange): void {
-    if (!change.panel.isDisposed) {
-      this.take(change);
-    }
+    this.take(change);
   }
 
   private readonly _reviews = new Map<

@@ -7,7 +7,7 @@ import type { Widget } from '@lumino/widgets';
 import type { UnreviewedChange } from './agentchanges';
 import type { CellRow } from './cellrow';
 import { addRow, isDrawn } from './cellrow';
-import { Listener } from './listener';
+import { Listener } from '../listener';
 import type { CellDiff } from './mergeview';
 import { Redraw } from './redraw';
 import type { NotebookReview } from './review';

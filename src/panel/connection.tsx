@@ -4,6 +4,7 @@ import * as React from 'react';
 import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
 import { errorText } from '../errors';
+import { whole } from './figures';
 import { useLasting, useSecondsUntil } from './hooks';
 
 /**
@@ -94,6 +95,15 @@ export function ConnectionBanner({
         {whatIsWrong(status, trans)} {whatComesNext(phase, seconds, trans)}
       </p>
       <div className="jp-hdspAgent-actions">
+        {reason === 'login_expired' && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button jp-mod-accept"
+            onClick={actions.logIn}
+          >
+            {trans.__('Open the log-in page')}
+          </button>
+        )}
         {mismatch ? (
           <button
             type="button"
@@ -109,15 +119,6 @@ export function ConnectionBanner({
             onClick={() => client.connect()}
           >
             {trans.__('Try now')}
-          </button>
-        )}
-        {reason === 'login_expired' && (
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            onClick={actions.logIn}
-          >
-            {trans.__('Open the log-in page')}
           </button>
         )}
       </div>
@@ -204,5 +205,5 @@ function whatComesNext(
   }
   return seconds === null
     ? trans.__('Trying again…')
-    : trans.__('Trying again in %1 s.', seconds);
+    : whole(trans.__('Trying again in %1 s.', seconds));
 }

@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { errorText } from '../errors';
@@ -36,10 +37,12 @@ export function Notices({
           </p>
           <button
             type="button"
-            className="jp-hdspAgent-button"
+            className="jp-hdspAgent-notice-dismiss"
+            aria-label={trans.__('Dismiss')}
+            title={trans.__('Dismiss')}
             onClick={() => onDismiss(notice.id)}
           >
-            {trans.__('Dismiss')}
+            <closeIcon.react tag="span" aria-hidden="true" width="16px" />
           </button>
         </li>
       ))}

@@ -1,8 +1,8 @@
 import { JSONExt } from '@lumino/coreutils';
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import { Listener } from '../listener';
 import type { DraftStorage } from './composer/draftstorage';
 
 /**
@@ -73,11 +73,12 @@ export type NotebookChoice =
  * Values are replaced, never changed: as long as a getter returns the same
  * object, nothing in it is different.
  */
-export class PanelState implements IDisposable {
+export class PanelState extends Listener {
   /**
    * @param storage - Where drafts outlive a reload; without it they do not.
    */
   constructor(storage: DraftStorage | null = null) {
+    super();
     this._storage = storage;
     this._drafts = storage?.load() ?? new Map<string, IDraft>();
   }
@@ -100,6 +101,34 @@ export class PanelState implements IDisposable {
       this._page = page;
       this._changed.emit();
     }
+  }
+
+  /**
+   * The running command whose row, with what can be done about it, is in sight.
+   */
+  get commandInSight(): string | null {
+    return this._commandInSight;
+  }
+  set commandInSight(executionId: string | null) {
+    if (executionId !== this._commandInSight) {
+      this._commandInSight = executionId;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * Emitted when the newest message is to be shown.
+   */
+  get newestWanted(): ISignal<this, void> {
+    return this._newestWanted;
+  }
+
+  /**
+   * Show the newest message of the conversation on screen.
+   */
+  showNewest(): void {
+    this.page = 'chat';
+    this._newestWanted.emit();
   }
 
   /**
@@ -131,20 +160,8 @@ export class PanelState implements IDisposable {
     );
   }
 
-  /**
-   * Whether the state is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Forget who listens.
-   */
-  dispose(): void {
-    this._isDisposed = true;
+  protected override release(): void {
     this._storage?.dispose();
-    Signal.clearData(this);
   }
 
   /**
@@ -197,12 +214,13 @@ export class PanelState implements IDisposable {
   }
 
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _newestWanted = new Signal<this, void>(this);
   private readonly _storage: DraftStorage | null;
   private readonly _drafts: Map<string, IDraft>;
   private _notebookChoice: NotebookChoice = { kind: 'front' };
   private _sent: readonly string[] = [];
+  private _commandInSight: string | null = null;
   private _page: PanelPage = 'chat';
-  private _isDisposed = false;
 }
 
 /**

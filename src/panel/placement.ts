@@ -6,6 +6,8 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { IStateDB } from '@jupyterlab/statedb';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs } from '../commands/ids';
@@ -53,6 +55,18 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
       );
       commands.notifyCommandChanged(CommandIDs.movePanel);
     };
+    const put = async (area: Area): Promise<void> => {
+      move(area);
+      await memory?.save(REMEMBERED, area);
+    };
+    MessageLoop.installMessageHook(widget, (_: unknown, message: Message) => {
+      if (message.type !== 'close-request' || current !== 'main') {
+        return true;
+      }
+      // Closed as a tab, it would be nowhere, and could not be opened again.
+      void put('left');
+      return false;
+    });
     commands.addCommand(CommandIDs.movePanel, {
       label: ({ area }) => label(area, trans),
       caption: trans.__('Put the panel of the agent elsewhere'),
@@ -74,9 +88,9 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
         if (!isArea(area)) {
           throw new Error('The panel can be moved left, right and main.');
         }
-        move(area);
+        const remembered = put(area);
         shell.activateById(widget.id);
-        await memory?.save(REMEMBERED, area);
+        await remembered;
       }
     });
     const category = trans.__('HDSP Agent');

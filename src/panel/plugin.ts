@@ -14,10 +14,15 @@ import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addAsksCommands } from './asks/commands';
 import { watchAsks } from './asks/watch';
 import { addChangesCommands } from './changes/commands';
+import { addChatCommands } from './chat/commands';
 import { addComposerCommands } from './composer/commands';
 import { DraftStorage, tabStorage } from './composer/draftstorage';
 import { addHeaderCommands } from './header/commands';
+import { onDemand } from './header/ondemand';
 import { AgentPanel } from './widget';
+
+// Most of the panel's code, which Lab's start does not wait for.
+const Body = onDemand(async () => (await import('./body')).PanelBody);
 
 const PANEL_ID = 'hdsp-agent-panel';
 
@@ -60,6 +65,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
       notebooks,
       documents,
       serverSettings,
+      Body,
       loginUrl: URLExt.join(serverSettings.baseUrl, 'login')
     });
     widget.id = PANEL_ID;
@@ -67,6 +73,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
     const additions = DisposableSet.from([
       addHeaderCommands(services),
       addAsksCommands(services),
+      addChatCommands(services),
       addChangesCommands(services),
       addComposerCommands(services),
       watchAsks(services, widget)
@@ -74,6 +81,8 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
     widget.disposed.connect(() => additions.dispose());
     restorer?.add(widget, PANEL_ID);
     app.shell.add(widget, 'left', { rank: PANEL_RANK });
+    // So that it is there at once when it is opened.
+    void app.restored.then(() => widget.draw());
     return {
       widget,
       open: () => app.shell.activateById(widget.id)

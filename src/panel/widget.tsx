@@ -6,6 +6,8 @@ import type { ITranslator } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type { Message } from '@lumino/messaging';
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
 import { CommandIDs } from '../commands/ids';
@@ -13,6 +15,7 @@ import type { IAgentChannel } from '../tokens';
 import { AskAnswers } from './asks/answers';
 import type { DraftStorage } from './composer/draftstorage';
 import type { ConnectionBanner } from './connection';
+import { focusNext } from './focus';
 import { agentIcon } from './icons';
 import { PanelState } from './panelstate';
 import type { IPanelServices } from './services';
@@ -21,12 +24,16 @@ import { PanelView } from './view';
 
 /**
  * The agent's panel as a widget of the side bar.
+ *
+ * #### Notes
+ * It is empty until it is first seen, or until `draw` is called.
  */
 export class AgentPanel extends ReactWidget {
   constructor(options: AgentPanel.IOptions) {
     super();
-    const { channel, commands, drafts, translator, loginUrl, ...others } =
+    const { channel, commands, drafts, translator, loginUrl, Body, ...others } =
       options;
+    this._body = Body;
     const trans = translator.load('hdsp_agent');
     const state = new PanelState(drafts);
     this.services = {
@@ -70,31 +77,46 @@ export class AgentPanel extends ReactWidget {
     this.services.state.dispose();
   }
 
-  protected render(): JSX.Element {
-    return (
-      <PanelContext.Provider value={this.services}>
-        <PanelView actions={this._actions} />
-      </PanelContext.Provider>
-    );
+  /**
+   * Draw what is in the panel, also while it is out of sight.
+   */
+  draw(): void {
+    if (!this._isDrawn) {
+      this._isDrawn = true;
+      if (this.isAttached) {
+        MessageLoop.sendMessage(this, Widget.Msg.UpdateRequest);
+      }
+    }
   }
 
-  /**
-   * Put the focus where one goes on: into the field, on what is to be done
-   * next, or else on the panel, from where Tab leads to everything in it.
-   */
+  protected render(): JSX.Element | null {
+    return this._isDrawn ? (
+      <PanelContext.Provider value={this.services}>
+        <PanelView actions={this._actions} Body={this._body} />
+      </PanelContext.Provider>
+    ) : null;
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    if (this.isVisible) {
+      this.draw();
+    }
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this.draw();
+  }
+
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    const find = (selector: string) =>
-      this.node.querySelector<HTMLElement>(selector);
-    // Without a model there is something to do before one writes.
-    const next =
-      find(
-        '.jp-hdspAgent-composer:not([data-hindrance="noModel"]) .jp-hdspAgent-composer-field'
-      ) ?? find('.jp-hdspAgent-setup :is(.jp-mod-accept, select):enabled');
-    (next ?? this.node).focus();
+    focusNext(this.node);
   }
 
   private readonly _actions: ConnectionBanner.IActions;
+  private readonly _body: React.ComponentType;
+  private _isDrawn = false;
 }
 
 /**
@@ -117,6 +139,11 @@ export namespace AgentPanel {
      * Where unsent texts outlive a reload; without it they do not.
      */
     readonly drafts?: DraftStorage | null;
+
+    /**
+     * What is in the panel below the connection.
+     */
+    readonly Body: React.ComponentType;
 
     /**
      * Where one logs in to the server.

@@ -5,6 +5,7 @@ import { JSONExt } from '@lumino/coreutils';
 import { errorText } from '../errors';
 import type { ImportItem, ModelEntry } from '../generated/rest';
 import type { SecretPresence, SecretStorageStatus } from '../generated/wire';
+import { fullCount } from '../panel/figures';
 
 import type { IField } from './fields';
 import type { SaveStatus } from './form';
@@ -107,17 +108,16 @@ export function statusText(
  */
 export function modelText(trans: TranslationBundle, model: ModelEntry): string {
   const { contextWindow, inputPrice, outputPrice } = model;
-  const number = new Intl.NumberFormat();
   const parts = [];
   if (contextWindow !== undefined) {
-    parts.push(trans.__('window of %1 tokens', number.format(contextWindow)));
+    parts.push(trans.__('window of %1 tokens', fullCount(contextWindow)));
   }
   if (inputPrice !== undefined && outputPrice !== undefined) {
     parts.push(
       trans.__(
         'US$ %1 in, US$ %2 out per million tokens',
-        number.format(inputPrice),
-        number.format(outputPrice)
+        fullCount(inputPrice),
+        fullCount(outputPrice)
       )
     );
   }

@@ -1,4 +1,3 @@
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
@@ -6,25 +5,20 @@ import type { ChannelClient } from '../comm/client';
 import type { IConnectionStatus } from '../comm/status';
 import type {
   ClineMessage,
-  CommandExecutionStatus,
-  CommandExecutionStatusMessage,
-  CommandStarted,
   ConversationChangedMessage,
-  ConversationMarks,
   ExtensionMessage,
   ExtensionState,
   MessageDelta,
   MessagesPage,
-  Notice,
-  TaskProgressMessage
+  Notice
 } from '../generated/wire';
+import { Listener } from '../listener';
 import { FrameBatch } from './frame';
 import { MessageWindow } from './messages';
+import type { AgentState } from './statechange';
+import { stateChange } from './statechange';
 
-/**
- * The state the server told, without the messages.
- */
-export type AgentState = Readonly<Omit<ExtensionState, 'clineMessages'>>;
+export type { AgentState };
 
 /**
  * Whether a conversation can be begun; `unknown` until the server said so.
@@ -40,8 +34,9 @@ export type ConversationSupport = 'unknown' | 'supported' | 'unsupported';
  * object, nothing in it is different. Listeners are called at most once a
  * frame, however much arrives in between.
  */
-export class AgentStore implements IDisposable {
+export class AgentStore extends Listener {
   constructor({ client, limit }: AgentStore.IOptions) {
+    super();
     this._client = client;
     this._messages = new MessageWindow(limit ?? AgentStore.MESSAGE_LIMIT);
     this._connection = client.status;
@@ -107,25 +102,9 @@ export class AgentStore implements IDisposable {
     }
   }
 
-  /**
-   * Whether the store is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Stop listening to the server.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._batch.cancel();
     this._listeners.clear();
-    Signal.disconnectReceiver(this);
-    Signal.clearData(this);
   }
 
   /**
@@ -202,65 +181,29 @@ export class AgentStore implements IDisposable {
         this._replaceState(message.state);
         break;
       case 'messageCreated':
+        this._adopt(message.taskId);
         this._put(message.taskId, message.message);
         break;
       case 'messageUpdated':
+        this._adopt(message.taskId);
         this._put(message.taskId, message.clineMessage);
         break;
       case 'messageDelta':
+        this._adopt(message.taskId);
         this._append(message);
         break;
       case 'messagesPage':
         this._putPage(message);
         break;
-      case 'taskProgress':
-        this._setProgress(message);
-        break;
       case 'conversationChanged':
         this._changeConversation(message);
         break;
-      case 'conversationMarksUpdated':
-        this._setMarks(message.taskId, message.marks);
-        break;
-      case 'commandExecutionStatus':
-        this._noteCommand(message);
-        break;
-      case 'openTasksUpdated':
-        this._setState({ openTasks: message.openTasks });
-        break;
-      case 'taskHistoryItemUpdated': {
-        const { taskHistoryItem } = message;
-        if (taskHistoryItem.id === this._state?.currentTaskId) {
-          this._setState({ currentTaskItem: taskHistoryItem });
-        }
-        break;
-      }
-      case 'settingsUpdated':
-        this._setState({ settings: message.settings, fixed: message.fixed });
-        break;
-      case 'profilesUpdated': {
-        const { type: _, listApiConfig, ...choices } = message;
-        this._setState({ listApiConfigMeta: listApiConfig, ...choices });
-        break;
-      }
-      case 'listApiConfig':
-        this._setState({ listApiConfigMeta: message.listApiConfig });
-        break;
-      case 'noticesUpdated':
-        this._setState({ notices: message.notices });
-        break;
-      case 'secretsUpdated':
-        this._setState({ secretStatus: message.status });
-        break;
-      case 'notice': {
-        const { notice } = message;
-        const others = this.notices.filter(({ id }) => id !== notice.id);
-        this._setState({ notices: [...others, notice] });
-        break;
-      }
       default:
-        // Others are for who asked, or for a view, which hears of them from the client.
         break;
+    }
+    const change = stateChange(this._state, this._taskId, message);
+    if (change !== null) {
+      this._setState(change);
     }
   }
 
@@ -288,18 +231,6 @@ export class AgentStore implements IDisposable {
     this._touch();
   }
 
-  private _setProgress(progress: TaskProgressMessage): void {
-    if (this._concerns(progress.taskId)) {
-      this._setState({
-        currentTaskStatus: progress.status,
-        currentTaskTodos: progress.todos,
-        messageQueue: progress.messageQueue,
-        tokenUsage: progress.tokenUsage,
-        modelRoom: progress.modelRoom
-      });
-    }
-  }
-
   /**
    * Messages were taken back, or brought back.
    */
@@ -317,32 +248,6 @@ export class AgentStore implements IDisposable {
       if (message.ts >= oldest) {
         this._put(change.taskId, message);
       }
-    }
-    this._setMarks(change.taskId, change.marks);
-  }
-
-  /**
-   * A command of the conversation on screen began or ended.
-   */
-  private _noteCommand({ text, taskId }: CommandExecutionStatusMessage): void {
-    const running = this._state?.runningCommands ?? Private.NO_COMMANDS;
-    const told = Private.commandStatus(text);
-    if (told === null || (taskId !== undefined && !this._concerns(taskId))) {
-      return;
-    }
-    const others = running.filter(
-      ({ executionId }) => executionId !== told.executionId
-    );
-    if (told.status === 'started') {
-      this._setState({ runningCommands: [...others, told] });
-    } else if (told.status === 'exited' && others.length < running.length) {
-      this._setState({ runningCommands: others });
-    }
-  }
-
-  private _setMarks(taskId: string, currentTaskMarks: ConversationMarks): void {
-    if (this._concerns(taskId)) {
-      this._setState({ currentTaskMarks });
     }
   }
 
@@ -390,11 +295,14 @@ export class AgentStore implements IDisposable {
   }
 
   /**
-   * Whether a message belongs to the conversation on screen; the first one
-   * decides which that is when the state named none.
+   * Of a state that named no conversation, the one that is spoken of first is
+   * on screen. What was asked for may still come of one that was left.
    */
-  private _concerns(taskId: string): boolean {
+  private _adopt(taskId: string): void {
     this._taskId ??= taskId;
+  }
+
+  private _concerns(taskId: string): boolean {
     return this._taskId === taskId;
   }
 
@@ -414,7 +322,7 @@ export class AgentStore implements IDisposable {
       // What follows is the remedy, whatever the reason.
     }
     // The page with the message came before the answer, or not at all.
-    if (this._reloading.has(ts) && !this._isDisposed) {
+    if (this._reloading.has(ts) && !this.isDisposed) {
       this._client.resync();
     }
   }
@@ -449,7 +357,6 @@ export class AgentStore implements IDisposable {
   private _taskId: string | null = null;
   private _touched = new Set<number>();
   private _isTouched = false;
-  private _isDisposed = false;
 }
 
 /**
@@ -490,14 +397,4 @@ namespace Private {
    * The same empty list each time, so that nothing seems to have changed.
    */
   export const NO_NOTICES: readonly Notice[] = [];
-
-  export const NO_COMMANDS: readonly CommandStarted[] = [];
-
-  export function commandStatus(text: string): CommandExecutionStatus | null {
-    try {
-      return JSON.parse(text) as CommandExecutionStatus;
-    } catch {
-      return null;
-    }
-  }
 }

@@ -26,6 +26,7 @@ from hdsp_agent.messages import (
     ClineMessage,
     ConversationMarks,
     HistoryItem,
+    JsonObject,
     ModelRecord,
     TaskEvent,
     TaskId,
@@ -77,7 +78,7 @@ class WriteNote(SimpleTool[NoteArguments]):
         said = f"{approval.feedback}\n" if approval.feedback else ""
         return ToolResult(f"{said}wrote {arguments.text}")
 
-    def preview(self, partial: dict[str, object], context: ToolContext) -> str | None:
+    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         return json.dumps({"tool": "newFileCreated", "path": "notes.txt", "content": partial.get("text", "")})
 
 
@@ -244,6 +245,10 @@ class Toolbox:
             WriteNote(), Look(), Slow(), Broken(), Complete(), Question(), Subtask(), Todos(), Switch(),
         )  # fmt: skip
         self._tools = {tool.name: tool for tool in tools}
+
+    def add(self, tool: Tool) -> None:
+        """Have this tool, instead of the one of its name."""
+        self._tools[tool.name] = tool
 
     def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
         return [
@@ -414,7 +419,7 @@ async def until(ready: Callable[[], object], seconds: float = PATIENCE) -> Cline
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
         value = ready()
-        if value is not None and value is not False:
+        if value:
             return value  # type: ignore[return-value]  # mostly a message; who waits for something else drops it
         if asyncio.get_running_loop().time() > deadline:
             raise AssertionError("it did not happen")

@@ -11,7 +11,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import UnknownTask
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import ModelFailure, TaskId
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 
 from .scripted_agent import Agent, running_agent, until
@@ -25,7 +25,7 @@ async def cancelled(agent: Agent, task_id: TaskId) -> None:
     begun = time.monotonic()
     await agent.manager.cancel(task_id)
     assert time.monotonic() - begun < 0.2
-    await agent.asked(task_id, "resume_task")
+    assert (await agent.asked(task_id, "resume_task")).stopped_by == "person"
     assert agent.manager.status(task_id) == "resumable"
     assert "taskAborted" in agent.names()
 
@@ -53,6 +53,19 @@ async def test_a_streaming_answer_is_cut_and_kept(tmp_path: Path) -> None:
         sent = agent.model.requests[1].messages
         assert "Half an answer" in str(sent[-2].content)
         assert "shorter please" in str(sent[-1].content)
+
+
+async def test_an_answer_cut_by_closing_its_conversation_is_not_blamed_on_the_server(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[TextDelta("Half an answer, "), 60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(
+            lambda: any(
+                message.say == "text" and message.partial for message in agent.heard.shown.get(task_id, {}).values()
+            )
+        )
+        await agent.manager.close(task_id)
+        requests = [m for m in agent.heard.shown[task_id].values() if m.say == "api_req_started"]
+        assert json.loads(requests[-1].text or "")["cancelReason"] == "user_cancelled"
 
 
 async def test_a_running_tool_is_stopped_and_has_its_result(tmp_path: Path) -> None:
@@ -83,6 +96,8 @@ async def test_a_wait_before_a_retry_is_stopped(tmp_path: Path) -> None:
         task_id = await agent.start()
         await until(lambda: any(m.say == "api_req_retry_delayed" for m in agent.heard.shown.get(task_id, {}).values()))
         await cancelled(agent, task_id)
+        [wait] = await agent.says(task_id, "api_req_retry_delayed")
+        assert wait.model_failure == ModelFailure(kind="rate_limit", retried=False)
         await go_on(agent, task_id)
 
 

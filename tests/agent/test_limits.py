@@ -8,19 +8,20 @@ from pathlib import Path
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import Stop, UsageReport, call_tool
+from hdsp_agent.providers._scripted import Turn
 
 from .scripted_agent import running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 
 
-def looks(number: int, *, start: int = 0) -> list[list[object]]:
-    return [call_tool("look", {"text": str(at)}, id=f"c{at}") for at in range(start, start + number)]  # type: ignore[misc]  # steps are steps
+def looks(number: int, *, start: int = 0) -> list[Turn]:
+    return [call_tool("look", {"text": str(at)}, id=f"c{at}") for at in range(start, start + number)]
 
 
 async def test_after_so_many_requests_it_asks(tmp_path: Path) -> None:
     settings = GlobalSettings(allowed_max_requests=2)
-    async with running_agent(tmp_path, [*looks(4), DONE], settings=settings) as agent:  # type: ignore[list-item]  # as above
+    async with running_agent(tmp_path, [*looks(4), DONE], settings=settings) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "auto_approval_max_req_reached")
         assert json.loads(ask.text or "") == {"count": 2, "type": "requests"}
@@ -45,7 +46,7 @@ async def test_after_so_much_cost_it_asks(tmp_path: Path) -> None:
 
 async def test_words_do_not_allow_more(tmp_path: Path) -> None:
     settings = GlobalSettings(allowed_max_requests=1)
-    async with running_agent(tmp_path, [*looks(2), DONE], settings=settings) as agent:  # type: ignore[list-item]  # as above
+    async with running_agent(tmp_path, [*looks(2), DONE], settings=settings) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "auto_approval_max_req_reached")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "go on")
@@ -57,10 +58,10 @@ async def test_what_was_spent_counts_after_a_restart(tmp_path: Path) -> None:
     settings = GlobalSettings(allowed_max_requests=3)
     async with running_agent(
         tmp_path, [*looks(1), call_tool("write_note", {"text": "x"}, id="w")], settings=settings
-    ) as agent:  # type: ignore[list-item]  # as above
+    ) as agent:
         task_id = await agent.start()
         ts = (await agent.asked(task_id, "tool")).ts
-    async with running_agent(tmp_path, [*looks(3, start=5)], settings=settings) as agent:  # type: ignore[list-item]  # as above
+    async with running_agent(tmp_path, [*looks(3, start=5)], settings=settings) as agent:
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
         await agent.asked(task_id, "auto_approval_max_req_reached")
         assert len(agent.model.requests) == 1
@@ -70,7 +71,7 @@ async def test_what_was_allowed_is_not_asked_again_after_a_restart(tmp_path: Pat
     settings = GlobalSettings(allowed_max_requests=2)
     async with running_agent(
         tmp_path, [*looks(2), call_tool("write_note", {"text": "x"}, id="w")], settings=settings
-    ) as agent:  # type: ignore[list-item]  # as above
+    ) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "auto_approval_max_req_reached")
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
@@ -82,7 +83,7 @@ async def test_what_was_allowed_is_not_asked_again_after_a_restart(tmp_path: Pat
 
 async def test_a_limit_asked_about_before_a_restart_is_lifted_by_its_answer(tmp_path: Path) -> None:
     settings = GlobalSettings(allowed_max_requests=1)
-    async with running_agent(tmp_path, looks(2), settings=settings) as agent:  # type: ignore[arg-type]  # as above
+    async with running_agent(tmp_path, looks(2), settings=settings) as agent:
         task_id = await agent.start()
         ts = (await agent.asked(task_id, "auto_approval_max_req_reached")).ts
     async with running_agent(tmp_path, [DONE], settings=settings) as agent:
@@ -100,4 +101,4 @@ async def test_what_each_model_was_asked_is_recorded_by_day(tmp_path: Path) -> N
         assert state.model_use is not None
         (use,) = state.model_use
         assert (use.model, use.requests, use.tokens_in, use.tokens_out, use.cost) == ("scripted", 2, 300, 20, 0.5)
-        assert date.fromisoformat(use.day)
+        assert date.fromisoformat(use.day).isoformat() == use.day

@@ -107,7 +107,7 @@ async def test_words_that_waited_for_the_end_of_the_turn_go_with_their_message(t
         await agent.manager.send(task_id, "the blue one")
         await until(lambda: len(agent.model.requests) == 2)
         [said] = await agent.says(task_id, "user_feedback")
-        agent.task(task_id).add_words_later(AskAnswer("messageResponse", "really blue", (), said.ts))
+        agent.task(task_id).words.add_later(AskAnswer("messageResponse", said.ts, "really blue", (), said.ts))
         await agent.manager.messages.delete(task_id, said.ts)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "the green one")
@@ -214,8 +214,8 @@ async def test_a_preview_says_what_is_taken_back_and_changes_nothing(tmp_path: P
         [said] = await agent.says(task_id, "user_feedback")
         before, lines = await visible(agent, task_id), len(await agent.ui(task_id))
         preview = await agent.manager.messages.preview(task_id, TakeBack(operation="delete", message_ts=said.ts))
-        later = [message for message in await agent.ui(task_id) if message.ts >= said.ts]
-        assert (preview.removed, preview.restored, preview.first_removed_ts) == (len(later), 0, said.ts)
+        # What the person said, and the result: requests, calls and marks are nothing anybody would count.
+        assert (preview.removed, preview.restored, preview.first_removed_ts) == (2, 0, said.ts)
         assert [(effect.kind, effect.name, effect.count) for effect in preview.effects] == [("file", "notes.txt", 1)]
         assert (preview.tool_calls, preview.more_effects) == (2, 0)
         assert (preview.can_be_undone, preview.gone_on, preview.stops_task) == (True, False, False)
@@ -227,7 +227,7 @@ async def test_a_preview_says_what_is_taken_back_and_changes_nothing(tmp_path: P
 
         await agent.manager.messages.delete(task_id, said.ts)
         undo = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
-        assert (undo.removed, undo.restored, undo.gone_on) == (0, len(later), False)
+        assert (undo.removed, undo.restored, undo.gone_on) == (0, 2, False)
         with pytest.raises(NotFound, match="nothing to redo"):
             await agent.manager.messages.preview(task_id, UndoOrRedo(operation="redo"))
 
@@ -242,6 +242,18 @@ async def test_being_asked_whether_to_go_on_is_no_hindrance_to_an_undo(tmp_path:
         assert "user_feedback:the blue one" in await visible(agent, task_id)
         assert agent.history.items[task_id].status == "completed"
         assert agent.manager.open == []
+
+
+async def test_an_undo_right_after_going_back_takes_nothing_back(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_completed_task")
+        await agent.manager.messages.rewind(task_id, ts)
+        await agent.asked(task_id, "resume_task")
+        undo = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
+        assert (undo.removed, undo.restored, undo.tool_calls) == (0, 1, 0)
+        assert (undo.gone_on, undo.stops_task, undo.can_be_undone) == (False, False, True)
 
 
 async def test_an_undo_after_newer_messages_asks_first(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import nbformat
 import pytest
+from pydantic import JsonValue
 
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.config import GlobalSettings
@@ -40,8 +40,19 @@ async def notebook_agent(
     workspace = home / "work"
     workspace.mkdir(exist_ok=True)
     if sources:
-        cells = [nbformat.v4.new_code_cell(source, id=f"c{at}") for at, source in enumerate(sources, 1)]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), workspace / "a.ipynb")
+        cells: list[JsonValue] = [
+            {
+                "cell_type": "code",
+                "id": f"c{at}",
+                "source": source,
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+            }
+            for at, source in enumerate(sources, 1)
+        ]
+        written = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+        (workspace / "a.ipynb").write_text(json.dumps(written), encoding="utf-8")
     async with (
         headless_notebooks(workspace) as notebooks,
         running_agent(home, turns, settings=settings, tools=ToolRegistry(), notebooks=notebooks) as agent,
@@ -127,7 +138,7 @@ async def test_a_cancel_interrupts_the_tasks_cells_within_a_moment(tmp_path: Pat
 
 
 async def test_the_end_of_a_task_ends_its_cells_and_their_rows_stay(tmp_path: Path) -> None:
-    turns = [call_tool("run_cells", {"cells": ["c1"], "timeout": 0}, id="long"), [60.0]]
+    turns: list[Turn] = [call_tool("run_cells", {"cells": ["c1"], "timeout": 0}, id="long"), [60.0]]
     async with notebook_agent(tmp_path, turns, SLOW) as agent:
         task_id = await start(agent)
         await until(lambda: has_begun(agent, task_id))
@@ -184,7 +195,7 @@ async def test_a_mode_for_documents_may_not_change_notebooks(tmp_path: Path) -> 
 
 
 async def test_a_row_of_a_cell_that_ran_when_the_server_was_killed_is_ended(tmp_path: Path) -> None:
-    turns = [call_tool("run_cells", {"cells": ["c1"], "timeout": 0}, id="long"), [60.0]]
+    turns: list[Turn] = [call_tool("run_cells", {"cells": ["c1"], "timeout": 0}, id="long"), [60.0]]
     async with notebook_agent(tmp_path, turns, SLOW) as agent:
         task_id = await start(agent)
         await until(lambda: '"state":"running"' in str(agent.heard.shown.get(task_id)))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from ..modelgateway import gateway
 from ..modelserver import ModelServer
@@ -31,7 +32,7 @@ async def test_signed_thoughts_go_back_verbatim(model_server: ModelServer, tmp_p
         ),
         completion("call_look"),
     )  # fmt: skip
-    thinking = {"enableReasoningEffort": True, "modelMaxThinkingTokens": 2048}
+    thinking: dict[str, JsonValue] = {"enableReasoningEffort": True, "modelMaxThinkingTokens": 2048}
     async with agent_behind(gateway(model_server), home=tmp_path, protocol=protocol, profile=thinking) as (
         server,
         agent,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from pathlib import Path
@@ -48,6 +49,31 @@ async def test_a_command_runs_only_when_allowed(tmp_path: Path) -> None:
         await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
         await agent.completed(task_id)
         assert not (agent.workspace / "made").exists()
+        [ask] = await agent.asks(task_id, "command")
+        assert (ask.is_answered, ask.denied, ask.failure) == (False, True, None)
+
+
+async def test_a_call_that_fails_before_it_is_asked_about_is_shown_whole(tmp_path: Path) -> None:
+    turns = [call_tool("read_file", {"path": "not-there.txt"}, id="r"), DONE]
+    async with running_agent(tmp_path, turns, settings=AUTO, tools=ToolRegistry()) as agent:
+        task_id = await agent.finished()
+        assert "not-there.txt" in (await agent.results(task_id))["r"]
+        [ask] = await agent.asks(task_id, "tool")
+        assert (json.loads(ask.text or "")["path"], ask.partial, ask.is_answered) == ("not-there.txt", False, False)
+        assert ask.denied is None
+        assert "not-there.txt" in (ask.failure or "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")
+async def test_how_a_command_ended_is_known_after_a_restart_too(tmp_path: Path) -> None:
+    turns = [call_tool("execute_command", {"command": "exit 3"}, id="c"), DONE]
+    async with running_agent(tmp_path, turns, settings=AUTO, tools=ToolRegistry()) as agent:
+        task_id = await agent.finished()
+        [output] = await agent.says(task_id, "command_output")
+        assert output.command_run is not None
+        assert (output.text, output.partial) == ("", False)
+        assert (output.command_run.state, output.command_run.exit_code) == ("exited", 3)
+        assert output.command_run.duration_ms is not None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")

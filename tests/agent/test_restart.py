@@ -110,6 +110,7 @@ async def test_an_answer_that_streamed_when_the_server_stopped_is_kept(tmp_path:
     async with running_agent(tmp_path, [DONE]) as agent:
         await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "resume_task")
+        assert ask.stopped_by is None
         text = (await agent.says(task_id, "text"))[-1]
         assert (text.text, text.partial) == ("Half an answer, ", False)
         [request] = await agent.says(task_id, "api_req_started")
@@ -117,6 +118,17 @@ async def test_an_answer_that_streamed_when_the_server_stopped_is_kept(tmp_path:
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
         assert "[TASK RESUMPTION]" in str(agent.model.requests[0].messages[-1].content)
+
+
+async def test_who_stopped_the_work_is_still_said_after_a_restart(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[TextDelta("Half an answer, "), 60.0]]) as agent:
+        task_id = await agent.start()
+        await until(lambda: any(m.partial for m in agent.heard.shown.get(task_id, {}).values()))
+        await agent.manager.cancel(task_id)
+        await agent.asked(task_id, "resume_task")
+    async with running_agent(tmp_path, [DONE]) as agent:
+        await agent.manager.resume(task_id)
+        assert (await agent.asked(task_id, "resume_task")).stopped_by == "person"
 
 
 async def test_a_failure_that_was_asked_about_is_tried_again_with_one_click(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from hdsp_agent.agent._tool_context import CallContext
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
+from hdsp_agent.providers._scripted import Turn
 
 from .scripted_agent import running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
-EMPTY = [UsageReport(input=5, output=0), Stop("end")]
+EMPTY: Turn = [UsageReport(input=5, output=0), Stop("end")]
 
 
 async def test_an_answer_without_a_tool_is_sent_back_silently_once(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
-from hdsp_agent.providers._scripted import Turn
+from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
 from tests.messages.vocabulary_samples import node
 
@@ -32,7 +32,7 @@ FORGOTTEN = {"taskUserMessage"}
 
 
 def long_task() -> list[Turn]:
-    first = [ThinkingDelta("Let me see. "), ThinkingDone("sig"), TextDelta("I begin. ")]
+    first: list[Step] = [ThinkingDelta("Let me see. "), ThinkingDone("sig"), TextDelta("I begin. ")]
     return [
         [*first, *call_tool("update_todo_list", {"todos": "[-] one\n[ ] two"}, id="a")],
         call_tool("write_to_file", {"path": "a.py", "content": "print(1)\n"}, id="b"),
@@ -179,6 +179,6 @@ async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path)
             raise StorageUnavailable("The disk is full.")
 
         log.append_api = refuse  # type: ignore[method-assign, assignment]  # a fault
-        log.put_ui = refuse  # type: ignore[method-assign, assignment]  # a fault
+        log.put_ui = refuse  # type: ignore[method-assign]  # a fault
         await until(lambda: not agent.manager.open)
         assert agent.manager.status(task_id) == "none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent._effects import Acts
 from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import Checkpoints, Limits
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import ConversationChange, FilesPreview, TakeBack, TaskId, UndoOrRedo
 from hdsp_agent.providers import call_tool
-from hdsp_agent.tools import ActionRequest, Risk
+from hdsp_agent.tools import ActionRequest, Risk, ToolContext, ToolResult
 
-from .scripted_agent import running_agent, until
+from .scripted_agent import Agent, NoteArguments, Toolbox, WriteNote, running_agent, until
 
 ONE, OTHER = TaskId("one"), TaskId("other")
 WRITES = ActionRequest(frozenset({"shell"}), "execute_command")
@@ -34,7 +36,7 @@ def kept_at(home: Path, settings: GlobalSettings | None = None) -> WorkspaceHist
 
 def work_in(home: Path) -> Path:
     folder = home / "work"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "note.txt").write_text("before\n")
     (folder / "mine.txt").write_text("before\n")
     return folder
@@ -62,7 +64,7 @@ async def test_what_the_person_changed_before_a_save_that_failed_stays_theirs(
 ) -> None:
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1)
+    await history.preview(folder, [ONE], 1, Acts())
     (folder / "mine.txt").write_text("mine\n")
     begun = SavedStep(history, folder, ONE, "execute_command")
     with failing(monkeypatch, error), pytest.raises(StorageUnavailable):
@@ -94,7 +96,7 @@ async def test_a_look_while_a_tool_works_does_not_take_its_work_for_the_persons(
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     begun = await step(history, folder, 1)
     (folder / "note.txt").write_text("the agent's\n")
-    preview = await history.preview(folder, [ONE], 1)
+    preview = await history.preview(folder, [ONE], 1, Acts())
     assert preview is not None
     assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], [])
     begun.ended()
@@ -122,7 +124,7 @@ async def test_going_back_with_one_conversation_keeps_what_another_one_did(tmp_p
     other = await step(history, folder, 1, OTHER)
     (folder / "other.txt").write_text("the other one's\n")
     other.ended()
-    preview = await history.preview(folder, [ONE], 1)
+    preview = await history.preview(folder, [ONE], 1, Acts())
     assert preview is not None
     assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], ["other.txt"])
     operation = await history.go_back(folder, [ONE], 1)
@@ -173,7 +175,7 @@ async def test_a_slow_save_is_told_and_neither_holds_up_the_agent_nor_the_end_of
 async def test_a_step_that_was_stopped_while_it_was_saved_claims_nothing(tmp_path: Path) -> None:
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1)
+    await history.preview(folder, [ONE], 1, Acts())
     begun = SavedStep(history, folder, ONE, "execute_command")
     saving = asyncio.create_task(begun.approved(WRITES, 2))
     await asyncio.sleep(0)
@@ -269,3 +271,125 @@ async def test_a_call_does_not_go_with_a_later_call_of_the_same_answer_that_was_
         assert agent.notes() == ["first", "second"]
         await agent.manager.messages.delete(task_id, second.ts, files=True)
         assert agent.notes() == ["first"]
+
+
+async def test_all_calls_go_back_though_the_first_was_approved_with_words_later_than_the_second_was_shown(
+    tmp_path: Path,
+) -> None:
+    first_call = call_tool("write_note", {"text": "first"}, id="a", stop=False)
+    both = [*first_call, *call_tool("write_note", {"text": "second"}, id="b", index=1)]
+    async with running_agent(tmp_path, [both, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        first = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, first.ts, "yesButtonClicked", "with care")
+        second = await agent.asked(task_id, "tool", after=first.ts)
+        await agent.manager.answer(task_id, second.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        change = TakeBack(operation="delete", message_ts=first.ts)
+        preview = await agent.manager.messages.preview(task_id, change, files=True)
+        assert preview.files is not None and not preview.files.incomplete
+        await agent.manager.messages.delete(task_id, first.ts, files=True)
+        assert agent.notes() == []
+
+
+async def noted(agent: Agent, task_id: TaskId, *, after: int = 0) -> int:
+    """Allow the next line in notes.txt; the time of the question."""
+    ask = await agent.asked(task_id, "tool", after=after)
+    await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+    return ask.ts
+
+
+async def foreseen(agent: Agent, task_id: TaskId, change: ConversationChange) -> FilesPreview | None:
+    return (await agent.manager.messages.preview(task_id, change, files=True)).files
+
+
+async def test_who_goes_back_further_than_checkpoints_are_kept_is_told(tmp_path: Path) -> None:
+    history = kept_at(tmp_path)
+    async with running_agent(tmp_path, [NOTE, NOTE, DONE], files=history) as agent:
+        task_id = await agent.start("The task")
+        first = await noted(agent, task_id)
+        second = await noted(agent, task_id, after=first)
+        await agent.completed(task_id)
+        whole = await foreseen(agent, task_id, TakeBack(operation="delete", message_ts=first))
+        assert whole is not None and not whole.incomplete
+        only = Checkpoints(
+            agent.workspace, tmp_path / "home" / "checkpoints", Limits(checkpoints=2, kept_checkpoints=2)
+        )
+        await only.gc()
+        half = await foreseen(agent, task_id, TakeBack(operation="delete", message_ts=first))
+        assert half is not None and half.incomplete
+        late = await foreseen(agent, task_id, TakeBack(operation="delete", message_ts=second))
+        assert late is not None and not late.incomplete
+
+
+async def test_who_goes_back_to_what_a_fork_was_copied_from_is_told_that_files_stay(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [NOTE, DONE, NOTE, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        copied = await noted(agent, task_id)
+        result = await agent.completed(task_id)
+        fork = await agent.manager.messages.fork(task_id, result.ts)
+        change = TakeBack(operation="delete", message_ts=copied)
+        of_the_copy = await foreseen(agent, fork, change)
+        assert of_the_copy == FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=True)
+        of_the_other = await foreseen(agent, task_id, change)
+        assert of_the_other is not None and not of_the_other.incomplete
+
+
+async def test_an_undo_whose_files_are_not_kept_any_more_says_so(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [NOTE, DONE], files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        ask = await noted(agent, task_id)
+        await agent.completed(task_id)
+        await agent.manager.messages.delete(task_id, ask, files=True)
+        shutil.rmtree(tmp_path / "home" / "checkpoints")
+        assert await foreseen(agent, task_id, UndoOrRedo(operation="undo")) == FilesPreview(
+            changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=True
+        )
+
+
+async def test_the_quota_is_that_of_the_settings_now(tmp_path: Path) -> None:
+    settings = [GlobalSettings(checkpoint_quota_megabytes=1_000)]
+    folder, history = work_in(tmp_path), WorkspaceHistory(tmp_path / "home", lambda: settings[0], None)
+    (await step(history, folder, 1)).ended()
+    await history.preview(folder, [ONE], 1, Acts())
+    settings[0] = GlobalSettings(checkpoint_quota_megabytes=100)
+    (await step(history, folder, 2)).ended()
+    await history.preview(folder, [ONE], 1, Acts())
+    (store,) = history._stores.values()
+    assert (await store.statistics()).quota_bytes == 100_000_000
+    await history.close()
+
+
+async def test_only_so_many_workspaces_are_remembered_and_none_that_is_worked_in(tmp_path: Path) -> None:
+    history = kept_at(tmp_path)
+    busy = work_in(tmp_path / "0")
+    begun = await step(history, busy, 1)
+    for number in range(1, 13):
+        folder = work_in(tmp_path / str(number))
+        (await step(history, folder, 1)).ended()
+        await history.preview(folder, [ONE], 1, Acts())
+    assert len(history._stores) == 8 and busy in history._stores
+    begun.ended()
+    first = tmp_path / "1" / "work"
+    (first / "note.txt").write_text("mine\n")
+    preview = await history.preview(first, [ONE], 1, Acts())
+    assert preview is not None and preview.kept == ["note.txt"]
+    await history.close()
+    assert not history._stores
+
+
+async def test_what_a_tool_did_before_it_failed_goes_back_too(tmp_path: Path) -> None:
+    class WriteAndFail(WriteNote):
+        async def _run(self, arguments: NoteArguments, context: ToolContext) -> ToolResult:
+            await super()._run(arguments, context)
+            raise RuntimeError("a slip of ours")
+
+    tools = Toolbox()
+    tools.add(WriteAndFail())
+    async with running_agent(tmp_path, [NOTE, DONE, DONE], tools=tools, files=kept_at(tmp_path)) as agent:
+        task_id = await agent.start("The task")
+        ask = await noted(agent, task_id)
+        await until(lambda: len(agent.model.requests) > 1)
+        assert agent.notes() == ["a line"]
+        await agent.manager.messages.delete(task_id, ask, files=True)
+        assert agent.notes() == []

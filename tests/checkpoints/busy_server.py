@@ -10,7 +10,7 @@ from hdsp_agent.checkpoints._engine import Anchor, FileCheckpoints, Selection
 
 from .scenes import write
 
-TURNS = 12
+TURNS = 8
 
 
 def main() -> None:

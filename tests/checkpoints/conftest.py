@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import Checkpoints
+from tests.persistence.test_crashes import quick_folder
+
+__all__ = ["quick_folder"]
 
 
 @pytest.fixture

@@ -131,3 +131,16 @@ async def test_two_servers_save_at_once_without_losing_anything(workspace: Path,
     assert sorted(known) == sorted(one for some in ids for one in some)
     assert [done.seq for done in await servers[0].operations()] == list(range(15, 0, -1))
     assert_sound(store_dir, leftovers=True)
+
+
+async def test_a_quota_that_becomes_smaller_holds_from_the_next_save_on(workspace: Path, store_dir: Path) -> None:
+    checkpoints = Checkpoints(workspace, store_dir, Limits(kept_checkpoints=2))
+    for number in range(6):
+        write(workspace, {"data.bin": os.urandom(100_000)})
+        await checkpoints.save(f"{number}")
+    assert len(await checkpoints.list()) == 6
+    checkpoints.set_quota(250_000)
+    await checkpoints.save("look")
+    await checkpoints.close()
+    assert len(await checkpoints.list()) == 2
+    assert (await checkpoints.statistics()).bytes <= 250_000

@@ -13,11 +13,10 @@ import pytest
 from hdsp_agent.checkpoints import Checkpoints
 from hdsp_agent.checkpoints._restoration import Restoration
 from hdsp_agent.errors import Conflict
-from tests.persistence.test_crashes import quick_folder, unix
+from tests.persistence.test_crashes import unix
 
 from .scenes import picture, write
 
-__all__ = ["quick_folder"]
 ROOT = Path(__file__).parents[2]
 
 

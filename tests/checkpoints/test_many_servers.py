@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-async def test_processes_share_a_store_without_harming_each_other(workspace: Path, store_dir: Path) -> None:
+async def test_processes_share_a_store_without_harming_each_other(quick_folder: Path) -> None:
+    workspace, store_dir = quick_folder / "workspace", quick_folder / "home" / "checkpoints"
     write(workspace, {"shared.txt": "1"})
     running = [
         subprocess.Popen(

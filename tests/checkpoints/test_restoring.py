@@ -11,7 +11,6 @@ import pytest
 
 from hdsp_agent.checkpoints import Checkpoints, Limits
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
-from hdsp_agent.messages import TaskId
 
 from .scenes import assert_sound, git, picture, the_store, write
 
@@ -141,27 +140,15 @@ async def test_what_the_person_changed_between_two_steps_of_the_agent_is_kept_to
     checkpoints: Checkpoints, workspace: Path
 ) -> None:
     write(workspace, {"a": "1", "b": "1"})
-    async with checkpoints.agent_step("edit a") as first:
-        write(workspace, {"a": "2"})
+    first = await checkpoints.save("before edit a")
+    write(workspace, {"a": "2"})
+    await checkpoints.save("after edit a", changes_by="agent")
     write(workspace, {"b": "mine"})
-    async with checkpoints.agent_step("edit a again"):
-        write(workspace, {"a": "3"})
+    await checkpoints.save("before edit a again")
+    write(workspace, {"a": "3"})
+    await checkpoints.save("after edit a again", changes_by="agent")
     done = await checkpoints.restore(first.id)
     assert ((workspace / "a").read_text(), (workspace / "b").read_text(), done.kept) == ("1", "mine", 1)
-
-
-async def test_a_step_that_fails_is_saved_as_the_agents_all_the_same(checkpoints: Checkpoints, workspace: Path) -> None:
-    async def fail() -> None:
-        async with checkpoints.agent_step("break", task_id=TaskId("t"), message_ts=7):
-            write(workspace, {"a": "2"})
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await fail()
-    first = (await checkpoints.list(task_id=TaskId("t")))[-1]
-    assert first.message_ts == 7
-    await checkpoints.restore(first.id)
-    assert not (workspace / "a").exists()
 
 
 async def test_what_was_never_captured_is_never_deleted_or_overwritten(workspace: Path, store_dir: Path) -> None:
@@ -392,10 +379,36 @@ async def test_a_folder_that_the_agent_made_read_only_is_opened_for_the_restore(
     assert picture(workspace) == after
 
 
+async def test_times_come_back_where_the_system_sets_none_without_following_links(
+    checkpoints: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, {"a": "1"})
+    (workspace / "link").symlink_to("a")
+    first = await checkpoints.save("before")
+    time = (workspace / "a").stat().st_mtime_ns
+    write(workspace, {"a": "22"})
+    (workspace / "link").unlink()
+    await checkpoints.save("after", changes_by="agent")
+    real = os.utime
+
+    def utime(path: bytes, *, ns: tuple[int, int], follow_symlinks: bool = True) -> None:
+        if not follow_symlinks:
+            raise NotImplementedError
+        real(path, ns=ns)
+
+    monkeypatch.setattr(os, "utime", utime)
+    await checkpoints.restore(first.id)
+    assert (workspace / "a").stat().st_mtime_ns == time
+    assert os.readlink(workspace / "link") == "a"
+
+
 async def test_no_call_that_a_disk_refuses_leaves_the_workspace_between_two_states(
-    checkpoints: Checkpoints, workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch
+    quick_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each call that changes something fails once, in turn."""
+    workspace, store_dir = quick_folder / "workspace", quick_folder / "home" / "checkpoints"
+    workspace.mkdir()
+    checkpoints = Checkpoints(workspace, store_dir)
     usual(workspace)
     first = await checkpoints.save("before")
     before = picture(workspace)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,34 @@ async def test_a_conversation_is_shown_on_all_tabs_until_it_is_put_aside(service
             assert isinstance(late_state, dict) and late_state["currentTaskId"] == task
         await other.ask("clearTask")
         await one.until(lambda: "currentTaskId" not in messages(one, "state")[-1]["state"])  # type: ignore[operator]
+
+
+async def test_a_conversation_nobody_works_on_tells_what_it_used_and_what_its_model_takes_in(
+    services: Services, connect: Connect
+) -> None:
+    await services.config.profiles.update(
+        "default", {"apiProvider": "anthropic", "apiModelId": "claude-sonnet-4-5-20250929"}
+    )
+    task = await begin(services, "Plot it")
+    task.update_state(current_context_tokens=1234)
+    await task.save_state()
+    await task.finish()
+    state = await state_after_reload(connect, task.task_id)
+    usage, room = state["tokenUsage"], state["modelRoom"]
+    assert (usage["contextTokens"], usage["totalCost"]) == (1234, 0.5)
+    assert room["contextWindow"] >= 200_000
+    # Of a model nobody knows there is nothing to tell.
+    await services.config.profiles.update("default", {"apiModelId": "one-of-my-own"})
+    assert "modelRoom" not in await state_after_reload(connect, task.task_id)
+
+
+async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
+    """What a page begins with that is loaded while the conversation is on screen."""
+    async with connect() as panel:
+        assert (await panel.ask("showTaskWithId", taskId=task_id))["ok"]
+    async with connect() as reloaded:
+        state: dict[str, Any] = messages(reloaded, "state")[0]["state"]  # type: ignore[assignment]
+        return state
 
 
 async def test_a_new_title_reaches_folder_index_and_all_tabs(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from jupyter_server.serverapp import ServerApp
@@ -13,7 +15,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from tests.comm.conftest import Connect, messages
 from tests.comm.labs_kernels import Fetch, lab
-from tests.comm.scenes import call, model_of
+from tests.comm.scenes import Model, call, model_of
 from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.test_iopub_bridge import placed, until
 
@@ -28,6 +30,20 @@ FAILED = {
     "traceback": "\x1b[31mKeyError\x1b[0m: 'tea'",
 }
 ME = server_owner()
+
+
+@asynccontextmanager
+async def model_that_asks(services: Services, scene: str) -> AsyncIterator[Model]:
+    """The model all tasks use: it asks whether something is good, and is done when it hears."""
+    turns = [
+        call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
+        call("attempt_completion", {"result": "I see."}),
+    ]
+    async with model_of({scene: turns}) as model:
+        book = services.config.profiles
+        profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
+        await book.update(book.current.id, profile)
+        yield model
 
 
 async def test_a_failed_cell_begins_a_task_about_it_on_all_tabs(
@@ -110,16 +126,7 @@ async def test_what_is_no_notebook_is_refused(services: Services, connect: Conne
 async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
     services: Services, connect: Connect, tmp_path: Path
 ) -> None:
-    scenes = {
-        "review": [
-            call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
-            call("attempt_completion", {"result": "I see."}),
-        ]
-    }
-    async with model_of(scenes) as model, connect() as panel:
-        book = services.config.profiles
-        profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
-        await book.update(book.current.id, profile)
+    async with model_that_asks(services, "review") as model, connect() as panel:
         task = (await panel.ask("newTask", text="scene review"))["result"]
         ts = await question(panel, "followup")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": task}
@@ -139,20 +146,11 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
 
 
 async def test_the_task_of_another_person_is_told_nothing(services: Services, connect: Connect) -> None:
-    scenes = {
-        "theirs": [
-            call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
-            call("attempt_completion", {"result": "I see."}),
-        ]
-    }
-    async with model_of(scenes) as model, connect() as panel:
-        book = services.config.profiles
-        profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
-        await book.update(book.current.id, profile)
+    async with model_that_asks(services, "theirs"), connect() as panel:
         manager = await services.agent.manager()
         theirs = await manager.start(TaskRequest("scene theirs", owner="somebody else"))
         await until(lambda: manager.get(theirs).status == "interactive")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": theirs}
         answer = await panel.ask("cellReview", accepted=False, **review)
         assert answer["error"]["code"] == "unknown_task"
-        assert not manager.get(theirs)._untold
+        assert not manager.get(theirs).words._untold

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jupyter_server.serverapp import ServerApp
 
-from hdsp_agent.comm.open_tasks import MOST_OPEN
+from hdsp_agent.comm.live_messages import ends_in_failure
+from hdsp_agent.comm.open_tasks import MOST_OPEN, Plight
 from hdsp_agent.comm.services import Services
-from hdsp_agent.messages import HistoryItem
+from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
 from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import Turn, question, said, speak
@@ -89,6 +92,53 @@ async def test_an_error_that_waits_for_an_answer_needs_the_person(
         await question(panel, "api_req_failed")
         await panel.until(lambda: strip(panel)[0]["needsYou"])
         assert strip(panel)[0]["status"] == "idle"
+        assert strip(panel)[0]["failed"] is True
+
+
+async def test_what_failed_says_so_until_it_goes_on(services: Services, connect: Connect, tmp_path: Path) -> None:
+    await speak(services, tmp_path, ({"error": "server_error", "message": "Broken"},), WAIT)
+    await services.config.update({"autoApprovalEnabled": False})
+    async with connect() as panel:
+        await start(panel, "Do it")
+        ts = await question(panel, "api_req_failed")
+        await panel.until(lambda: strip(panel)[0].get("failed"))
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["ok"]
+        await panel.until(lambda: strip(panel)[0]["status"] == "running" and "failed" not in strip(panel)[0])
+
+
+async def test_what_failed_says_so_also_when_it_was_put_aside(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, ({"error": "server_error", "message": "Broken"},))
+    await services.config.update({"autoApprovalEnabled": False})
+    async with connect() as panel:
+        task = await start(panel, "Do it")
+        await question(panel, "api_req_failed")
+        await panel.until(lambda: strip(panel)[0].get("failed"))
+        await (await services.agent.manager()).close(TaskId(task))
+        assert services.history.details(task) is None
+        assert await services.history.plight_in_log(ME, task) == Plight(needs_you=True, failed=True)
+        assert [(line.needs_you, line.failed) for line in services.history.open_tasks.of(ME)] == [(True, True)]
+
+
+@pytest.mark.parametrize(
+    ("newest", "failed"),
+    [
+        ([], False),
+        ([("say", "text")], False),
+        ([("say", "error")], True),
+        ([("say", "error"), ("ask", "resume_task")], True),
+        ([("say", "error"), ("say", "text")], False),
+        ([("say", "text"), ("ask", "resume_task")], False),
+        ([("say", "text"), ("ask", "mistake_limit_reached")], True),
+        ([("say", "error"), ("ask", "completion_result")], False),
+    ],
+)
+def test_the_last_word_says_whether_an_error_stopped_it(newest: list[tuple[str, str]], failed: bool) -> None:
+    words = [
+        ClineMessage.model_validate({"ts": ts, "type": kind, kind: what}) for ts, (kind, what) in enumerate(newest)
+    ]
+    assert ends_in_failure(words) is failed
 
 
 async def test_closing_shows_the_neighbour_and_puts_aside_what_rests(
@@ -145,6 +195,62 @@ async def test_a_name_and_a_favourite_reach_all_tabs(services: Services, connect
         assert (item.title, item.is_favorited) == ("Plots and tables", True)
         assert (await panel.ask("renameTask", taskId=task, title=""))["ok"]
         await other.until(lambda: [each["title"] for each in strip(other)] == ["An old matter"])
+
+
+async def test_conversations_say_the_new_name_of_a_renamed_notebook(
+    services: Services, connect: Connect, tmp_path: Path, jp_fetch: Any, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "old").mkdir()
+    (jp_root_dir / "old" / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    await speak(services, tmp_path, WRITE, DONE)
+    resting, unseen = [await keep(services, "A matter", notebook="old/a.ipynb") for _ in range(2)]
+    async with connect() as panel:
+        await panel.ask("showTaskWithId", taskId=resting)
+        working = await start(panel, "Write a note", notebook={"path": "old/a.ipynb", "cellId": "one"})
+        await panel.until(lambda: strip(panel)[-1].get("needsYou"))
+        await jp_fetch("api", "contents", "old/a.ipynb", method="PATCH", body=json.dumps({"path": "old/b.ipynb"}))
+        now = [{"path": "old/b.ipynb"}, {"path": "old/b.ipynb", "cellId": "one"}]
+        await panel.until(lambda: [task["notebook"] for task in strip(panel)] == now)
+        on_screen = services.history.shown(ME)
+        assert on_screen is not None and on_screen.item.id == working
+        assert on_screen.item.notebook == NotebookRef(path="old/b.ipynb", cell_id="one")
+        await eventually(lambda: {item["id"] for item in told(panel)} >= {resting, unseen, working})
+        assert (await services.history.item(ME, unseen)).notebook == NotebookRef(path="old/b.ipynb")
+        await jp_fetch("api", "contents", "old", method="PATCH", body=json.dumps({"path": "new"}))
+        await panel.until(lambda: [task["notebook"]["path"] for task in strip(panel)] == ["new/b.ipynb"] * 2)
+
+
+def told(panel: Panel) -> list[dict[str, Any]]:
+    """The lines of the history a tab heard of."""
+    return [message["taskHistoryItem"] for message in messages(panel, "taskHistoryItemUpdated")]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('Explain this\n\n<attachment kind="file" path="a.py" label="a.py">\nx\n</attachment>', "Explain this"),
+        (
+            f'<attachment kind="file" path="{"x" * 99}" label="a&#10;b\u202ecod &amp; 🎉.py">\nx\n</attachment>',
+            "a bcod & 🎉.py",
+        ),
+        ("Write\u200b \u202ethis", "Write this"),
+    ],
+)
+async def test_a_title_is_words_one_can_read(services: Services, connect: Connect, text: str, title: str) -> None:
+    task = await keep(services, text)
+    async with connect() as panel:
+        await panel.ask("showTaskWithId", taskId=task)
+        await panel.until(lambda: [each["title"] for each in strip(panel)] == [title])
+
+
+async def test_a_conversation_that_begins_with_pictures_alone_tells_how_many(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as panel:
+        task = await start(panel, "", images=["data:image/png;base64,AAAA"] * 2)
+        await panel.until(lambda: strip(panel) and strip(panel)[0].get("pictures") == 2)
+        assert (await services.history.item(ME, task)).pictures == 2
 
 
 async def test_a_deleted_task_is_closed(services: Services, connect: Connect, tmp_path: Path) -> None:
@@ -262,6 +368,7 @@ async def test_what_was_open_before_a_restart_comes_before_what_was_opened_since
     tasks = services.history.open_tasks
     tasks.put(ME, line("new"))
     tasks.put(ME, line("both"))
-    tasks.restore(ME, [line("old"), line("both")], {"old"})
+    tasks.restore(ME, [line("old"), line("both")], {"old": Plight(needs_you=True, failed=True)})
     assert tasks.ids(ME) == ["old", "both", "new"]
     assert [task.needs_you for task in tasks.of(ME)] == [True, False, False]
+    assert [task.failed for task in tasks.of(ME)] == [True, None, None]

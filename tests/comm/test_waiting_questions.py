@@ -60,8 +60,8 @@ async def test_rules_are_offered_for_the_question_that_waits_and_to_the_tab_that
         (told,) = messages(panel, "ruleSuggestions")
         assert (told["requestId"], told["taskId"], told["messageTs"]) == ("r1", task, ts)
         assert [(rule["kind"], rule["value"]) for rule in told["rules"]] == [
-            ("command", "pytest"),
             ("command", "pytest -q"),
+            ("command", "pytest"),
             ("class", "alwaysAllowExecute"),
         ]
         assert told["rules"][0]["command"] == "pytest -q"

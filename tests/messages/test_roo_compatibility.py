@@ -27,7 +27,7 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status"}
-OUR_CLINE_MESSAGE_FIELDS = {"notebook"}
+OUR_CLINE_MESSAGE_FIELDS = {"commandRun", "denied", "failure", "modelFailure", "notebook", "stoppedBy"}
 # A ``tool`` message about a notebook has a text that Roo Code's clients cannot show; the message itself they can read.
 OUR_SAY_TOOLS = {
     "readNotebook",
@@ -44,7 +44,7 @@ OUR_SAY_TOOLS = {
     "installPackages",
 }
 OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
-OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook"}
+OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures"}
 OUR_IPC_TYPES = {"Error"}
 OUR_IPC_COMMANDS = {"AnswerAsk"}
 # Names of tools as they are, beside payloads that hold only names Roo Code knows.
@@ -193,7 +193,8 @@ def _event(model: type[BaseModel], wire: dict[str, JsonValue]) -> tuple[dict[str
         payload[2] = {"read_file": {"attempts": 2, "failures": 1}}
     elif name == "taskToolFailed":
         payload[1] = "read_file"
-    stripped = {"payload[].message.notebook"} if "notebook" in json.dumps(wire) else set()
+    told = json.dumps(wire)
+    stripped = {f"payload[].message.{field}" for field in OUR_CLINE_MESSAGE_FIELDS if f'"{field}"' in told}
     if "tools" in wire:
         wire["tools"] = {"run_cell": {"attempts": 2, "failures": 1}}
     stripped |= OUR_EVENT_FIELDS & set(wire)
@@ -340,6 +341,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
     published = set(re.findall(r"^    (\w+)\??:", body, re.MULTILINE)) | set(re.findall(r'"(\w+)"', body))
     fields = {info.alias for info in messages.ExtensionState.model_fields.values()}
     assert fields - published == {
+        "autoAnswer",
         "canRestoreFiles",
         "canStartTasks",
         "currentTaskMarks",

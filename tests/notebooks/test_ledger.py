@@ -61,3 +61,11 @@ def test_what_ran_is_known_after_the_folder_was_renamed() -> None:
     ledger.moved("old", "new")
     assert ledger.memory("new/n.ipynb", "k").ran and ledger.memory("older/n.ipynb", "k").ran
     assert ledger.memory("old/n.ipynb", "k") is NOTHING_SEEN
+
+
+def test_a_notebook_that_took_the_name_of_another_keeps_what_ran_in_it() -> None:
+    ledger = Ledger(lambda kernel: "life")
+    ledger.began("mine.ipynb", "k", A, source_hash("x"))
+    ledger.began("taken.ipynb", "k", CellId("b"), source_hash("x"))
+    ledger.moved("mine.ipynb", "taken.ipynb")
+    assert list(ledger.memory("taken.ipynb", "k").ran) == [A]

@@ -58,13 +58,13 @@ def test_only_what_differs_is_told() -> None:
 @given(TEXTS, TEXTS)
 def test_texts_become_those_that_are_wanted(before: str, after: str) -> None:
     shared = Bytes(before)
-    set_text(shared, after)  # type: ignore[arg-type]  # as much of one as is used
+    set_text(shared, after)
     assert str(shared) == after
 
 
 def test_a_text_changes_only_in_the_middle() -> None:
     shared = Bytes("가 = 1 😀 end")
-    set_text(shared, "가 = 22 😀 end")  # type: ignore[arg-type]  # as much of one as is used
+    set_text(shared, "가 = 22 😀 end")
     assert shared.steps == ["-1", "+22"]
-    set_text(shared, "가 = 22 😀 end")  # type: ignore[arg-type]  # as much of one as is used
+    set_text(shared, "가 = 22 😀 end")
     assert len(shared.steps) == 2

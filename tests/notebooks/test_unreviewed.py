@@ -67,6 +67,14 @@ def test_what_was_decided_is_over_and_a_renamed_folder_takes_the_rest_along() ->
     assert [one.cell_id for one in unreviewed.of("new/n.ipynb")] == [NEW] and not unreviewed.of("old/n.ipynb")
 
 
+def test_a_notebook_that_took_the_name_of_another_keeps_its_own_changes() -> None:
+    unreviewed = Unreviewed()
+    note(unreviewed, {"one": "a"}, replace("b"), path="mine.ipynb")
+    note(unreviewed, {"one": "a"}, INSERT, path="taken.ipynb")
+    unreviewed.moved("mine.ipynb", "taken.ipynb")
+    assert [one.cell_id for one in unreviewed.of("taken.ipynb")] == [ONE]
+
+
 def test_it_does_not_grow_for_ever() -> None:
     unreviewed = Unreviewed()
     for number in range(300):

@@ -10,7 +10,16 @@ from pathlib import Path
 
 from hdsp_agent.config import GlobalSettings, ModeConfig
 from hdsp_agent.errors import NotFound
-from hdsp_agent.messages import ClineAsk, ClineAskResponse, ClineSay, JsonObject, NotebookRef, TaskId, TodoItem
+from hdsp_agent.messages import (
+    ClineAsk,
+    ClineAskResponse,
+    ClineSay,
+    CommandRun,
+    JsonObject,
+    NotebookRef,
+    TaskId,
+    TodoItem,
+)
 from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.persistence import Masker, Vault
 from hdsp_agent.tools import (
@@ -60,6 +69,7 @@ class Said:
     partial: bool | None
     images: tuple[str, ...] = ()
     notebook: NotebookRef | None = None
+    command_run: CommandRun | None = None
 
 
 @dataclass
@@ -150,9 +160,10 @@ class RecordingContext:
         ts: int | None = None,
         images: Sequence[str] = (),
         notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
     ) -> int:
         at = len(self.said) + 1 if ts is None else ts
-        self.said[at] = Said(say, text, partial, tuple(images), notebook)
+        self.said[at] = Said(say, text, partial, tuple(images), notebook, command_run)
         self.shown_texts.append(text or "")
         return at
 

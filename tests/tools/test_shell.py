@@ -178,6 +178,48 @@ async def test_output_is_shown_while_it_comes(task: RecordingContext, workspace:
     await task.state.close()
 
 
+def told(task: RecordingContext) -> list[tuple[str | None, bool | None, str, int | None]]:
+    """What is shown of each command: its output, whether more may come, how it ended."""
+    return [
+        (said.text, said.partial, said.command_run.state, said.command_run.exit_code)
+        for said in task.said.values()
+        if said.command_run is not None
+    ]
+
+
+async def test_how_it_ended_and_how_long_it_took_stays_with_its_output(task: RecordingContext) -> None:
+    before = int(time.time() * 1000)
+    await task.text("execute_command", command="echo so; sleep 0.2; exit 3")
+    await task.text("execute_command", command="kill -9 $$")
+    assert told(task) == [("so\n", False, "exited", 3), ("", False, "exited", -9)]
+    first, second = (said.command_run for said in task.said.values())
+    assert first is not None and second is not None
+    assert before <= first.started_at <= second.started_at
+    assert first.duration_ms is not None and first.duration_ms >= 200
+    assert first.execution_id != second.execution_id
+    await task.state.close()
+
+
+async def test_a_command_that_wrote_nothing_is_told_to_have_ended_too(task: RecordingContext) -> None:
+    await task.text("execute_command", command="true")
+    running = asyncio.create_task(task.call("execute_command", command="sleep 100"))
+    await until(lambda: len(task.state.commands.running) == 1)
+    task.state.commands.abort_all()
+    await running
+    assert told(task) == [("", False, "exited", 0), ("", False, "stopped", None)]
+    await task.state.close()
+
+
+async def test_what_a_command_in_the_background_writes_stands_where_it_was_begun(
+    task: RecordingContext, workspace: Path
+) -> None:
+    await task.text("execute_command", command="while [ ! -e go ]; do sleep 0.02; done; echo late", timeout=0)
+    await task.text("execute_command", command="echo later; touch go")
+    await until(lambda: not task.state.commands.running)
+    assert told(task) == [("late\n", False, "exited", 0), ("later\n", False, "exited", 0)]
+    await task.state.close()
+
+
 async def test_cancelling_ends_it_and_all_it_began_within_200_ms(task: RecordingContext, workspace: Path) -> None:
     command = (
         "trap '' TERM; echo $$ > self; (sleep 100 & echo $! > child; wait) & "

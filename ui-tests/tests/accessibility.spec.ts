@@ -1,11 +1,11 @@
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
-
 import { said } from '../agentapi';
 import { Chat } from '../chat';
-import type { Lab } from '../lab';
-import { THEMES } from '../lab';
 import { expect, test } from '../notebooks';
+
+/**
+ * The colours are looked at in high contrast, too.
+ */
+const ALL = ['light', 'dark', 'contrast'] as const;
 
 test('axe finds nothing in the settings, and in the panel without a conversation', async ({
   lab
@@ -14,7 +14,7 @@ test('axe finds nothing in the settings, and in the panel without a conversation
   const line = await lab.holdTheLine();
   await lab.visit();
   await lab.openPanel();
-  await expectAccessible(lab, 'empty panel');
+  await lab.picture('empty-panel', ALL);
 
   await lab.openSettings('models');
   await lab.settings
@@ -23,10 +23,10 @@ test('axe finds nothing in the settings, and in the panel without a conversation
   await expect(
     lab.settings.getByRole('textbox', { name: 'Anthropic API key' })
   ).toBeVisible();
-  await expectAccessible(lab, 'profiles');
+  await lab.picture('profiles', ALL);
   for (const section of ['keys', 'transfer']) {
     await lab.openSettings(section);
-    await expectAccessible(lab, section);
+    await lab.picture(`section-${section}`, ALL);
   }
 
   // What is found stands unfolded, whatever group it belongs to.
@@ -39,7 +39,7 @@ test('axe finds nothing in the settings, and in the panel without a conversation
   });
   await limit.fill('-1');
   await expect(limit).toHaveAttribute('aria-invalid', 'true');
-  await expectAccessible(lab, 'every group, and an error', 'everything');
+  await lab.picture('everything', ALL);
 
   await lab.api.publish(said(Date.now(), 'A message.'), {
     type: 'notice',
@@ -55,7 +55,7 @@ test('axe finds nothing in the settings, and in the panel without a conversation
   await lab.openSettings('approvals');
   await line.cut();
   await expect(lab.banner).toBeVisible();
-  await expectAccessible(lab, 'message, notice and banner', 'banner');
+  await lab.picture('banner', ALL);
 });
 
 test('everything works without a mouse', async ({ lab }) => {
@@ -124,7 +124,12 @@ test('changes of the connection are read aloud', async ({ lab }) => {
   const said = await lab.page.evaluate(
     () => (window as unknown as { said: string[] }).said
   );
-  expect(said).toEqual(['HDSP Agent: Reconnecting…', 'HDSP Agent: Connected']);
+  expect(said[0]).toBe('HDSP Agent: Reconnecting…');
+  expect(said.at(-1)).toBe('HDSP Agent: Connected');
+  // A page that takes its time is offline in between; no try is told of.
+  expect(said.slice(1, -1)).toEqual(
+    said.length > 2 ? [expect.stringMatching(/^HDSP Agent: Offline/)] : []
+  );
 });
 
 test('axe finds nothing in a conversation with rows of all kinds, and a question', async ({
@@ -133,7 +138,7 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
   notebooks
 }) => {
   // Nine states in three themes.
-  test.setTimeout(300_000);
+  test.slow();
   const { model } = agent;
   const chat = new Chat(lab);
   const path = 'rows.ipynb';
@@ -161,90 +166,39 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
     todos: '[x] Load\n[-] Run\n[ ] Tell'
   });
   await model.call('read_file', { path: 'not-there.txt' });
-  await expectAccessible(lab, 'working', 'conversation');
+  await lab.picture('conversation', ALL);
   await model.order('ask_followup_question', {
     question: 'What comes **next**?\n\n```python\nprint(rows)\n```',
     follow_up: [{ text: 'Plot it' }, { text: 'Nothing' }]
   });
   await expect(chat.ask).toContainText('question for you');
-  await expectAccessible(lab, 'question', 'conversation-question');
+  await lab.picture('conversation-question', ALL);
 
   await lab.panel
     .getByRole('button', { name: 'Details of this conversation' })
     .click();
-  await expectAccessible(lab, 'details', 'conversation-details');
+  await lab.picture('conversation-details', ALL);
   await chat.ask.getByRole('button', { name: 'Nothing', exact: true }).click();
   await agent.api.change({ alwaysAllowExecute: false });
   await model.order('execute_command', { command: 'pip install it' });
   await expect(chat.ask).toContainText('run this command');
   await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
-  await expectAccessible(lab, 'approval', 'conversation-approval');
+  await lab.picture('conversation-approval', ALL);
   await lab.page.keyboard.press('Escape');
   await chat.ask.getByRole('button', { name: 'Deny' }).click();
   await model.finish();
   await expect(chat.ask).toContainText('The agent is done.');
-  await expectAccessible(lab, 'done', 'conversation-done');
+  await lab.picture('conversation-done', ALL);
 
   await lab.panel
     .getByRole('button', { name: 'Past conversations', exact: true })
     .click();
   await expect(lab.history).toContainText('Load one row more.');
   await lab.history.getByRole('button', { name: /^Filter by folder/ }).click();
-  await expectAccessible(lab, 'history', 'history');
+  await lab.picture('history', ALL);
   await lab.history.getByRole('button', { name: 'Usage' }).click();
   await expect(lab.history.getByRole('img')).toBeVisible();
   await lab.history.getByText('As a table').click();
-  await expectAccessible(lab, 'statistics', 'statistics');
+  await lab.picture('statistics', ALL);
   expect(lab.errors).toEqual([]);
 });
-
-/**
- * What the Web Content Accessibility Guidelines ask for, level AA.
- */
-const WCAG = [
-  'wcag2a',
-  'wcag2aa',
-  'wcag21a',
-  'wcag21aa',
-  'wcag22a',
-  'wcag22aa'
-];
-
-/**
- * What a theme can change for the worse.
- */
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
-
-/**
- * Let axe look at our own elements: at everything once, and at the colours in
- * every other theme too.
- */
-async function expectAccessible(
-  lab: Lab,
-  state: string,
-  picture?: string
-): Promise<void> {
-  for (const theme of Object.keys(THEMES) as (keyof typeof THEMES)[]) {
-    await lab.wear(theme);
-    let builder = new AxeBuilder({ page: lab.page as unknown as Page })
-      .setLegacyMode()
-      .include('.jp-hdspAgent-Panel');
-    if (await lab.settings.isVisible()) {
-      builder = builder.include('.jp-hdspSettings');
-    }
-    builder =
-      theme === 'light'
-        ? builder.withTags(WCAG)
-        : builder.withRules(COLOUR_RULES);
-    if (picture) {
-      await lab.snap(`${picture}-${theme}`);
-    }
-    const { violations } = await builder.analyze();
-    const found = violations.map(({ id, nodes }) => ({
-      id,
-      nodes: nodes.map(node => `${node.html}: ${node.failureSummary}`)
-    }));
-    expect(found, `${state}, ${theme}`).toEqual([]);
-  }
-  await lab.wear('light');
-}

@@ -1,18 +1,15 @@
 import type { Notebooks } from '../notebooks';
 import { expect, test } from '../chat';
 
-test('an old message is said anew, and what followed is undone with it', async ({
+test('an old message is said anew, what followed is gone with it, and undo brings all of it back', async ({
   chat,
   lab,
   model
 }) => {
-  await chat.open();
-  await chat.say('Count to three.');
-  await model.finish('One, two, three.');
-  await chat.expectDone();
+  await chat.begin('Count to three.');
+  await chat.finish(model, 'One, two, three.');
   await chat.say('Now in Frensh.');
-  await model.finish('I do not know Frensh.');
-  await chat.expectDone();
+  await chat.finish(model, 'I do not know Frensh.');
 
   const old = chat.messages('You', 'Frensh');
   await old.hover();
@@ -31,10 +28,23 @@ test('an old message is said anew, and what followed is undone with it', async (
   expect(model.told).toContain('Now in French.');
   expect(model.told).not.toContain('Frensh');
   expect(model.told).toContain('One, two, three.');
-  await model.finish('Un, deux, trois.');
-  await chat.expectDone();
+  await chat.finish(model, 'Un, deux, trois.');
   await expect(chat.messages('Agent', 'Un, deux, trois.')).toBeVisible();
   await expect(chat.messages('You', 'Frensh')).toHaveCount(0);
+  await lab.picture('chat-edited-message');
+
+  await chat.undoBar.getByRole('button', { name: 'Undo' }).click();
+  await chat.dialog.getByRole('button', { name: 'Undo' }).click();
+  await expect(chat.messages('Agent', 'I do not know Frensh.')).toBeVisible();
+  await expect(chat.messages('You', 'Now in French.')).toHaveCount(0);
+  await expect(chat.messages('Agent', 'Un, deux, trois.')).toHaveCount(0);
+  await chat.expectDone();
+  await lab.picture('chat-edit-undone');
+  await chat.say('Go on.');
+  await model.asked();
+  expect(model.told).toContain('I do not know Frensh.');
+  expect(model.told).not.toContain('French');
+  await chat.finish(model);
 });
 
 test('going back with files takes a file back on the disk, and undo brings it again', async ({
@@ -53,12 +63,10 @@ test('going back with files takes a file back on the disk, and undo brings it ag
     model.call('write_to_file', { path: 'diary.txt', content });
   await chat.say('Begin a diary.');
   await write('Monday.\n');
-  await model.finish();
-  await chat.expectDone();
+  await chat.finish(model);
   await chat.say('Go on with it.');
   await write('Monday.\nTuesday.\n');
-  await model.finish();
-  await chat.expectDone();
+  await chat.finish(model);
   await expect.poll(() => textOf(notebooks)).toBe('Monday.\nTuesday.\n');
 
   const later = chat.messages('You', 'Go on with it.');

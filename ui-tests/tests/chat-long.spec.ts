@@ -12,13 +12,12 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
   model
 }) => {
   // Hundreds of tools run, one after the other.
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   await lab.api.change({
     autoApprovalEnabled: true,
     alwaysAllowReadOnly: true
   });
-  await chat.open();
-  await chat.say('Look for the pangolin in every folder.');
+  await chat.begin('Look for the pangolin in every folder.');
   for (let answer = 0; answer < ANSWERS; answer++) {
     await model.beginAll(
       Array.from({ length: CALLS }, (_, call) => ({
@@ -27,10 +26,8 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
       }))
     );
   }
-  await model.finish('It was in the last folder.');
-  await chat.expectDone();
-  await lab.page.reload();
-  await lab.showPanel();
+  await chat.finish(model, 'It was in the last folder.');
+  await chat.reload();
 
   await test.step('it opens at the end', async () => {
     await expect(
@@ -49,7 +46,7 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
     await expect(async () => {
       await lab.page.mouse.wheel(0, -3_000);
       await expect(first).toBeInViewport({ timeout: 200 });
-    }).toPass({ intervals: [50], timeout: 60_000 });
+    }).toPass({ intervals: [50], timeout: 120_000 });
     await lab.picture('chat-long');
   });
 

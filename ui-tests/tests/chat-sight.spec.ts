@@ -11,16 +11,14 @@ test('the conversation stays in sight when Lab hides and shows everything', asyn
     autoApprovalEnabled: true,
     alwaysAllowReadOnly: true
   });
-  await chat.open();
-  await chat.say('Look around.');
+  await chat.begin('Look around.');
   await model.beginAll(
     Array.from({ length: 40 }, (_, at) => ({
       name: 'search_files',
       args: { path: '.', regex: `tree-${at}` }
     }))
   );
-  await model.finish('There was nothing to see.');
-  await chat.expectDone();
+  await chat.finish(model, 'There was nothing to see.');
   const newest = chat.messages('Agent', 'nothing to see');
   await expect(newest).toBeInViewport();
 

@@ -1,62 +1,56 @@
 import { Chat, expect, test } from '../chat';
+import { sentences, WATCHABLE } from '../model';
 
 test('after a reload the question, the draft and all of an answer are there', async ({
   chat,
   lab,
   model
 }) => {
-  await chat.open();
-  await chat.say('Make a file.');
+  await chat.begin('Make a file.');
   await model.order('execute_command', { command: 'echo reloaded' });
   await chat.expectAsked('echo reloaded');
   await chat.field.fill('A thought I have not sent');
 
-  await lab.page.reload();
-  await lab.showPanel();
+  await chat.reload();
 
   await chat.expectAsked('echo reloaded');
   await expect(chat.field).toHaveValue('A thought I have not sent');
+  await lab.picture('chat-reloaded');
   await chat.field.fill('');
   await chat.answer('echo reloaded', 'Run');
-  await model.say(
-    Array.from({ length: 40 }, (_, at) => `Word ${at}.`).join(' '),
-    { characters: 10, delay: 50 }
-  );
-  await expect(chat.messages('Agent')).toContainText('Word 2.');
+  await model.say(sentences(100), WATCHABLE);
+  await expect(chat.messages('Agent')).toContainText('Sentence 2.');
 
-  await lab.page.reload();
-  await lab.showPanel();
+  await chat.reload();
 
   const answer = chat.messages('Agent');
-  await expect(answer).toContainText('Word 0. Word 1. Word 2.');
-  await expect(answer).toContainText('Word 38. Word 39.');
+  await expect(answer).toHaveText(new RegExp(sentences(100)));
   await expect(answer).toHaveCount(1);
   await model.asked();
   expect(model.told).toContain('reloaded');
-  await model.finish();
-  await chat.expectDone();
+  await chat.finish(model);
 });
 
 test('answering on one tab clears the question on the other', async ({
   chat,
+  lab,
   model,
   newTab
 }) => {
-  await chat.open();
-  await chat.say('Make a file.');
+  await chat.begin('Make a file.');
   const running = model.call('execute_command', { command: 'echo once' });
   await chat.expectAsked('echo once');
   const other = new Chat(await newTab());
   await other.lab.openPanel();
   await other.expectAsked('echo once');
 
+  await lab.picture('chat-two-tabs');
   await other.answer('echo once', 'Run');
 
   await expect(chat.ask).toHaveCount(0);
   expect(await running).toContain('once');
   await expect(chat.messages('Command')).toHaveCount(1);
-  await model.finish();
-  await chat.expectDone();
+  await chat.finish(model);
   await other.expectDone();
 });
 
@@ -66,16 +60,15 @@ test('offline nothing is lost, and all is there when the line is back', async ({
   model
 }) => {
   const line = await lab.holdTheLine();
-  await chat.open();
-  await chat.say('Tell me something.');
+  await chat.begin('Tell me something.');
   await model.asked();
 
   await line.cut();
-  await expect(chat.composer).toContainText('Not connected.');
+  await expect(chat.composer).toContainText('while offline');
   await chat.field.fill('Written on the train.');
   await chat.field.press('Enter');
   await expect(chat.field).toHaveValue('Written on the train.');
-  await lab.snap('chat-offline');
+  await lab.picture('chat-offline');
   await model.finish('Said while nobody listened.');
 
   line.mend();
@@ -86,6 +79,18 @@ test('offline nothing is lost, and all is there when the line is back', async ({
   await chat.field.press('Enter');
   await model.asked();
   expect(model.told).toContain('Written on the train.');
-  await model.finish();
-  await chat.expectDone();
+
+  await test.step('in the middle of an answer', async () => {
+    await model.say(sentences(150), WATCHABLE);
+    const answer = chat.messages('Agent', 'Sentence');
+    await expect(answer).toContainText('Sentence 2.');
+    await line.cut();
+    await expect(chat.composer).toContainText('while offline');
+    await lab.picture('chat-offline-streaming');
+    line.mend();
+    await lab.expectConnected();
+    await expect(answer).toHaveText(new RegExp(sentences(150)));
+    await expect(answer).toHaveCount(1);
+  });
+  await chat.finish(model);
 });

@@ -1,5 +1,6 @@
-import { OpenNotebook } from '../notebooks';
 import { expect, test } from '../chat';
+import { sentences, WATCHABLE } from '../model';
+import { OpenNotebook } from '../notebooks';
 
 const CELLS = [
   { id: 'one', source: 'prices = {"tea": 3, "milk": 2}' },
@@ -56,8 +57,7 @@ test.describe('one errand', () => {
     const ran = chat.messages('Cell').last();
     await expect(ran).toContainText('2.5');
 
-    await model.finish('The mean price is **2.50**.');
-    await chat.expectDone();
+    await chat.finish(model, 'The mean price is **2.50**.');
     await expect(
       chat.messages('Agent').getByText('2.50', { exact: true })
     ).toHaveCSS('font-weight', '700');
@@ -68,25 +68,25 @@ test.describe('one errand', () => {
     await chat.say('Thank you.');
     await model.asked();
     expect(model.told).toContain('The mean price is');
-    await model.finish();
-    await chat.expectDone();
+    await chat.finish(model);
     await expect(chat.messages('You', 'Thank you.')).toBeVisible();
   });
 
   test('deny with a note, which the model hears, and answer its question', async ({
     chat,
+    lab,
     model,
     notebooks
   }) => {
     await notebooks.write('denied.ipynb', CELLS);
-    await chat.open();
-    await chat.say('Tidy up.');
+    await chat.begin('Tidy up.');
     const writing = model.call('execute_command', {
       command: 'touch made-by-the-agent.txt'
     });
     await chat.expectAsked('touch made-by-the-agent.txt');
     await chat.field.fill('Leave the folder alone.');
     await expect(chat.ask).toContainText('goes along with your answer');
+    await lab.picture('chat-deny-with-note');
 
     await chat.answer('touch', 'Deny');
 
@@ -94,7 +94,7 @@ test.describe('one errand', () => {
     await expect(chat.field).toHaveValue('');
     await expect(chat.messages('You', 'Leave the folder alone.')).toBeVisible();
     expect(await notebooks.exists('made-by-the-agent.txt')).toBe(false);
-    await expect(chat.messages('Command')).toContainText('Not done');
+    await expect(chat.messages('Command')).toContainText('Denied');
 
     const asking = model.call('ask_followup_question', {
       question: 'What shall I tidy up?',
@@ -103,8 +103,7 @@ test.describe('one errand', () => {
     await chat.answer('The agent has a question for you.', 'Nothing');
     expect(await asking).toContain('Nothing');
     await expect(chat.messages('You', 'Nothing')).toBeVisible();
-    await model.finish();
-    await chat.expectDone();
+    await chat.finish(model);
   });
 
   test('approve always adds a rule one sees, and is not asked again', async ({
@@ -112,8 +111,7 @@ test.describe('one errand', () => {
     lab,
     model
   }) => {
-    await chat.open();
-    await chat.say('Say hello.');
+    await chat.begin('Say hello.');
     const first = model.call('execute_command', { command: 'echo hello' });
     await chat.expectAsked('echo hello');
     await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
@@ -132,51 +130,45 @@ test.describe('one errand', () => {
     await expect(
       lab.settings.getByRole('textbox', { name: 'Allowed commands' })
     ).toHaveValue(/^echo/m);
-    await model.finish();
-    await chat.expectDone();
+    await chat.finish(model);
   });
 });
 
 test.describe('while the agent answers', () => {
-  const LONG = Array.from(
-    { length: 400 },
-    (_, at) => `Sentence number ${at}.`
-  ).join(' ');
-
   test('stop ends the answer at once, and one can go on', async ({
     chat,
     lab,
     model
   }) => {
-    await chat.open();
-    await chat.say('Tell me something long.');
-    await model.say(LONG, { characters: 12, delay: 60 });
-    await expect(chat.messages('Agent')).toContainText('Sentence number 3');
-    await lab.snap('chat-streaming');
+    await chat.begin('Tell me something long.');
+    await model.say(sentences(600), WATCHABLE);
+    await expect(chat.messages('Agent')).toContainText('Sentence 3.');
+    await lab.picture('chat-streaming');
 
     await chat.button('Stop').click();
 
     await expect(chat.button('Stop')).toHaveCount(0);
-    await chat.expectAsked('The work on this was interrupted.');
+    await chat.expectAsked('You stopped this.');
+    // It stands above what was said, which may be longer than the panel.
+    await chat.feed.hover();
+    await lab.page.mouse.wheel(0, -9_000);
     await expect(chat.feed).toContainText('You stopped this answer.');
     const text = await chat.messages('Agent').textContent();
-    expect(text).not.toContain('Sentence number 399');
+    expect(text).not.toContain('Sentence 599');
     await lab.picture('chat-stopped');
 
     await chat.say('Shorter, please.');
     await model.asked();
     expect(model.told).toContain('Shorter, please.');
-    await model.finish();
-    await chat.expectDone();
+    await chat.finish(model);
   });
 
-  test('a message that is sent meanwhile waits, and can be changed and removed', async ({
+  test('a message that is sent meanwhile waits, over a reload too, and can be changed and removed', async ({
     chat,
     lab,
     model
   }) => {
-    await chat.open();
-    await chat.say('Make a file.');
+    await chat.begin('Make a file.');
     await model.asked();
     await chat.say('And call it one.txt.');
     await chat.say('Forget this.');
@@ -196,6 +188,9 @@ test.describe('while the agent answers', () => {
       .fill('And call it two.txt.');
     await chat.queue.getByRole('button', { name: 'Save' }).click();
     await expect(chat.queue).toContainText('two.txt');
+    await chat.reload();
+    await expect(chat.queue).toContainText('two.txt');
+    await expect(chat.queue.getByRole('listitem')).toHaveCount(1);
     await lab.picture('chat-queue');
 
     // It approves nothing.
@@ -203,6 +198,7 @@ test.describe('while the agent answers', () => {
     await chat.expectAsked('echo made');
     await expect(chat.queue).toContainText('two.txt');
     await expect(chat.ask).toBeVisible();
+    await lab.picture('chat-queue-and-question');
 
     await chat.answer('echo made', 'Run');
     await model.asked();
@@ -211,35 +207,7 @@ test.describe('while the agent answers', () => {
     expect(model.told).toContain('And call it two.txt.');
     expect(model.told).not.toContain('one.txt');
     expect(model.told).not.toContain('Forget this.');
-    await model.finish();
-    await chat.expectDone();
-  });
-});
-
-test.describe('an error of the provider is said in words', () => {
-  test('a wrong key, with a way to the settings and a retry', async ({
-    chat,
-    lab,
-    model
-  }) => {
-    await chat.open();
-    await chat.say('Hello.');
-    await model.fail(401, 'Incorrect API key provided');
-    await chat.expectAsked('The model gave no answer.');
-    const problem = chat.messages('Error');
-    await expect(problem).toContainText('The model did not answer');
-    await expect(problem).toContainText('Check the key of the model');
-    await lab.snap('chat-error');
-    await problem.getByRole('button', { name: 'Open the settings' }).click();
-    await expect(
-      lab.settings.getByRole('heading', { name: 'Models and keys' })
-    ).toBeVisible();
-
-    await chat.answer('The model gave no answer.', 'Retry');
-    await model.asked();
-    await model.finish('It works now.');
-    await chat.expectDone();
-    await expect(chat.messages('Agent')).toContainText('It works now.');
+    await chat.finish(model);
   });
 });
 
@@ -277,7 +245,6 @@ test.describe('with an input method', () => {
     await lab.page.keyboard.press('Enter');
     await model.asked();
     await expect(chat.messages('You')).toContainText('한');
-    await model.finish();
-    await chat.expectDone();
+    await chat.finish(model);
   });
 });

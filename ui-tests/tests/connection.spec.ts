@@ -58,7 +58,7 @@ test.describe('over a line that breaks', () => {
     );
     await expect(lab.banner).toContainText('Trying again');
     await expect(lab.announced).toContainText(/Reconnecting|Offline/);
-    await lab.snap('connection-lost');
+    await lab.picture('connection-lost');
     await publish(30);
     line.accept();
 

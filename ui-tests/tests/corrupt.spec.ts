@@ -43,24 +43,13 @@ test('a settings file that cannot be read is set aside and said', async ({
 
   await notices.getByRole('button', { name: 'Dismiss' }).click();
   await expect(notices).toBeHidden();
-});
 
-test('a file broken by hand is said, and never overwritten', async ({
-  lab,
-  request,
-  startServer
-}) => {
-  const server = await startServer();
-  const file = path.join(server.home, 'config.json');
-  const api = new AgentApi(request, server.url);
-  await api.change({ alwaysAllowReadOnly: true });
-  await lab.visit(server.url);
-  await lab.openPanel();
-
-  writeFileSync(file, CORRUPT);
-
-  const notices = lab.panel.getByRole('list', { name: 'Notices' });
-  await expect(notices).toContainText('was changed and cannot be read');
-  expect(await api.setting('alwaysAllowReadOnly')).toBe(true);
-  expect(readFileSync(file, 'utf8')).toBe(CORRUPT);
+  await test.step('one that is broken by hand is said, and never overwritten', async () => {
+    const file = path.join(server.home, 'config.json');
+    writeFileSync(file, CORRUPT);
+    await expect(notices).toContainText('was changed and cannot be read');
+    expect(await api.setting('alwaysAllowReadOnly')).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe(CORRUPT);
+    await lab.picture('broken-settings');
+  });
 });

@@ -58,6 +58,12 @@ test('a key that is typed in is enough, and is never shown again', async ({
       .fill(`${addressOf(door)}/v1`);
     const key = lab.setup.getByLabel('Key (if it needs one)');
     await expect(key).toHaveAttribute('type', 'password');
+    await key.fill('not-the-key');
+    await lab.setup.getByRole('button', { name: 'Next' }).click();
+    await expect(lab.setup.getByRole('alert')).toContainText(
+      'OpenAI compatible does not accept this key.'
+    );
+    await lab.picture('first-run-wrong-key');
     await key.fill(KEY);
     await lab.picture('first-run-key');
     await lab.setup.getByRole('button', { name: 'Next' }).click();

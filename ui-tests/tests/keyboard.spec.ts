@@ -19,10 +19,10 @@ test('a whole errand is done without a mouse', async ({
   await lab.visit();
   const notebook = await OpenNotebook.open(lab, path);
   const press = async (name: string) => {
-    await lab.tabTo(
-      chat.ask.getByRole('button', { name, exact: true }),
-      'Shift+Tab'
-    );
+    const button = chat.ask.getByRole('button', { name, exact: true });
+    await lab.tabTo(button, 'Shift+Tab');
+    // A question that has only just come takes no answer yet.
+    await expect(button).toBeEnabled();
     await keyboard.press('Enter');
     // What was pressed is gone; the person can go on writing.
     await expect(chat.field).toBeFocused();

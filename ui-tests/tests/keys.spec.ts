@@ -97,8 +97,7 @@ test('without a keyring the panel says so at once, and a file is opt-in', async 
   await lab.openPanel();
 
   await expect(lab.panel.getByRole('list', { name: 'Notices' })).toContainText(
-    'This system has no keyring that works',
-    { timeout: 2_000 }
+    'This system has no keyring that works'
   );
   await lab.picture('no-keyring');
 
@@ -178,6 +177,7 @@ async function everyAnswer(
       .replace('{name}', 'default')
       .replace('{task}', '00000000-0000-4000-8000-000000000000')
       .replace('{log}', 'messages')
+      .replace('{model}', 'smollm2-135m-instruct')
       .replace('{artifact}', '0'.repeat(64));
     expect(route, 'a path this test knows how to fill in').not.toContain('{');
     const url = `${api.url}/hdsp-agent/api${route}`;

@@ -14,7 +14,7 @@ test('nothing in the panel is cut off at 240 pixels', async ({ lab }) => {
   await makeNarrow(lab);
   await expect(lab.setup).toContainText('Step 1 of 2');
   await expectNoOverflow(lab.panel);
-  await lab.snap('first-run-narrow');
+  await lab.picture('first-run-narrow');
   await lab.api.publish(
     {
       type: 'notice',
@@ -32,7 +32,7 @@ test('nothing in the panel is cut off at 240 pixels', async ({ lab }) => {
   await line.cut();
   await expect(lab.banner).toBeVisible();
   await expectNoOverflow(lab.panel);
-  await lab.snap('panel-narrow');
+  await lab.picture('panel-narrow');
 });
 
 test('nothing in a conversation, a question, the history or the statistics is cut off at 240 pixels', async ({
@@ -59,7 +59,7 @@ test('nothing in a conversation, a question, the history or the statistics is cu
     .getByRole('button', { name: 'Details of this conversation' })
     .click();
   await expectNoOverflow(lab.panel);
-  await lab.snap('conversation-narrow');
+  await lab.picture('conversation-narrow');
 
   await model.order('ask_followup_question', {
     question: `What is \`${UNBROKEN}\`?`,
@@ -67,13 +67,13 @@ test('nothing in a conversation, a question, the history or the statistics is cu
   });
   await expect(chat.ask).toContainText('question for you');
   await expectNoOverflow(lab.panel);
-  await lab.snap('question-narrow');
+  await lab.picture('question-narrow');
   await chat.ask.getByRole('button', { name: 'Nothing', exact: true }).click();
   await model.order('execute_command', { command: `echo ${UNBROKEN}` });
   await expect(chat.ask).toContainText('run this command');
   await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
   await expectNoOverflow(lab.panel);
-  await lab.snap('approval-narrow');
+  await lab.picture('approval-narrow');
   await lab.page.keyboard.press('Escape');
   await chat.ask.getByRole('button', { name: 'Deny' }).click();
   await model.finish();
@@ -85,12 +85,12 @@ test('nothing in a conversation, a question, the history or the statistics is cu
   await expect(lab.history).toContainText(UNBROKEN);
   await lab.history.getByRole('button', { name: /^Filter by folder/ }).click();
   await expectNoOverflow(lab.panel);
-  await lab.snap('history-narrow');
+  await lab.picture('history-narrow');
   await lab.history.getByRole('button', { name: 'Usage' }).click();
   await expect(lab.history.getByRole('img')).toBeVisible();
   await lab.history.getByText('As a table').click();
   await expectNoOverflow(lab.panel);
-  await lab.snap('statistics-narrow');
+  await lab.picture('statistics-narrow');
   expect(lab.errors).toEqual([]);
 });
 
@@ -115,7 +115,7 @@ test('nothing in the settings is cut off at 300 pixels', async ({ lab }) => {
   const sections = lab.settings.getByRole('combobox', {
     name: 'Section of the settings'
   });
-  await lab.snap('settings-narrow');
+  await lab.picture('settings-narrow');
   for (const section of await sections.getByRole('option').allTextContents()) {
     await sections.selectOption({ label: section });
     await expect(

@@ -22,12 +22,10 @@ test('a panel outlives its server', async ({ lab, request, startServer }) => {
 
   await server.stop();
   await expect(lab.banner).toContainText('The server cannot be reached');
-  await lab.snap('server-stopped-light');
+  await lab.picture('server-stopped');
 
   await server.start();
-  // The pause before the next try has grown meanwhile.
-  await lab.page.clock.fastForward('00:30');
-  await lab.expectConnected();
+  await lab.expectConnectedAgain();
   await expect(lab.banner).toBeHidden();
   await expect(lab.setup).toBeVisible();
   expect(await api.setting('autoCondenseContextPercent')).toBe(42);
@@ -79,7 +77,7 @@ test('whoever is logged out is told so, and goes on after logging in', async ({
     line.drop();
 
     await expect(lab.banner).toContainText('The server does not know you');
-    await lab.snap('login-expired');
+    await lab.picture('login-expired');
     const opened = context.waitForEvent('page');
     await lab.banner.getByRole('button', { name: /log-in page/ }).click();
     await logIn(await opened);

@@ -238,8 +238,8 @@ test('a hundred megabytes of prints hurt neither server nor tab', async ({
   waits.sort((one, other) => one - other);
 
   expect(await running).toContain('the end');
-  expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(500);
-  expect(waits.at(-1)).toBeLessThan(5_000);
+  expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(1_000);
+  expect(waits.at(-1)).toBeLessThan(15_000);
   await expect(notebook.outputs(0)).toContainText('the end');
   const shown = await notebook.outputs(0).textContent();
   expect(shown?.length).toBeLessThan(1_000_000);
@@ -288,9 +288,7 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
   );
   await server.stop();
   await server.start();
-  // The pause before the page's next try has grown meanwhile.
-  await lab.page.clock.fastForward('00:30');
-  await lab.expectConnected();
+  await lab.expectConnectedAgain();
   await agent.resume();
 
   expect(await running).toMatch(/stop|interrupt|restart/i);

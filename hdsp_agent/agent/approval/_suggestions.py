@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy
-from ...messages import RuleSuggestion
+from ...messages import ErrorBody, RuleSuggestion
 from ...tools import ActionRequest, Risk
 from ._commands import CommandPart, decide_command
 from ._engine import _SETTINGS, ApprovalEngine
@@ -21,8 +21,8 @@ __all__ = ["Suggestions", "suggest_rules"]
 
 _MAIN_SWITCH: Final = "auto_approval_enabled"
 _CLASS: Final = "always_allow_"
-_MOST_WORDS: Final = 4
-_MOST_FOR_ONE: Final = 3
+_MOST_WORDS: Final = 8
+_BROAD_FOR_ONE: Final = 2
 _PLAIN: Final = re.compile(r"[\w./:=@%+,-]+")
 
 _NEVER: Final = WRAPPERS | SHELLS | CHANGES_THE_SHELL | {
@@ -47,12 +47,34 @@ _THROWS_AWAY: Final = frozenset(
 """Subcommands of git that change what others have, or lose what was not committed."""
 
 
+_ALWAYS_ASKED: Final = ErrorBody(
+    code="rule_always_asked", message="The operator of this server has every action asked about.", params={}
+)
+_COMMANDS_FIXED: Final = ErrorBody(
+    code="rule_commands_fixed", message="The operator of this server fixes which commands are allowed.", params={}
+)
+_SETTINGS_FIXED: Final = ErrorBody(
+    code="rule_settings_fixed", message="The operator of this server has actions of this kind asked about.", params={}
+)
+_DENIED: Final = ErrorBody(
+    code="rule_denied", message="A rule in the settings denies this command, and goes before any other.", params={}
+)
+_ANY_COMMAND: Final = ErrorBody(
+    code="rule_any_command",
+    message="This command can do anything, so no rule can cover it. It is asked about each time.",
+    params={},
+)
+_NO_RULE: Final = ErrorBody(
+    code="rule_none", message="No rule can approve this. It is asked about each time.", params={}
+)
+
+
 @dataclass(frozen=True)
 class Suggestions:
     """The rules, or why there are none."""
 
     rules: tuple[RuleSuggestion, ...] = ()
-    reason: str | None = None
+    reason: ErrorBody | None = None
 
 
 def suggest_rules(
@@ -68,22 +90,21 @@ def suggest_rules(
     ``fixed`` are the settings nobody can change, by their names on the wire.
     """
     if not policy.allow_auto_approval:
-        return Suggestions(reason="The operator of this server has every action asked about.")
+        return Suggestions(reason=_ALWAYS_ASKED)
     switches = [name for name in _needed(action) if not getattr(settings, name)]
     opened = settings.model_copy(update=dict.fromkeys(switches, True))
     rules, problem = _command_rules(action, opened)
     if rules and "allowedCommands" in fixed:
-        rules, problem = [], "The operator of this server fixes which commands are allowed."
-    locked = [_title(name) for name in switches if _wire(name) in fixed]
-    if locked:
-        return Suggestions(reason=f"The operator of this server has this asked about: {', '.join(locked)}.")
+        rules, problem = [], _COMMANDS_FIXED
+    if any(_wire(name) in fixed for name in switches):
+        return Suggestions(reason=_SETTINGS_FIXED)
     if problem is not None:
         return Suggestions(reason=problem)
     chosen = {rule.command: rule.value for rule in reversed(rules)}
     tried = opened.model_copy(update={"allowed_commands": (*opened.allowed_commands, *chosen.values())})
     decision = ApprovalEngine().decide(action, settings=tried, policy=policy, mode=mode)
     if decision.verdict != "approve":
-        return Suggestions(reason=decision.reason)
+        return Suggestions(reason=_NO_RULE)
     classes = [RuleSuggestion(kind="class", value=_wire(name), label=_title(name)) for name in switches]
     return Suggestions((*rules, *classes))
 
@@ -120,7 +141,7 @@ def _title(name: str) -> str:
 # ---- commands
 
 
-def _command_rules(action: ActionRequest, settings: GlobalSettings) -> tuple[list[RuleSuggestion], str | None]:
+def _command_rules(action: ActionRequest, settings: GlobalSettings) -> tuple[list[RuleSuggestion], ErrorBody | None]:
     """Rules for each command of the line that is asked about; or why one of them has none."""
     if action.command is None:
         return [], None
@@ -132,18 +153,22 @@ def _command_rules(action: ActionRequest, settings: GlobalSettings) -> tuple[lis
         allow_installs=settings.always_allow_install_packages,
     )
     if decision.verdict == "deny":
-        return [], decision.reason
+        return [], _DENIED
     rules: list[RuleSuggestion] = []
     for part in decision.parts:
         if part.verdict != "ask" or any(rule.command == part.command for rule in rules):
             continue
         found = [prefix for prefix in _prefixes(part) if _approves(prefix, part, action, settings)]
         if not found:
-            return [], f"{part.command}: no rule that says what it does would approve it."
-        rules += [
-            RuleSuggestion(kind="command", value=prefix, command=part.command) for prefix in found[:_MOST_FOR_ONE]
-        ]
+            return [], _ANY_COMMAND if _does_anything(part.words) else _NO_RULE
+        rules += [RuleSuggestion(kind="command", value=prefix, command=part.command) for prefix in _offered(found)]
     return rules, None
+
+
+def _offered(prefixes: Sequence[str]) -> list[str]:
+    """Of prefixes from few words to many: what allows least first, because the first is taken by who does not choose."""
+    *broader, narrowest = prefixes
+    return [narrowest, *reversed(broader[:_BROAD_FOR_ONE])]
 
 
 def _prefixes(part: CommandPart) -> Iterator[str]:
@@ -156,6 +181,12 @@ def _prefixes(part: CommandPart) -> Iterator[str]:
         if not all(_PLAIN.fullmatch(word) for word in words[:count]):
             return
         yield shlex.join(words[:count])
+
+
+def _does_anything(words: Sequence[str]) -> bool:
+    """Whether it does whatever the rest of its words say."""
+    program = os.path.basename(words[0]) if words else ""
+    return program in WRAPPERS | SHELLS | CHANGES_THE_SHELL or _RUNS_CODE.fullmatch(program) is not None
 
 
 def _least_words(words: Sequence[str]) -> int | None:

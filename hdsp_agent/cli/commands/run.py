@@ -71,7 +71,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...agent import headless_agent
     from .._attendant import Nobody, Person
     from .._live_output import LiveOutput, Unseen
-    from .._operator import operator_policy
+    from .._operator import local_models_folder, operator_policy
     from .._task_run import TaskRun
 
     talks = not terminal.json and terminal.is_seen and sys.stdin.isatty()
@@ -84,6 +84,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         workspace=workspace,
         sink=Unseen() if terminal.json else output,
         overrides=overrides,
+        local_models=local_models_folder(),
     ) as agent:
         run = TaskRun(agent.manager, terminal, attendant, answers_itself=options.auto_followup)
         try:

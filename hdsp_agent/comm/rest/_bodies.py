@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from ...config import GlobalSettings, ProfileEntry, ProviderInfo, ProviderSettings, StorageChoice
 from ...messages import Notice
-from ...providers import ModelEntry
+from ...providers import ErrorClass, KeyVerdict, ModelEntry
 from ...wire import WireModel
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "Health",
     "ImportBody",
     "JsonDocument",
+    "KeyCheckView",
+    "KeyToTry",
     "ModeProfileBody",
     "ModelList",
     "ModelQuery",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 ProfileName = Annotated[str, Field(min_length=1, max_length=100)]
+KeyText = Annotated[str, Field(min_length=1, max_length=65_536)]
 
 
 class ClientStats(WireModel):
@@ -177,10 +180,29 @@ class SetupUse(WireModel):
     name: ProfileName | None = None
 
 
+class KeyToTry(WireModel):
+    """A provider, and what to try it with; what is absent is as it would be used now. Nothing of it is kept."""
+
+    provider: Annotated[str, Field(min_length=1, max_length=100)]
+    profile: ProfileName | None = None
+    """Whose settings to try; without one the profile's that uses the provider, else the current one's."""
+    key: KeyText | None = Field(default=None, repr=False)
+    base_url: Annotated[str, Field(max_length=2000)] | None = None
+    """An empty one is the provider's own."""
+
+
+class KeyCheckView(WireModel):
+    """What came of trying a key; ``untold`` if the provider's answers say nothing of it."""
+
+    verdict: KeyVerdict
+    kind: ErrorClass | None = None
+    """The class of the error that said so."""
+
+
 class SecretBody(WireModel):
     """A key to keep. It is never sent back."""
 
-    value: Annotated[str, Field(min_length=1, max_length=65_536, repr=False)]
+    value: KeyText = Field(repr=False)
 
 
 class StorageBody(WireModel):

@@ -8,9 +8,9 @@ from ..history import ItemChange
 from ..history_requests import snippets_of
 from ..identity import owner_of
 from ._endpoint import RestHandler, endpoint
-from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery
+from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery, HistoryPlacesView, PlaceView
 
-__all__ = ["HistoryHandler", "HistoryItemHandler"]
+__all__ = ["HistoryHandler", "HistoryItemHandler", "HistoryPlacesHandler"]
 
 
 class HistoryHandler(RestHandler):
@@ -40,6 +40,19 @@ class HistoryHandler(RestHandler):
             total=page.total,
             next_cursor=page.next,
             snippets=snippets_of(page),
+        )
+
+
+class HistoryPlacesHandler(RestHandler):
+    """`GET history/places`"""
+
+    @endpoint("The folders and notebooks the caller's conversations are about", answer=HistoryPlacesView)
+    async def get(self) -> HistoryPlacesView:
+        """Answer from the index."""
+        places = await self.services.history.places(owner_of(self))
+        return HistoryPlacesView(
+            workspaces=[PlaceView(path=place.path, tasks=place.tasks) for place in places.workspaces],
+            notebooks=[PlaceView(path=place.path, tasks=place.tasks) for place in places.notebooks],
         )
 
 

@@ -16,7 +16,9 @@ __all__ = [
     "HistoryChangeBody",
     "HistoryList",
     "HistoryListQuery",
+    "HistoryPlacesView",
     "ModelUseView",
+    "PlaceView",
     "RecordList",
     "RecordQuery",
     "StatisticsQuery",
@@ -56,6 +58,20 @@ class HistoryList(WireModel):
     next_cursor: str | None = None
     snippets: dict[str, HistorySnippet] | None = None
     """Where a task says what was searched for, by its id."""
+
+
+class PlaceView(WireModel):
+    """A folder or a notebook, and how many conversations are about it."""
+
+    path: str
+    tasks: int
+
+
+class HistoryPlacesView(WireModel):
+    """What the history can be narrowed to; of each kind the places that were worked at last first."""
+
+    workspaces: list[PlaceView]
+    notebooks: list[PlaceView]
 
 
 class HistoryChangeBody(WireModel):

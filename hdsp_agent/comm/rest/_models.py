@@ -10,7 +10,7 @@ from ...providers import ModelEntry, ModelInfo, known_models, list_models
 from ._bodies import ModelList, ModelQuery
 from ._endpoint import RestHandler, endpoint
 
-__all__ = ["ModelsHandler"]
+__all__ = ["ModelsHandler", "asked_with"]
 
 
 class ModelsHandler(RestHandler):
@@ -24,7 +24,7 @@ class ModelsHandler(RestHandler):
         if provider_info(provider) is None:
             return ModelList(models=[])
         try:
-            settings = await _asked_with(config, provider)
+            settings = await asked_with(config, provider)
             models = await list_models(settings, policy=config.policy)
         except HdspAgentError as error:
             # Without a key, without a connection: an id can still be chosen from what is known.
@@ -34,7 +34,7 @@ class ModelsHandler(RestHandler):
         return ModelList(models=[_entry(model, provider) for model in models])
 
 
-async def _asked_with(config: ContextProxy, provider: str) -> ProviderSettings:
+async def asked_with(config: ContextProxy, provider: str) -> ProviderSettings:
     """The keys and the address to ask with: the current profile's, or another's that uses this provider."""
     current = config.profiles.current
     users = [entry.id for entry in (current, *config.profiles.entries) if entry.api_provider == provider]

@@ -25,6 +25,7 @@ _EXAMPLES = {
     "task": "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d",
     "log": "ui",
     "artifact": "0" * 64,
+    "model": "smollm2-135m-instruct",
 }
 
 Schema = dict[str, JsonValue]

@@ -16,12 +16,13 @@ API_PATH = "/hdsp-agent/api"
 def routes() -> dict[str, type[RestHandler]]:
     """Path templates below the API's own path, with their handlers."""
     from ._health import HealthHandler, OpenApiHandler
-    from ._history import HistoryHandler, HistoryItemHandler
+    from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
+    from ._local_models import CancelLocalModelHandler, LocalModelHandler, LocalModelsHandler, LocalRuntimeHandler
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
-    from ._setup import SetupCandidatesHandler, SetupUseHandler
+    from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
     from ._storage import StatisticsHandler, StorageHandler
     from ._tasks import TaskArtifactHandler, TaskExportHandler, TaskHandler, TaskLogHandler
 
@@ -40,9 +41,16 @@ def routes() -> dict[str, type[RestHandler]]:
         "/secrets/storage": SecretStorageHandler,
         "/secrets/{profile}/{key}": SecretHandler,
         "/models": ModelsHandler,
+        "/local-models": LocalModelsHandler,
+        "/local-models/{model}": LocalModelHandler,
+        "/local-models/{model}/cancel": CancelLocalModelHandler,
+        "/local-runtime": LocalRuntimeHandler,
         "/setup/candidates": SetupCandidatesHandler,
         "/setup/use": SetupUseHandler,
+        "/setup/check": KeyCheckHandler,
         "/history": HistoryHandler,
+        # Before the next one, whose pattern it fits; no task is called that.
+        "/history/places": HistoryPlacesHandler,
         "/history/{task}": HistoryItemHandler,
         "/tasks/{task}": TaskHandler,
         "/tasks/{task}/logs/{log}": TaskLogHandler,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue, SecretStr
+
+from ...config import ContextProxy, ProviderSettings, provider_info
+from ...errors import InvalidInput
+from ...providers import check_key
 from ..setup_candidates import Candidate, find_candidates, is_ready, use_candidate
-from ._bodies import ProfileView, SetupCandidates, SetupCandidateView, SetupUse
-from ._endpoint import endpoint
+from ._bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupCandidateView, SetupUse
+from ._endpoint import RestHandler, endpoint
+from ._models import asked_with
 from ._profiles import ProfilesBase
 
-__all__ = ["SetupCandidatesHandler", "SetupUseHandler"]
+__all__ = ["KeyCheckHandler", "SetupCandidatesHandler", "SetupUseHandler"]
 
 
 class SetupCandidatesHandler(ProfilesBase):
@@ -19,10 +25,14 @@ class SetupCandidatesHandler(ProfilesBase):
         config = self.services.config
         found = await find_candidates(config)
         return SetupCandidates(
-            ready=await is_ready(config),
+            ready=await is_ready(config) and await self._has_embedded_model(),
             candidates=[_view(candidate) for candidate in found.offered],
             refused=list(found.refused),
         )
+
+    async def _has_embedded_model(self) -> bool:
+        settings = self.services.config.profiles.settings(self.services.config.profiles.current.id)
+        return await self.services.local_models.can_run(settings)
 
 
 class SetupUseHandler(ProfilesBase):
@@ -38,6 +48,36 @@ class SetupUseHandler(ProfilesBase):
     async def post(self, *, body: SetupUse) -> ProfileView:
         """An empty profile is filled, an equal one used again."""
         return self.view(await use_candidate(self.services.config, body.id, body.model, body.name))
+
+
+class KeyCheckHandler(RestHandler):
+    """`POST setup/check`"""
+
+    @endpoint("Try a key at its provider before it is kept", answer=KeyCheckView, body=KeyToTry, action="write")
+    async def post(self, *, body: KeyToTry) -> KeyCheckView:
+        """Twenty seconds at most, and no model is asked for anything."""
+        config = self.services.config
+        check = await check_key(await _to_try(config, body), policy=config.policy)
+        return KeyCheckView(verdict=check.verdict, kind=check.kind)
+
+
+async def _to_try(config: ContextProxy, body: KeyToTry) -> ProviderSettings:
+    info = provider_info(body.provider)
+    if info is None:
+        raise InvalidInput(f"There is no provider {body.provider!a}.", field="provider")
+    if body.profile is None:
+        settings = await asked_with(config, info.id)
+    else:
+        settings = await config.with_keys(body.profile, info.id)
+    changes: dict[str, JsonValue | SecretStr] = {}
+    if body.key is not None and info.key_field is not None:
+        changes[info.key_field] = SecretStr(body.key.strip())
+    if body.base_url is not None and info.base_url_field is not None:
+        address = body.base_url.strip() or None
+        config.profiles.check({info.base_url_field: address})
+        changes[info.base_url_field] = address
+    attributes = {field.alias or name: name for name, field in ProviderSettings.model_fields.items()}
+    return settings.model_copy(update={attributes[name]: value for name, value in changes.items()})
 
 
 def _view(candidate: Candidate) -> SetupCandidateView:

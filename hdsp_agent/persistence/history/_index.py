@@ -30,6 +30,7 @@ from ._entries import (
     write_entry,
 )
 from ._folding import search_terms, tidy
+from ._places import HistoryPlaces, read_places
 from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, page_size, page_sql
 from ._schema import HISTORY_SCHEMA, fact, full_text_search, set_fact, storable
 from ._snippets import SnippetField, cut_snippet
@@ -134,6 +135,10 @@ class HistoryIndex:
     async def search(self, query: HistoryQuery) -> HistoryPage:
         """A page of the history. A malformed cursor is the only thing refused."""
         return await self._database.read(lambda connection: _search(connection, query))
+
+    async def places(self, owner: str | None = None) -> HistoryPlaces:
+        """The folders and notebooks that tasks are about: one person's, or all."""
+        return await self._database.read(lambda connection: read_places(connection, owner))
 
     async def rename(self, task_id: str, title: str | None) -> HistoryItem:
         """Give a task a title of the person's own; a blank one or None takes it away."""

@@ -13,23 +13,29 @@ import type { ISentFrame } from '../../comm/__tests__/scripted';
 import { ScriptedServer } from '../../comm/__tests__/scripted';
 import type { ExtensionMessage, ExtensionState } from '../../generated/wire';
 import { AgentStore } from '../../state/store';
+import { AskAnswers } from '../asks/answers';
+import { PanelBody } from '../body';
 import { AgentPanel } from '../widget';
 import { PageLayout } from './pagelayout';
 
-declare const globalThis: { IS_REACT_ACT_ENVIRONMENT: boolean };
+declare const globalThis: { IS_REACT_ACT_ENVIRONMENT?: boolean };
 
 /**
  * The panel on a page, with a server that does what each test tells it. Uses
  * jest's fake timers from its making until it is disposed.
+ *
+ * #### Notes
+ * What promises bring between the steps of a test is drawn when React gets to
+ * it, as in a browser; a step that has to be on the page waits with `settle`.
  */
 export class OpenedPanel {
   constructor({
     layout = new PageLayout(),
+    isHidden = false,
     ...services
   }: OpenedPanel.IOptions = {}) {
     jest.useFakeTimers();
     this._layout = layout;
-    globalThis.IS_REACT_ACT_ENVIRONMENT = true;
     this.client = new ChannelClient({
       openSocket: this.server.open,
       clientId: 'tab',
@@ -55,9 +61,11 @@ export class OpenedPanel {
         // What a test does not answer itself is not there.
         fetch: () => Promise.resolve(new Response('', { status: 404 }))
       }),
+      Body: PanelBody,
       loginUrl: 'http://localhost/login',
       ...services
     });
+    this.panel.setHidden(isHidden);
     this.act(() => {
       Widget.attach(this.panel, document.body);
       this.client.connect();
@@ -86,22 +94,33 @@ export class OpenedPanel {
 
   /** Do something, and let the page follow. */
   act(work: () => void): void {
-    React.act(() => {
+    this._act(() => {
       work();
       jest.advanceTimersByTime(20);
     });
   }
 
+  /** The same with what takes a while. */
+  async during(work: () => Promise<void>): Promise<void> {
+    const before = globalThis.IS_REACT_ACT_ENVIRONMENT;
+    globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+    try {
+      await React.act(work);
+    } finally {
+      globalThis.IS_REACT_ACT_ENVIRONMENT = before;
+    }
+  }
+
   /** The same with what promises do. */
-  async settle(work: () => void = () => undefined): Promise<void> {
-    await React.act(async () => {
+  settle(work: () => void = () => undefined): Promise<void> {
+    return this.during(async () => {
       work();
       await jest.advanceTimersByTimeAsync(20);
     });
   }
 
   wait(milliseconds: number): void {
-    React.act(() => {
+    this._act(() => {
       jest.advanceTimersByTime(milliseconds);
     });
   }
@@ -117,6 +136,8 @@ export class OpenedPanel {
         data: { type: 'state', state }
       });
     });
+    // Whoever answers a question here has had the time to read it.
+    this.wait(AskAnswers.PAUSE);
   }
 
   /** The server says something to all tabs. */
@@ -172,6 +193,16 @@ export class OpenedPanel {
     return found;
   }
 
+  private _act(work: () => void): void {
+    const before = globalThis.IS_REACT_ACT_ENVIRONMENT;
+    globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+    try {
+      React.act(work);
+    } finally {
+      globalThis.IS_REACT_ACT_ENVIRONMENT = before;
+    }
+  }
+
   private readonly _layout: PageLayout;
   private _seq = 1;
 }
@@ -187,5 +218,8 @@ export namespace OpenedPanel {
     Pick<AgentPanel.IOptions, 'rendermime' | 'notebooks' | 'documents'>
   > {
     readonly layout?: PageLayout;
+
+    /** As in a side bar that shows something else. */
+    readonly isHidden?: boolean;
   }
 }

@@ -1,6 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 
 import type { ClineMessage, ExtensionMessage } from '../../generated/wire';
+import { READY } from '../composer/__tests__/writtenpanel';
 import { RestServer } from '../history/__tests__/restserver';
 import { OpenedPanel } from './openedpanel';
 
@@ -44,7 +45,7 @@ describe('AgentPanel', () => {
       page.act(() => page.server.socket.drop());
       page.wait(1000);
       expect(banner()).toBe(
-        'Connection lost. Your work on the server goes on. Trying again in 1 s.'
+        'Connection lost. Your work on the server goes on. Trying again in 1\u00a0s.'
       );
     });
 
@@ -276,6 +277,44 @@ describe('AgentPanel', () => {
       page.panel.activate();
       MessageLoop.flush();
       expect(document.activeElement).toBe(page.node);
+    });
+
+    it('should go on from the panel to the field when that comes', () => {
+      page.panel.activate();
+      MessageLoop.flush();
+      page.begin(READY);
+      expect(document.activeElement).toBe(
+        page.find('.jp-hdspAgent-composer-field')
+      );
+    });
+
+    it('should stay elsewhere when the field comes', () => {
+      const elsewhere = document.body.appendChild(
+        document.createElement('input')
+      );
+      elsewhere.focus();
+      page.begin(READY);
+      expect(document.activeElement).toBe(elsewhere);
+      elsewhere.remove();
+    });
+  });
+
+  describe('out of sight', () => {
+    beforeEach(() => {
+      page.dispose();
+      page = new OpenedPanel({ isHidden: true });
+      page.begin();
+    });
+
+    it('should be empty until it is seen', () => {
+      expect(page.node.textContent).toBe('');
+      page.act(() => page.panel.show());
+      expect(page.node.textContent).toContain('Connected');
+    });
+
+    it('should be drawn when there is time for it', () => {
+      page.act(() => page.panel.draw());
+      expect(page.node.textContent).toContain('Connected');
     });
   });
 });

@@ -6,6 +6,7 @@ import schema from '../../../labextension/schema/commands.json';
 import { addCommands } from '../../commands/commands';
 import { CommandIDs } from '../../commands/ids';
 import { addAsksCommands } from '../asks/commands';
+import { addChatCommands } from '../chat/commands';
 import { addComposerCommands } from '../composer/commands';
 import { addHeaderCommands } from '../header/commands';
 import { OpenedPanel } from './openedpanel';
@@ -25,6 +26,7 @@ describe('the keys and menus', () => {
         trans: services.trans
       }),
       addAsksCommands(services),
+      addChatCommands(services),
       addComposerCommands(services),
       addHeaderCommands(services)
     ]);

@@ -1,9 +1,9 @@
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { asErrorBody } from '../../errors';
 import type { ClineAskResponse, ErrorBody } from '../../generated/wire';
+import { Listener } from '../../listener';
 import type { AskMessage } from '../../state/pendingask';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { composeText } from '../composer/attachments';
@@ -36,12 +36,13 @@ export interface IAnswerTrouble {
 /**
  * Gives the person's answers: each once, however often a button is pressed.
  */
-export class AskAnswers implements IDisposable {
+export class AskAnswers extends Listener {
   constructor({ client, store, state }: AskAnswers.IOptions) {
+    super();
     this._client = client;
     this._store = store;
     this._state = state;
-    this.clock = new AutoAnswerClock({ client, store });
+    this.clock = new AutoAnswerClock({ store });
     this._endWatching = onPendingAsk(store, () => this._onPendingAsk());
   }
 
@@ -58,8 +59,8 @@ export class AskAnswers implements IDisposable {
   }
 
   /**
-   * Whether no answer is taken just now: one is on its way, or was given a
-   * moment ago and what was a second click would answer the next question.
+   * Whether no answer is taken just now: one is on its way, or the question has
+   * only just come, under a click that was meant for the one before.
    */
   get isBusy(): boolean {
     return this._answering !== null || this._pause !== undefined;
@@ -79,26 +80,11 @@ export class AskAnswers implements IDisposable {
     return this._trouble;
   }
 
-  /**
-   * Whether the answers are disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Give no more answers.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._endWatching();
     this.clock.dispose();
     clearTimeout(this._pause);
     clearTimeout(this._release);
-    Signal.clearData(this);
   }
 
   /**
@@ -184,7 +170,7 @@ export class AskAnswers implements IDisposable {
     send: () => Promise<unknown>,
     giveBack: () => boolean = () => false
   ): Promise<boolean> {
-    if (this.isBusy || this._isDisposed) {
+    if (this.isBusy || this.isDisposed) {
       return false;
     }
     const taskId = this._taskId;
@@ -213,7 +199,7 @@ export class AskAnswers implements IDisposable {
    * be answered again after a while.
    */
   private _taken(ask: AskMessage): void {
-    if (this._answering === ask.ts && !this._isDisposed) {
+    if (this._answering === ask.ts && !this.isDisposed) {
       clearTimeout(this._release);
       this._release = setTimeout(() => {
         this._answering = null;
@@ -223,18 +209,25 @@ export class AskAnswers implements IDisposable {
   }
 
   private _onPendingAsk(): void {
-    const now = pendingAsk(this._store);
-    if (this._answering !== null && now?.ts !== this._answering) {
+    const now = pendingAsk(this._store)?.ts ?? null;
+    if (now === this._seen) {
+      return;
+    }
+    this._seen = now;
+    if (this._answering !== null && now !== this._answering) {
       clearTimeout(this._release);
       this._answering = null;
-      clearTimeout(this._pause);
-      this._pause = setTimeout(() => {
-        this._pause = undefined;
-        this._changed.emit();
-      }, AskAnswers.PAUSE);
-      this._changed.emit();
     }
+    clearTimeout(this._pause);
+    this._pause =
+      now === null ? undefined : setTimeout(this._endPause, AskAnswers.PAUSE);
+    this._changed.emit();
   }
+
+  private readonly _endPause = (): void => {
+    this._pause = undefined;
+    this._changed.emit();
+  };
 
   private _giveBack(taskId: string | null, draft: IDraft): boolean {
     this._state.returnDraft(taskId, draft);
@@ -250,12 +243,12 @@ export class AskAnswers implements IDisposable {
   private readonly _state: AskAnswers.IOptions['state'];
   private readonly _changed = new Signal<this, void>(this);
   private readonly _endWatching: () => void;
+  private _seen: number | null = null;
   private _answering: number | null = null;
   private _given: ClineAskResponse | null = null;
   private _trouble: IAnswerTrouble | null = null;
   private _pause: ReturnType<typeof setTimeout> | undefined;
   private _release: ReturnType<typeof setTimeout> | undefined;
-  private _isDisposed = false;
 }
 
 /**
@@ -263,10 +256,10 @@ export class AskAnswers implements IDisposable {
  */
 export namespace AskAnswers {
   /**
-   * For so many milliseconds after an answer the next question takes none: the
-   * second click of a double click would be one.
+   * For so many milliseconds a question that came takes no answer, whoever
+   * answered the one before it, and however: nobody can have read it.
    */
-  export const PAUSE = 500;
+  export const PAUSE = 700;
 
   /**
    * How many milliseconds a question may stay after its answer was taken.

@@ -13,7 +13,8 @@ import { Fleeting } from './fleeting';
 import { FollowUp } from './followup';
 import { Popover } from './popover';
 import { RunningCommand } from './runningcommand';
-import { useAction } from './useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 import { useAnswers } from './useanswers';
 import type { IAskWords } from './wording';
 import { describeAsk } from './wording';
@@ -27,9 +28,10 @@ export function AskBar(): JSX.Element {
   const { store, trans } = usePanel();
   const ask = usePendingAsk(store);
   const wentBack = useStore(store, store => Private.wentBack(store, ask));
+  const modes = useStore(store, ({ state }) => state?.customModes);
   const words = React.useMemo(
-    () => ask && describeAsk(ask, trans, wentBack),
-    [ask, trans, wentBack]
+    () => ask && describeAsk(ask, trans, { modes, wentBack }),
+    [ask, trans, modes, wentBack]
   );
   return (
     <div className="jp-hdspAgent-asks">
@@ -81,7 +83,7 @@ function AskButtons({
   const given = useAnswers(answers, answers => answers.given(ask));
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const hasNote = usePanelState(state, state => !isBlank(state.draft(taskId)));
-  const { approve, deny, canLeave, hasRules } = words;
+  const { approve, deny, canLeave, hasRules, shouldLeave } = words;
   if (!approve && !deny && !canLeave) {
     return null;
   }
@@ -98,7 +100,7 @@ function AskButtons({
         {approve && (
           <button
             type="button"
-            className="jp-hdspAgent-button jp-mod-accept"
+            className={`jp-hdspAgent-button${shouldLeave ? '' : ' jp-mod-accept'}`}
             aria-disabled={isBusy}
             onClick={() => void answers.approve(ask)}
           >
@@ -133,7 +135,7 @@ function AskButtons({
             {given === 'noButtonClicked' ? trans.__('Sending…') : deny}
           </button>
         )}
-        {canLeave && <NewConversation isFirst={!approve} />}
+        {canLeave && <NewConversation isFirst={!approve || !!shouldLeave} />}
       </div>
     </>
   );
@@ -149,15 +151,11 @@ function NewConversation({ isFirst }: { isFirst: boolean }): JSX.Element {
         type="button"
         className={`jp-hdspAgent-button${isFirst ? ' jp-mod-accept' : ''}`}
         aria-disabled={isBusy}
-        onClick={() => run(() => beginConversation(services))}
+        onClick={() => void run(() => beginConversation(services))}
       >
         {trans.__('New conversation')}
       </button>
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
     </>
   );
 }

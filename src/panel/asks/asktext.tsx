@@ -1,6 +1,8 @@
 import * as React from 'react';
 
+import { fullCount } from '../figures';
 import { usePanel } from '../services';
+import { Unseen } from '../unseen';
 import type { IAskWords } from './wording';
 import { flagText } from './wording';
 
@@ -16,18 +18,22 @@ export const AskText = React.memo(function AskText({
   return (
     <>
       <p className="jp-hdspAgent-ask-sentence">
-        {sentence}
+        <Unseen text={sentence} />
         {stats && (
           <span
             className="jp-hdspAgent-ask-stats"
             aria-label={trans.__(
               '%1 lines added, %2 removed',
-              stats.added,
-              stats.removed
+              fullCount(stats.added),
+              fullCount(stats.removed)
             )}
             role="img"
           >
-            {trans.__('+%1 −%2', stats.added, stats.removed)}
+            {trans.__(
+              '+%1 −%2',
+              fullCount(stats.added),
+              fullCount(stats.removed)
+            )}
           </span>
         )}
       </p>
@@ -47,7 +53,9 @@ export const AskText = React.memo(function AskText({
           aria-label={trans.__('What it is about')}
         >
           {items.map((item, index) => (
-            <li key={index}>{item}</li>
+            <li key={index}>
+              <Unseen text={item} />
+            </li>
           ))}
         </ul>
       )}
@@ -59,7 +67,7 @@ export const AskText = React.memo(function AskText({
           role="group"
           aria-label={trans.__('In full')}
         >
-          {code}
+          <Unseen text={code} />
         </pre>
       )}
       {hint && <p className="jp-hdspAgent-ask-hint">{hint}</p>}

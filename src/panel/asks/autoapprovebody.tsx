@@ -1,12 +1,12 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import { settingsText } from '../../generated/settingsText';
 import type { GlobalSettings, JsonValue } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
-import { useAction } from './useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 
 type Words = ReturnType<typeof settingsText>;
 
@@ -24,7 +24,7 @@ export default function AutoApproveBody(): JSX.Element | null {
     return null;
   }
   const change = (updatedSettings: Record<string, JsonValue>) =>
-    run(() => client.request({ type: 'updateSettings', updatedSettings }));
+    void run(() => client.request({ type: 'updateSettings', updatedSettings }));
   const changeAll = (value: boolean) =>
     change(
       Object.fromEntries(
@@ -68,11 +68,7 @@ export default function AutoApproveBody(): JSX.Element | null {
           <Limit key={name} {...{ name, settings, fixed, words, change }} />
         ))}
       </fieldset>
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
       <button
         type="button"
         className="jp-hdspAgent-ask-link"
@@ -154,7 +150,7 @@ function Limit({
       <span>{words[name]?.title ?? name}</span>
       <input
         type="number"
-        className="jp-hdspAgent-ask-field"
+        className="jp-hdspAgent-input jp-hdspAgent-ask-field"
         min={0}
         step={name === 'allowedMaxCost' ? 'any' : 1}
         placeholder={trans.__('no limit')}

@@ -28,7 +28,11 @@ export function AutoApproveMenu(): JSX.Element | null {
           count
         );
   const face =
-    count === 0 ? trans.__('Auto: off') : trans.__('Auto: %1', String(count));
+    count === 0
+      ? trans.__('Auto: off')
+      : count === APPROVED_CLASSES.length
+        ? trans.__('Auto: all')
+        : trans._n('Auto: %1 kind', 'Auto: %1 kinds', count);
   return (
     <Popover
       label={trans.__('Automatic approval')}

@@ -95,7 +95,9 @@ namespace Private {
   ): CommandRegistry.ICommandOptions {
     const words = () => {
       const ask = pendingAsk(store);
-      return ask && describeAsk(ask, trans);
+      return (
+        ask && describeAsk(ask, trans, { modes: store.state?.customModes })
+      );
     };
     return {
       label: () => {

@@ -10,7 +10,7 @@ import { usePanelState, useSecondsUntil, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { named } from './answers';
 import { followUpOf } from './texts';
-import { useAction } from './useaction';
+import { useAction } from '../header/useaction';
 import { useAnswers } from './useanswers';
 
 /**
@@ -77,9 +77,10 @@ function SuggestionButtons({
         type="button"
         className="jp-hdspAgent-button jp-hdspAgent-ask-suggestion"
         aria-disabled={isBusy}
+        title={answer}
         onClick={onSend}
       >
-        {answer}
+        <span className="jp-hdspAgent-ask-suggestion-text">{answer}</span>
         {mode && (
           <span className="jp-hdspAgent-ask-badge">
             {trans.__('in the mode %1', modeName(trans, mode, own))}
@@ -112,24 +113,22 @@ function AutoAnswer({
 }): JSX.Element | null {
   const { client, store, state, answers, trans } = usePanel();
   const until = useStore(store, () => answers.clock.at(ask));
-  const [isCancelled, setCancelled] = React.useState(false);
-  const seconds = useSecondsUntil(isCancelled ? null : until);
+  const seconds = useSecondsUntil(until);
   const writes = usePanelState(state, state => !isBlank(state.draft(taskId)));
   const { isBusy, error, run } = useAction();
-  const cancel = () =>
-    run(async () => {
+  const cancelled = React.useRef<number | null>(null);
+  const cancel = () => {
+    cancelled.current = until;
+    void run(async () => {
       await client.request({ type: 'cancelAutoApproval', ...named(taskId) });
-      answers.clock.cancelled(ask);
-      setCancelled(true);
     });
-  const isRunning = seconds !== null && !isCancelled;
-  const shallCancel = writes && isRunning && !isBusy && error === null;
+  };
   React.useEffect(() => {
-    if (shallCancel) {
+    if (writes && until !== null && cancelled.current !== until) {
       cancel();
     }
   });
-  if (!isRunning) {
+  if (seconds === null) {
     return null;
   }
   return (

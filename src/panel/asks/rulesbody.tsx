@@ -5,6 +5,7 @@ import { settingsText } from '../../generated/settingsText';
 import type {
   ErrorBody,
   ExtensionMessage,
+  GlobalSettings,
   RuleSuggestion,
   RuleSuggestionsMessage
 } from '../../generated/wire';
@@ -12,8 +13,9 @@ import type { AskMessage } from '../../state/pendingask';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { named } from './answers';
+import { APPROVED_CLASSES } from './approvedclasses';
 import { requestReply } from './reply';
-import { useAction } from './useaction';
+import { useAction } from '../header/useaction';
 
 /**
  * Shows the rules that would answer a question, and adds the chosen ones.
@@ -38,8 +40,11 @@ export default function RulesBody({
       )}
       {suggested?.kind === 'none' && (
         <p role="status">
-          {suggested.reason ||
-            trans.__('No rule can approve this. It is asked about each time.')}
+          {suggested.reason
+            ? errorText(trans, suggested.reason)
+            : trans.__(
+                'No rule can approve this. It is asked about each time.'
+              )}
         </p>
       )}
       {suggested?.kind === 'some' && (
@@ -81,7 +86,7 @@ function RulesForm({
   const valueFor = (command: string, offered: readonly RuleSuggestion[]) =>
     chosen[command] ?? offered[0]?.value ?? '';
   const add = () =>
-    run(async () => {
+    void run(async () => {
       const values = commands.map(([command, offered]) =>
         valueFor(command, offered)
       );
@@ -107,6 +112,7 @@ function RulesForm({
       {commands.map(([command, offered]) => (
         <fieldset key={command}>
           <legend>{trans.__('Commands that begin with')}</legend>
+          {/* What allows least comes first, and is taken unless one chooses. */}
           {offered.map(({ value }) => (
             <label key={value}>
               <input
@@ -118,6 +124,12 @@ function RulesForm({
               <code>{value}</code>
             </label>
           ))}
+          <p>
+            {trans.__(
+              'Then every command that begins with “%1” runs without asking, whatever comes after it.',
+              valueFor(command, offered)
+            )}
+          </p>
         </fieldset>
       ))}
       {classes.length > 0 && (
@@ -130,6 +142,7 @@ function RulesForm({
               </li>
             ))}
           </ul>
+          <AlsoAllowed classes={classes} settings={settings} words={words} />
         </>
       )}
       <button
@@ -144,9 +157,45 @@ function RulesForm({
   );
 }
 
+/**
+ * What a switch allows besides: that for which it was all that was missing.
+ */
+function AlsoAllowed({
+  classes,
+  settings,
+  words
+}: {
+  classes: readonly RuleSuggestion[];
+  settings: GlobalSettings | undefined;
+  words: ReturnType<typeof settingsText>;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { kinds, commands } = Private.alsoAllowed(classes, settings);
+  return (
+    <>
+      {kinds.length > 0 && (
+        <p>
+          {trans.__(
+            'With that, these are done without asking too, because they are switched on already: %1',
+            kinds.map(name => words[name]?.title ?? name).join(', ')
+          )}
+        </p>
+      )}
+      {commands.length > 0 && (
+        <p>
+          {trans.__(
+            'With that, commands that begin with one of these run without asking too, because they are allowed already: %1',
+            commands.join(', ')
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
 type Suggested =
   | { readonly kind: 'some'; readonly rules: readonly RuleSuggestion[] }
-  | { readonly kind: 'none'; readonly reason: string | undefined }
+  | { readonly kind: 'none'; readonly reason: ErrorBody | undefined }
   | { readonly kind: 'failed'; readonly error: ErrorBody };
 
 function useSuggestedRules(ask: AskMessage): Suggested | null {
@@ -204,6 +253,28 @@ namespace Private {
       }
     }
     return [...parts];
+  }
+
+  /**
+   * What is allowed already, and waits only for these switches.
+   */
+  export function alsoAllowed(
+    classes: readonly RuleSuggestion[],
+    settings: GlobalSettings | undefined
+  ): {
+    readonly kinds: readonly (keyof GlobalSettings)[];
+    readonly commands: readonly string[];
+  } {
+    const isSwitched = (name: string) =>
+      classes.some(({ value }) => value === name);
+    const isMain = isSwitched('autoApprovalEnabled');
+    const runs =
+      isSwitched('alwaysAllowExecute') ||
+      (isMain && settings?.alwaysAllowExecute);
+    return {
+      kinds: isMain ? APPROVED_CLASSES.filter(name => settings?.[name]) : [],
+      commands: runs ? (settings?.allowedCommands ?? []) : []
+    };
   }
 
   /**

@@ -1,28 +1,34 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { CommandStarted } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../hooks';
+import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { named } from './answers';
 import { Fleeting } from './fleeting';
-import { useAction } from './useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 
 /**
- * What one can do about a command the agent waits for; nothing when there is none.
+ * What one can do about a command the agent waits for; nothing when there is
+ * none, or its row is in sight and offers the same.
  */
 export function RunningCommand(): JSX.Element | null {
-  const { client, store, trans } = usePanel();
+  const { client, state, store, trans } = usePanel();
+  const inSight = usePanelState(state, ({ commandInSight }) => commandInSight);
   const command = useStore(store, awaitedCommand);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const [letGo, setLetGo] = React.useState<string | null>(null);
   const { isBusy, error, run } = useAction();
-  if (command === null || command.executionId === letGo) {
+  if (
+    command === null ||
+    command.executionId === letGo ||
+    command.executionId === inSight
+  ) {
     return null;
   }
   const operate = (terminalOperation: 'continue' | 'abort') =>
-    run(async () => {
+    void run(async () => {
       await client.request({
         type: 'terminalOperation',
         terminalOperation,
@@ -48,24 +54,20 @@ export function RunningCommand(): JSX.Element | null {
           type="button"
           className="jp-hdspAgent-button"
           aria-disabled={isBusy}
-          onClick={() => operate('continue')}
+          onClick={() => operate('abort')}
         >
-          {trans.__('Go on while it runs')}
+          {trans.__('Stop the command')}
         </button>
         <button
           type="button"
           className="jp-hdspAgent-button"
           aria-disabled={isBusy}
-          onClick={() => operate('abort')}
+          onClick={() => operate('continue')}
         >
-          {trans.__('Stop the command')}
+          {trans.__('Go on while it runs')}
         </button>
       </div>
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
     </Fleeting>
   );
 }

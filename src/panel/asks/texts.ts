@@ -32,11 +32,11 @@ export function mcpUseOf(
 /**
  * Which limit an `auto_approval_max_req_reached` question is about.
  */
-export function limitOf(ask: AskMessage): {
+export function limitOf(text: string | undefined): {
   readonly type?: string;
   readonly count?: string | number;
 } {
-  return readJson<{ type: string; count: string | number }>(ask.text) ?? {};
+  return readJson<{ type: string; count: string | number }>(text) ?? {};
 }
 
 /**
@@ -45,13 +45,16 @@ export function limitOf(ask: AskMessage): {
  * #### Notes
  * The server puts a comment that names the folder in front of such a command.
  */
-export function commandOf(ask: AskMessage): {
+export function commandOf(text: string): {
   readonly command: string;
   readonly folder: string | null;
 } {
-  const text = ask.text ?? '';
   const match = /^# in ([^\n]+)\n([^]*)$/.exec(text);
   return match
-    ? { command: match[2] ?? '', folder: match[1] ?? null }
+    ? {
+        command: match[2] ?? '',
+        // It says where also when it has to, to a command that begins with such a comment itself.
+        folder: match[1] && match[1] !== '.' ? match[1] : null
+      }
     : { command: text, folder: null };
 }

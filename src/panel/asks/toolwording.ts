@@ -1,7 +1,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { CellCode, CellEdit, ClineSayTool } from '../../generated/wire';
+import type {
+  CellCode,
+  CellEdit,
+  ClineSayTool,
+  ModeConfig
+} from '../../generated/wire';
+import { modeName } from '../../settings/headings';
 import type { AskMessage } from '../../state/pendingask';
+import { plainName } from '../unseen';
 import { toolOf } from './texts';
 import type { AskFlag, IAskWords } from './wording';
 import { installsPackages } from './wording';
@@ -13,7 +20,8 @@ type Tool = Partial<ClineSayTool>;
  */
 export function describeTool(
   ask: AskMessage,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  modes: readonly ModeConfig[] | undefined
 ): IAskWords {
   const tool = toolOf(ask) ?? {};
   return {
@@ -21,14 +29,18 @@ export function describeTool(
     deny: trans.__('Deny'),
     hasRules: true,
     ...(tool.diffStats ? { stats: tool.diffStats } : {}),
-    ...wordsOf(tool, trans),
+    ...wordsOf(tool, trans, modes),
     flags: flagsOf(tool, ask)
   };
 }
 
 type Words = Partial<IAskWords> & { readonly sentence: string };
 
-function wordsOf(tool: Tool, trans: TranslationBundle): Words {
+function wordsOf(
+  tool: Tool,
+  trans: TranslationBundle,
+  modes: readonly ModeConfig[] | undefined
+): Words {
   switch (tool.tool) {
     case 'editedExistingFile':
     case 'appliedDiff':
@@ -52,14 +64,14 @@ function wordsOf(tool: Tool, trans: TranslationBundle): Words {
     case 'updateTodoList':
     case 'runSlashCommand':
     case 'skill':
-      return flowWords(tool, trans);
+      return flowWords(tool, trans, modeName(trans, tool.mode ?? '', modes));
     default:
       return readWords(tool, trans);
   }
 }
 
 function fileWords(tool: Tool, trans: TranslationBundle): Words {
-  const path = tool.path ?? '';
+  const path = plainName(tool.path ?? '');
   if (tool.batchDiffs?.length) {
     return {
       sentence: trans._n(
@@ -91,7 +103,7 @@ function fileWords(tool: Tool, trans: TranslationBundle): Words {
 }
 
 function notebookWords(tool: Tool, trans: TranslationBundle): Words {
-  const path = tool.path ?? '';
+  const path = plainName(tool.path ?? '');
   const edits = tool.cellEdits ?? [];
   if (tool.tool === 'createNotebook') {
     return {
@@ -139,19 +151,42 @@ function editSentence(
         path
       );
     case 'changeType':
-      return trans.__(
-        'The agent wants to turn cell %1 of %2 into a cell of type %3.',
-        cell,
-        path,
-        cellType ?? '?'
-      );
+      return typeSentence(cell, path, cellType, trans);
     default:
       return trans.__('The agent wants to change cell %1 of %2.', cell, path);
   }
 }
 
+function typeSentence(
+  cell: string,
+  path: string,
+  cellType: CellEdit['cellType'],
+  trans: TranslationBundle
+): string {
+  switch (cellType) {
+    case 'code':
+      return trans.__(
+        'The agent wants to turn cell %1 of %2 into a code cell.',
+        cell,
+        path
+      );
+    case 'markdown':
+      return trans.__(
+        'The agent wants to turn cell %1 of %2 into a Markdown cell.',
+        cell,
+        path
+      );
+    default:
+      return trans.__(
+        'The agent wants to turn cell %1 of %2 into a raw cell.',
+        cell,
+        path
+      );
+  }
+}
+
 function runWords(tool: Tool, trans: TranslationBundle): Words {
-  const path = tool.path ?? '';
+  const path = plainName(tool.path ?? '');
   const cells = tool.cells ?? [];
   const code = cells.map(cell => cell.code).join('\n\n');
   const words = { code, approve: trans.__('Run') };
@@ -198,7 +233,7 @@ function numbers(cells: readonly CellCode[]): string {
 }
 
 function kernelWords(tool: Tool, trans: TranslationBundle): Words {
-  const path = tool.path ?? '';
+  const path = plainName(tool.path ?? '');
   switch (tool.tool) {
     case 'startKernel':
       return {
@@ -230,26 +265,23 @@ function kernelWords(tool: Tool, trans: TranslationBundle): Words {
   }
 }
 
-function flowWords(tool: Tool, trans: TranslationBundle): Words {
+function flowWords(tool: Tool, trans: TranslationBundle, mode: string): Words {
   switch (tool.tool) {
     case 'switchMode':
       return {
         sentence: tool.reason
           ? trans.__(
               'The agent wants to go on in the mode “%1”: %2',
-              tool.mode ?? '',
+              mode,
               tool.reason
             )
-          : trans.__(
-              'The agent wants to go on in the mode “%1”.',
-              tool.mode ?? ''
-            )
+          : trans.__('The agent wants to go on in the mode “%1”.', mode)
       };
     case 'newTask':
       return {
         sentence: trans.__(
           'The agent wants to hand this to a subtask in the mode “%1”.',
-          tool.mode ?? ''
+          mode
         ),
         ...(tool.content ? { code: tool.content } : {})
       };
@@ -282,7 +314,7 @@ function flowWords(tool: Tool, trans: TranslationBundle): Words {
 }
 
 function readWords(tool: Tool, trans: TranslationBundle): Words {
-  const path = tool.path ?? '';
+  const path = plainName(tool.path ?? '');
   const batch = tool.batchFiles ?? tool.batchDirs;
   if (batch?.length) {
     return {

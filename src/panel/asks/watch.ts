@@ -159,13 +159,14 @@ namespace Private {
           : title;
       const ask =
         store.state?.currentTaskId === taskId ? pendingAsk(store) : null;
+      const sentence =
+        ask &&
+        describeAsk(ask, trans, { modes: store.state?.customModes }).sentence;
       if (short === '') {
-        return ask
-          ? describeAsk(ask, trans).sentence
-          : trans.__('HDSP Agent waits for your answer.');
+        return sentence ?? trans.__('HDSP Agent waits for your answer.');
       }
-      return ask
-        ? trans.__('%1 (%2)', describeAsk(ask, trans).sentence, short)
+      return sentence !== null
+        ? trans.__('%1 (%2)', sentence, short)
         : trans.__('HDSP Agent waits for your answer in “%1”.', short);
     }
 

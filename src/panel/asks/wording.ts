@@ -1,8 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { DiffStats } from '../../generated/wire';
+import type { DiffStats, ModeConfig } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
-import { commandOf, followUpOf, limitOf, mcpUseOf } from './texts';
+import { plainName } from '../unseen';
+import { limitText, mistakesText } from './halttexts';
+import { commandOf, followUpOf, mcpUseOf } from './texts';
 import { describeTool } from './toolwording';
 
 /**
@@ -53,6 +55,11 @@ export interface IAskWords {
   readonly canLeave?: boolean;
 
   /**
+   * Whether that helps more than to try the same again.
+   */
+  readonly shouldLeave?: boolean;
+
+  /**
    * Whether there are rules that would answer questions like this one.
    */
   readonly hasRules?: boolean;
@@ -64,18 +71,31 @@ export interface IAskWords {
 }
 
 /**
+ * What one must know besides a question to put it into words.
+ */
+export interface IAskSituation {
+  /**
+   * The modes people have made, which have names of their own.
+   */
+  readonly modes?: readonly ModeConfig[];
+
+  /**
+   * Whether it is asked because the person went back.
+   */
+  readonly wentBack?: boolean;
+}
+
+/**
  * Put a question into words.
- *
- * @param wentBack - Whether it is asked because the person went back.
  */
 export function describeAsk(
   ask: AskMessage,
   trans: TranslationBundle,
-  wentBack = false
+  { modes, wentBack = false }: IAskSituation = {}
 ): IAskWords {
   switch (ask.ask) {
     case 'tool':
-      return describeTool(ask, trans);
+      return describeTool(ask, trans, modes);
     case 'command':
       return describeCommand(ask, trans);
     case 'use_mcp_server':
@@ -134,7 +154,7 @@ function describeFollowUp(
 }
 
 function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
-  const { command, folder } = commandOf(ask);
+  const { command, folder } = commandOf(ask.text ?? '');
   const flags: AskFlag[] = [];
   if (folder !== null && /^(?:[/~'"\\]|[A-Za-z]:|\.\.)/.test(folder)) {
     flags.push('outside');
@@ -146,7 +166,10 @@ function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
     sentence:
       folder === null
         ? trans.__('The agent wants to run this command in the workspace.')
-        : trans.__('The agent wants to run this command in %1.', folder),
+        : trans.__(
+            'The agent wants to run this command in %1.',
+            plainName(folder)
+          ),
     code: command,
     flags,
     approve: trans.__('Run'),
@@ -207,22 +230,24 @@ function describeHalt(
       return {
         sentence: wentBack
           ? trans.__('You went back to here.')
-          : trans.__('The work on this was interrupted.'),
+          : ask.stoppedBy === 'person'
+            ? trans.__('You stopped this.')
+            : trans.__('The work on this was interrupted.'),
         hint: trans.__('You can also say below how to go on.'),
         approve: trans.__('Continue'),
         canLeave: true
       };
     case 'api_req_failed':
       return {
+        // Why, its row says.
         sentence: trans.__('The model gave no answer.'),
-        ...(ask.text ? { code: ask.text } : {}),
         approve: trans.__('Retry'),
-        canLeave: true
+        canLeave: true,
+        shouldLeave: ask.modelFailure?.kind === 'overflow'
       };
     case 'mistake_limit_reached':
       return {
-        sentence:
-          ask.text || trans.__('The model makes one mistake after the other.'),
+        sentence: mistakesText(ask.text, trans),
         hint: trans.__(
           'Saying below what it should do differently helps most.'
         ),
@@ -242,18 +267,8 @@ function describeHalt(
 }
 
 function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskWords {
-  const { type, count } = limitOf(ask);
   return {
-    sentence:
-      type === 'cost'
-        ? trans.__(
-            'The agent has spent the US$ %1 you allow it at a time.',
-            String(count ?? '')
-          )
-        : trans.__(
-            'The agent has made the %1 requests you allow it at a time.',
-            String(count ?? '')
-          ),
+    sentence: limitText(ask.text, trans),
     hint: trans.__('Going on allows as much again.'),
     approve: trans.__('Go on'),
     deny: trans.__('Stop here')

@@ -102,6 +102,7 @@ export async function undoOrRedo(
   const isGrave =
     preview.goneOn ||
     preview.removed > 0 ||
+    preview.toolCalls > 0 ||
     preview.stopsTask ||
     preview.files !== undefined;
   if (isGrave) {

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ClineMessage } from '../../generated/wire';
-import { useAction } from '../asks/useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 import { composeText, readAttachments } from '../composer/attachments';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
@@ -44,7 +44,7 @@ export function MessageEditor({
     element?.setSelectionRange(element.value.length, element.value.length);
   }, []);
   const send = () =>
-    run(async () => {
+    void run(async () => {
       if (isEmpty) {
         return;
       }
@@ -100,11 +100,7 @@ export function MessageEditor({
           {trans.__('Cancel')}
         </button>
       </div>
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
     </div>
   );
 }

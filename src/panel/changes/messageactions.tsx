@@ -9,9 +9,9 @@ import {
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ClineMessage } from '../../generated/wire';
-import { useAction } from '../asks/useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 import { readAttachments } from '../composer/attachments';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
@@ -61,13 +61,15 @@ export function MessageActions({
     {
       icon: undoIcon,
       label: trans.__('Go back to here…'),
-      act: () => run(() => goBack(services, taskId, ts, isFirst))
+      act: () => void run(() => goBack(services, taskId, ts, isFirst))
     },
     {
       icon: duplicateIcon,
       label: trans.__('Go on from here in a copy'),
       act: () =>
-        run(() => client.request({ type: 'forkTask', taskId, messageTs: ts }))
+        void run(() =>
+          client.request({ type: 'forkTask', taskId, messageTs: ts })
+        )
     },
     {
       icon: copyIcon,
@@ -84,7 +86,7 @@ export function MessageActions({
           {
             icon: deleteIcon,
             label: trans.__('Delete this message…'),
-            act: () => run(() => deleteMessage(services, taskId, ts))
+            act: () => void run(() => deleteMessage(services, taskId, ts))
           }
         ])
   ];
@@ -107,11 +109,7 @@ export function MessageActions({
       ) : (
         <MessageEditor message={message} taskId={taskId} text={edited} />
       )}
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
     </>
   );
 }

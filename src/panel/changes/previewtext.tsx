@@ -76,7 +76,7 @@ export function PreviewText({
       {preview.stopsTask && (
         <p>{trans.__('The agent is at work on this. It is stopped first.')}</p>
       )}
-      {(removed > 0 || restored > 0) && (
+      {(removed > 0 || restored > 0 || preview.canBeUndone) && (
         <p>
           {preview.canBeUndone
             ? trans.__('You can undo this.')
@@ -91,7 +91,7 @@ export function PreviewText({
  * Says what becomes of files.
  */
 export function FilesText({
-  files: { changes, moreChanges, kept, openNotebooks },
+  files: { changes, moreChanges, kept, openNotebooks, incomplete },
   trans
 }: {
   files: FilesPreview;
@@ -119,6 +119,13 @@ export function FilesText({
             {trans.__('%1 stays as it is: it is open in a tab', path)}
           </li>
         ))}
+        {incomplete && (
+          <li>
+            {trans.__(
+              'What was done before the oldest state of the files that is kept stays done'
+            )}
+          </li>
+        )}
       </ul>
     </>
   );

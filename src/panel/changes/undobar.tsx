@@ -1,11 +1,11 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
 import { Fleeting } from '../asks/fleeting';
-import { useAction } from '../asks/useaction';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import type { PanelState } from '../panelstate';
 import { usePanel } from '../services';
@@ -36,7 +36,9 @@ export function UndoBar(): JSX.Element | null {
       type="button"
       className="jp-hdspAgent-ask-link"
       aria-disabled={isBusy}
-      onClick={() => run(() => undoOrRedo(services, taskId, operation, id))}
+      onClick={() =>
+        void run(() => undoOrRedo(services, taskId, operation, id))
+      }
     >
       {operation === 'undo' ? trans.__('Undo') : trans.__('Redo')}
     </button>
@@ -51,7 +53,7 @@ export function UndoBar(): JSX.Element | null {
       <span className="jp-hdspAgent-changes-undo-text" role="status">
         {newest === redoable
           ? trans.__('The change was undone.')
-          : count === null
+          : !count
             ? trans.__('Messages were taken back.')
             : trans._n(
                 '%1 message was taken back.',
@@ -73,11 +75,7 @@ export function UndoBar(): JSX.Element | null {
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>
-      {error && (
-        <p className="jp-hdspAgent-ask-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <Problem error={error} />
     </Fleeting>
   );
 }

@@ -3,6 +3,8 @@ import * as React from 'react';
 import type { ClineMessage } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
 import { usePanel } from '../services';
+import type { Announcements } from './announcements';
+import { useChat } from './chatcontext';
 
 /**
  * How much of an answer is read aloud; the whole of it is in its row.
@@ -10,10 +12,18 @@ import { usePanel } from '../services';
 const LONGEST = 500;
 
 /**
- * Tells screen readers what was said: answers once they are whole, and errors.
+ * How long words of a button stay, in milliseconds: only then are the same
+ * words read again.
+ */
+const STAYS_FOR = 2_000;
+
+/**
+ * Tells screen readers what was said: answers once they are whole, errors, and
+ * what buttons have done.
  */
 export function Announcer(): JSX.Element {
   const { store, trans } = usePanel();
+  const { announcements } = useChat();
   const [said, setSaid] = React.useState('');
   const [failed, setFailed] = React.useState('');
   React.useEffect(
@@ -28,6 +38,22 @@ export function Announcer(): JSX.Element {
       }),
     [store, trans]
   );
+  React.useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hear = (_: Announcements, words: string) => {
+      setSaid(words);
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => setSaid(said => (said === words ? '' : said)),
+        STAYS_FOR
+      );
+    };
+    announcements.said.connect(hear);
+    return () => {
+      announcements.said.disconnect(hear);
+      clearTimeout(timer);
+    };
+  }, [announcements]);
   return (
     <>
       <div className="jp-hdspAgent-announcement" role="status">

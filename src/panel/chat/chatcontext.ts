@@ -1,7 +1,7 @@
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import * as React from 'react';
 
-import type { Executions } from './executions';
+import type { Announcements } from './announcements';
 import type { RenderedBlocks } from './markdown/renderedblocks';
 
 /**
@@ -25,9 +25,9 @@ export interface IChat {
   readonly folds: Map<string, boolean>;
 
   /**
-   * How commands fare.
+   * Reads aloud what buttons have done.
    */
-  readonly executions: Executions;
+  readonly announcements: Announcements;
 }
 
 /**

@@ -22,15 +22,22 @@ const AHEAD = 1_200;
  * The rows of the conversation, of which only those in sight are on the page.
  */
 export function ChatList(): JSX.Element {
-  const { store, trans } = usePanel();
+  const { state, store, trans } = usePanel();
   const box = React.useRef<HTMLDivElement>(null);
   const list = React.useRef<VirtualizerHandle>(null);
   const { rows, growsUpwards } = useRows(store);
   const hasOlder = useStore(store, ({ hasOlderMessages }) => hasOlderMessages);
   const follow = useFollow(box);
   const older = useOlder(store, follow);
+  React.useEffect(() => {
+    const show = () => follow.current?.follow();
+    state.newestWanted.connect(show);
+    return () => void state.newestWanted.disconnect(show);
+  }, [state, follow]);
   const [focused, setFocused] = React.useState<number | null>(null);
-  const kept = rows.findIndex(({ ts }) => ts === focused);
+  // The newest one grows and shrinks as it is rendered: where it falls out of
+  // sight for a moment, all of it would be rendered anew.
+  const kept = [rows.findIndex(({ ts }) => ts === focused), rows.length - 1];
 
   const { load } = older;
   const onScroll = React.useCallback(
@@ -41,6 +48,15 @@ export function ChatList(): JSX.Element {
     },
     [load, follow]
   );
+  const newest = React.useRef<number | undefined>(undefined);
+  React.useEffect(() => {
+    // What one was at was taken back, and what comes instead is at the end.
+    const before = newest.current;
+    newest.current = store.order.at(-1);
+    if (before !== undefined && !store.message(before)) {
+      follow.current?.follow();
+    }
+  }, [rows, store, follow]);
   React.useEffect(() => {
     // What is there may be less than the box has room for.
     const node = box.current;
@@ -78,7 +94,9 @@ export function ChatList(): JSX.Element {
           scrollRef={box}
           data={rows}
           shift={growsUpwards}
-          keepMounted={kept === -1 ? undefined : [kept]}
+          keepMounted={kept.filter(
+            (at, index) => at >= 0 && kept.indexOf(at) === index
+          )}
           onScroll={onScroll}
         >
           {(row: IChatRow, index: number) => (

@@ -2,10 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
+import { Boundary } from '../boundary';
 import { useMessage } from '../hooks';
 import { usePanel } from '../services';
 import type { IChatRow } from './rowmodel';
 import { contentOf } from './rows/content';
+import { StoppedHere } from './rows/request';
 
 /**
  * One row of the conversation. It is rendered again when its own message
@@ -40,7 +42,14 @@ export const ChatRow = React.memo(function ChatRow({
       aria-setsize={total}
       aria-busy={message.partial === true}
     >
-      <Content message={message} parts={row.parts} />
+      <Boundary
+        says={trans.__('This message could not be shown.')}
+        text={message.text}
+        version={`${message.partial} ${message.isAnswered}`}
+      >
+        <Content message={message} parts={row.parts} />
+        <StoppedHere ts={row.ts} />
+      </Boundary>
     </article>
   );
 });
@@ -83,6 +92,8 @@ function speakerOf(
       return trans.__('Cell');
     case 'kernel_status':
       return trans.__('Kernel');
+    case 'checkpoint_saved':
+      return trans.__('Checkpoint');
     default:
       return type === 'ask' ? trans.__('Question') : trans.__('Note');
   }

@@ -2,11 +2,11 @@ import * as React from 'react';
 
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
+import { Announcements } from './announcements';
 import { Announcer } from './announcer';
 import { ChatContext } from './chatcontext';
 import type { IChat } from './chatcontext';
 import { ChatList } from './chatlist';
-import { Executions } from './executions';
 import { RenderedBlocks } from './markdown/renderedblocks';
 import { harmless } from './markdown/safe';
 
@@ -37,14 +37,14 @@ function Conversation(): JSX.Element | null {
  * What the rows share, for as long as the conversation is on screen.
  */
 function useNewChat(): IChat | null {
-  const { client, store, rendermime, documents } = usePanel();
+  const { rendermime, documents } = usePanel();
   const [chat, setChat] = React.useState<IChat | null>(null);
   React.useLayoutEffect(() => {
     const safe = harmless(rendermime, documents);
     const blocks = new RenderedBlocks(safe);
-    const executions = Executions.ofPage({ client, store });
-    setChat({ rendermime: safe, blocks, folds: new Map(), executions });
+    const announcements = new Announcements();
+    setChat({ rendermime: safe, blocks, folds: new Map(), announcements });
     return () => blocks.dispose();
-  }, [client, store, rendermime, documents]);
+  }, [rendermime, documents]);
   return chat;
 }

@@ -3,6 +3,7 @@ import { checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { usePanel } from '../services';
+import { useChat } from './chatcontext';
 
 /**
  * How long a button says that it has copied, in milliseconds.
@@ -20,6 +21,7 @@ export function CopyButton({
   label: string;
 }): JSX.Element {
   const { trans } = usePanel();
+  const { announcements } = useChat();
   const [copied, setCopied] = React.useState(false);
   React.useEffect(() => {
     if (!copied) {
@@ -30,21 +32,17 @@ export function CopyButton({
   }, [copied]);
   const Icon = copied ? checkIcon.react : copyIcon.react;
   return (
-    <>
-      <button
-        className="jp-hdspAgent-chat-iconButton"
-        aria-label={label}
-        title={copied ? trans.__('Copied') : label}
-        onClick={() => {
-          Clipboard.copyToSystem(text);
-          setCopied(true);
-        }}
-      >
-        <Icon tag="span" />
-      </button>
-      <span className="jp-hdspAgent-announcement" role="status">
-        {copied ? trans.__('Copied') : ''}
-      </span>
-    </>
+    <button
+      className="jp-hdspAgent-chat-iconButton"
+      aria-label={label}
+      title={copied ? trans.__('Copied') : label}
+      onClick={() => {
+        Clipboard.copyToSystem(text);
+        setCopied(true);
+        announcements.say(trans.__('Copied'));
+      }}
+    >
+      <Icon tag="span" />
+    </button>
   );
 }

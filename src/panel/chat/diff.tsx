@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
+import { Unseen } from '../unseen';
 import { useFold } from './fold';
 import { fullCount } from '../figures';
 
@@ -23,7 +24,11 @@ export function DiffStats({
   return (
     <span
       className="jp-hdspAgent-chat-stats"
-      title={trans.__('%1 lines added, %2 removed', added, removed)}
+      title={trans.__(
+        '%1 lines added, %2 removed',
+        fullCount(added),
+        fullCount(removed)
+      )}
     >
       <span className="jp-hdspAgent-chat-stats-added">+{fullCount(added)}</span>{' '}
       <span className="jp-hdspAgent-chat-stats-removed">
@@ -53,7 +58,7 @@ export function Diff({ id, text }: { id: string; text: string }): JSX.Element {
             className="jp-hdspAgent-chat-diff-line"
             data-kind={kind}
           >
-            {text}
+            <Unseen text={text.replace(/\r$/, '')} />
           </div>
         ))}
       </pre>
@@ -100,8 +105,14 @@ const HEAD = /^(--- |\+\+\+ |diff --git |index [0-9a-f]+)/;
 
 function unifiedLines(lines: readonly string[]): IDiffLine[] {
   const firstHunk = lines.findIndex(line => line.startsWith('@@'));
+  // Where the only place is, the change itself tells.
+  const isOne = lines.filter(line => line.startsWith('@@')).length === 1;
   return lines
-    .filter((line, index) => index >= firstHunk || !HEAD.test(line))
+    .filter(
+      (line, index) =>
+        !(isOne && index === firstHunk) &&
+        (index >= firstHunk || !HEAD.test(line))
+    )
     .map(line => {
       const sign = line[0];
       if (line.startsWith('@@')) {

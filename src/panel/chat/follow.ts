@@ -1,6 +1,7 @@
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
+
+import { Listener } from '../../listener';
 
 /**
  * How near to the end, in pixels, counts as being there.
@@ -18,12 +19,13 @@ const KEYS_UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
  * when something is expanded, and waits while the pointer is down. It follows
  * again when one comes back to the end.
  */
-export class FollowBottom implements IDisposable {
+export class FollowBottom extends Listener {
   /**
    * @param box - What scrolls.
    * @param content - What grows in it.
    */
   constructor(box: HTMLElement, content: HTMLElement) {
+    super();
     this._box = box;
     this._sizes = new ResizeObserver(() => this.update());
     this._sizes.observe(box);
@@ -58,21 +60,7 @@ export class FollowBottom implements IDisposable {
     return this._isAtEnd;
   }
 
-  /**
-   * Whether this is disposed.
-   */
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /**
-   * Leave the box alone.
-   */
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     this._sizes.disconnect();
     for (const type of BOX_EVENTS) {
       this._box.removeEventListener(type, this, { capture: true });
@@ -80,7 +68,6 @@ export class FollowBottom implements IDisposable {
     for (const type of DOCUMENT_EVENTS) {
       this._box.ownerDocument.removeEventListener(type, this);
     }
-    Signal.clearData(this);
   }
 
   /**
@@ -253,7 +240,6 @@ export class FollowBottom implements IDisposable {
   private _expanded = false;
   private _top = 0;
   private _height = 0;
-  private _isDisposed = false;
 }
 
 const BOX_EVENTS = ['wheel', 'keydown', 'pointerdown', 'click', 'scroll'];

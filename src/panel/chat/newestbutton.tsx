@@ -1,6 +1,7 @@
 import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import type { ClineMessage } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import type { FollowBottom } from './follow';
@@ -18,7 +19,7 @@ export function NewestButton({
 }): JSX.Element | null {
   const { store, trans } = usePanel();
   const [isAway, setAway] = React.useState(false);
-  const seen = React.useRef<unknown>(null);
+  const seen = React.useRef<ClineMessage | null>(null);
   React.useEffect(() => {
     const following = follow.current;
     const look = () => {
@@ -40,7 +41,10 @@ export function NewestButton({
       (listener: () => void) => store.subscribe(newest, listener),
       [store, newest]
     ),
-    () => isAway && store.message(newest) !== seen.current
+    () =>
+      isAway &&
+      newest >= (seen.current?.ts ?? 0) &&
+      store.message(newest) !== seen.current
   );
   if (!isAway) {
     return null;

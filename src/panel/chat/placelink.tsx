@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
 import { usePanel } from '../services';
+import { plainName } from '../unseen';
 import { openPlace } from './places';
 
 /**
@@ -23,7 +24,7 @@ export function PlaceLink({
   const services = usePanel();
   const { documents, trans } = services;
   const [problem, setProblem] = React.useState<string | null>(null);
-  const label = children ?? path;
+  const label = children ?? plainName(path);
   if (isOutside || documents === null) {
     return <span className="jp-hdspAgent-place">{label}</span>;
   }
@@ -31,7 +32,7 @@ export function PlaceLink({
     setProblem(null);
     try {
       if (!(await openPlace(services, path, cellId))) {
-        setProblem(trans.__('%1 is not there any more.', path));
+        setProblem(trans.__('%1 is not there any more.', plainName(path)));
       }
     } catch (reason) {
       setProblem(errorText(trans, asErrorBody(reason)));
@@ -41,7 +42,11 @@ export function PlaceLink({
     <>
       <button
         className="jp-hdspAgent-place jp-hdspAgent-chat-link"
-        title={cellId ? trans.__('Show this cell') : trans.__('Open %1', path)}
+        title={
+          cellId
+            ? trans.__('Show this cell')
+            : trans.__('Open %1', plainName(path))
+        }
         onClick={() => void open()}
       >
         {label}

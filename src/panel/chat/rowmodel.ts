@@ -1,4 +1,5 @@
 import type { ClineMessage } from '../../generated/wire';
+import { NO_ANSWER } from './rows/problemwords';
 
 /**
  * A row of the conversation: a message, and what belongs to it.
@@ -31,9 +32,13 @@ export function rowsOf(
   const known = new Map(before.map(row => [row.ts, row]));
   const found: { ts: number; parts: number[] }[] = [];
   const open = new OpenRows();
-  for (const ts of order) {
+  for (const [index, ts] of order.entries()) {
     const said = message(ts);
-    if (said === undefined || isSilent(said)) {
+    if (
+      said === undefined ||
+      isSilent(said) ||
+      isToldAgain(said, message(order[index + 1]))
+    ) {
       continue;
     }
     const owner = open.ownerOf(said);
@@ -126,10 +131,29 @@ function isSilent(message: ClineMessage): boolean {
   const kind = message.ask ?? message.say ?? '';
   // Asked after a result was told, this only waits for what comes next.
   const isEnd = message.ask === 'completion_result' && !message.text;
+  // Kept beside another one, for a way back to just before a message.
+  const isHidden = message.checkpoint?.suppressMessage === true;
   // Asked while a command runs, this is answered at the command.
-  return isEnd || (message.ask === 'command_output' && !message.text)
+  return isEnd ||
+    isHidden ||
+    (message.ask === 'command_output' && !message.text)
     ? true
     : SILENT.has(kind);
+}
+
+/**
+ * That a model said nothing is told by the question what to do about it too.
+ */
+function isToldAgain(
+  { say, text }: ClineMessage,
+  next: ClineMessage | undefined
+): boolean {
+  const kind = next?.ask ?? next?.say;
+  return (
+    say === 'error' &&
+    text === NO_ANSWER &&
+    (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
+  );
 }
 
 function cellOf({ notebook }: ClineMessage): string | null {

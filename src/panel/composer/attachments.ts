@@ -59,6 +59,13 @@ export function readAttachments(text: string): IComposedText {
 }
 
 /**
+ * The value of an attribute of an attachment, such as its label, as it was.
+ */
+export function unescapeAttribute(value: string): string {
+  return Private.unescape(value);
+}
+
+/**
  * Whether a value names a kind of attachment.
  */
 export function isAttachmentKind(value: unknown): value is AttachmentKind {
@@ -162,7 +169,7 @@ namespace Private {
     return value.replace(/[&"<>\n]/g, found => ENTITIES[found] ?? found);
   }
 
-  function unescape(value: string): string {
+  export function unescape(value: string): string {
     return value.replace(
       /&(?:amp|quot|lt|gt|#10);/g,
       found => CHARACTERS[found] ?? found

@@ -26,7 +26,7 @@ export function DraftChips({
         <li
           key={`${attachment.kind}:${attachment.path}:${attachment.cellId}:${index}`}
           className="jp-hdspAgent-chip"
-          title={attachment.path}
+          title={`${attachment.label}\n${attachment.path}`}
         >
           <span className="jp-hdspAgent-chip-label">{attachment.label}</span>
           <IconButton

@@ -29,19 +29,22 @@ export function ComposerBar({
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
       <ModePicker isOffline={isOffline} onFailed={onFailed} />
       <ProfilePicker isOffline={isOffline} onFailed={onFailed} />
-      <AutoApproveMenu />
-      <span className="jp-hdspAgent-composer-actions">
-        <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
-        <StopButton onFailed={onFailed} />
-        <button
-          type="button"
-          className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
-          disabled={!canSend}
-          onClick={onSend}
-        >
-          <sendIcon.react tag="span" aria-hidden="true" />
-          {sendLabel}
-        </button>
+      <span className="jp-hdspAgent-composer-line">
+        <AutoApproveMenu />
+        <span className="jp-hdspAgent-composer-actions">
+          <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
+          <StopButton onFailed={onFailed} />
+          <button
+            type="button"
+            className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
+            disabled={!canSend}
+            title={sendLabel}
+            onClick={onSend}
+          >
+            <sendIcon.react tag="span" aria-hidden="true" />
+            <span className="jp-hdspAgent-composer-label">{sendLabel}</span>
+          </button>
+        </span>
       </span>
     </div>
   );

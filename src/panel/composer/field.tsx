@@ -25,7 +25,7 @@ export function Field({
   );
   const ref = React.useRef<HTMLTextAreaElement>(null);
   const [history] = React.useState(() => new PromptHistory());
-  useHeight(ref, node, value);
+  useHeight(ref, node, value || placeholder);
   React.useLayoutEffect(() => {
     if (caret.current !== null) {
       ref.current?.setSelectionRange(caret.current, caret.current);
@@ -103,6 +103,13 @@ export function Field({
         if (files.length > 0 && !types.includes('text/plain')) {
           event.preventDefault();
           onPasteFiles([...files]);
+          return;
+        }
+        const text = event.clipboardData.getData('text/plain');
+        if (text.length > Private.LONGEST_PASTE) {
+          event.preventDefault();
+          const name = trans.__('Pasted text.txt');
+          onPasteFiles([new File([text], name, { type: 'text/plain' })]);
         }
       }}
     />
@@ -212,6 +219,12 @@ namespace Private {
    * Which part of the panel the field takes at most.
    */
   export const MOST_OF_PANEL = 0.4;
+
+  /**
+   * A text of more characters goes along as a file: a field that long is slow,
+   * and nobody reads it there.
+   */
+  export const LONGEST_PASTE = 20_000;
 
   /**
    * How high, in pixels, the field may be in however low a panel.

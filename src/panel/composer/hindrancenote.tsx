@@ -65,7 +65,7 @@ namespace Private {
               'The connection was lost. Your message is delivered when it is back.'
             )
           : trans.__(
-              'Not connected. What you type stays here; nothing is sent until the connection is back and you send it.'
+              'Nothing is sent while offline; what you type stays here.'
             );
       case 'noModel':
         return trans.__(

@@ -6,6 +6,7 @@ import type { ErrorBody, QueuedMessage } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { composeText, readAttachments } from './attachments';
+import { isWorking } from './sending';
 
 /**
  * What was sent while the agent works, and waits; nothing when nothing does.
@@ -14,6 +15,7 @@ export function QueueList(): JSX.Element | null {
   const { store, state, trans } = usePanel();
   const queue = useStore(store, ({ state }) => state?.messageQueue);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const works = useStore(store, isWorking);
   const [edited, setEdited] = React.useState<IEdited | null>(null);
   const isGone =
     edited !== null && !queue?.some(({ id }) => id === edited.message.id);
@@ -36,11 +38,17 @@ export function QueueList(): JSX.Element | null {
   return (
     <div className="jp-hdspAgent-queue" role="group" aria-labelledby={TITLE_ID}>
       <p id={TITLE_ID} className="jp-hdspAgent-queue-title">
-        {trans._n(
-          '%1 message waits until the agent has time. It approves nothing.',
-          '%1 messages wait until the agent has time. They approve nothing.',
-          queue.length
-        )}
+        {works
+          ? trans._n(
+              '%1 message waits until the agent has time. It approves nothing.',
+              '%1 messages wait until the agent has time. They approve nothing.',
+              queue.length
+            )
+          : trans._n(
+              '%1 message waits. It is sent when you continue.',
+              '%1 messages wait. They are sent when you continue.',
+              queue.length
+            )}
       </p>
       <ul>
         {queue.map(message => (

@@ -13,13 +13,13 @@ import { isWorking } from './sending';
 const PATIENCE_MILLISECONDS = 3_000;
 
 /**
- * Stops the task on screen; nothing when it does not work.
+ * Stops the task on screen; an empty place when it does not work.
  */
 export function StopButton({
   onFailed
 }: {
   readonly onFailed: (error: ErrorBody) => void;
-}): JSX.Element | null {
+}): JSX.Element {
   const { client, store, trans } = usePanel();
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const works = useStore(store, isWorking);
@@ -32,8 +32,10 @@ export function StopButton({
     }
   }, [works]);
   if (!works || taskId === null) {
-    return null;
+    // Its place stays: what moved there would get the clicks of impatient people.
+    return <span className="jp-hdspAgent-composer-stop" aria-hidden="true" />;
   }
+  const label = isStopping ? trans.__('Stopping…') : trans.__('Stop');
   const stop = async () => {
     setStopping(taskId);
     try {
@@ -55,11 +57,12 @@ export function StopButton({
       <button
         type="button"
         className="jp-hdspAgent-button jp-hdspAgent-composer-stop"
+        aria-label={label}
+        title={isStopping ? label : trans.__('Stop the agent')}
         disabled={isStopping}
         onClick={() => void stop()}
       >
         <stopIcon.react tag="span" aria-hidden="true" />
-        {isStopping ? trans.__('Stopping…') : trans.__('Stop')}
       </button>
     </>
   );

@@ -101,6 +101,7 @@ function Option({
       role="option"
       aria-selected={isActive}
       className="jp-hdspAgent-suggestion"
+      title={detail ? `${label}\n${detail}` : label}
       // The field keeps the focus.
       onMouseDown={event => event.preventDefault()}
       onMouseMove={onPoint}

@@ -1,10 +1,13 @@
 import * as React from 'react';
 
+import type { KeyCheckView } from '../../generated/rest';
 import { focusComposer } from '../composer/focus';
 import { Problem } from '../header/problem';
+import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { PanelApi } from '../history/api';
 import { usePanel } from '../services';
+import { KeyNote, keyOf } from './keynote';
 import type { ModelSource } from './steps';
 import { modelsOf, chooseModel } from './steps';
 
@@ -71,8 +74,7 @@ export function ModelStep({
       {listed.length > 0 && (
         <label>
           {trans.__('Model')}
-          <select
-            className="jp-hdspAgent-select"
+          <Select
             value={chosen}
             onChange={event => setChosen(event.currentTarget.value)}
           >
@@ -82,7 +84,7 @@ export function ModelStep({
               </option>
             ))}
             <option value={TYPED}>{trans.__('Another one…')}</option>
-          </select>
+          </Select>
         </label>
       )}
       {chosen === TYPED && (models !== null || error !== null) && (
@@ -98,6 +100,7 @@ export function ModelStep({
           />
         </label>
       )}
+      <CandidateKey source={source} />
       <Problem error={using.error} />
       <div className="jp-hdspAgent-actions">
         <button
@@ -117,6 +120,34 @@ export function ModelStep({
         </button>
       </div>
     </form>
+  );
+}
+
+/**
+ * Says if the key that was found does not work. One that was typed has been
+ * tried by now.
+ */
+function CandidateKey({ source }: { source: ModelSource }): JSX.Element | null {
+  const { serverSettings } = usePanel();
+  const [check, setCheck] = React.useState<KeyCheckView | null>(null);
+  const { run, error } = useAction();
+  const candidate = source.kind === 'candidate' ? source.candidate : null;
+  const tried = candidate && keyOf(candidate);
+  const provider = tried && candidate.provider;
+  React.useEffect(() => {
+    if (provider !== null) {
+      void run(async () =>
+        setCheck(await new PanelApi(serverSettings).checkKey({ provider }))
+      );
+    }
+  }, [provider, run, serverSettings]);
+  return (
+    tried && (
+      <>
+        <KeyNote check={check} provider={candidate.name} tried={tried} />
+        <Problem error={error} />
+      </>
+    )
   );
 }
 

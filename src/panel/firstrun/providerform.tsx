@@ -1,12 +1,19 @@
 import * as React from 'react';
 
-import type { ProviderInfo } from '../../generated/rest';
+import type { KeyCheckView, ProviderInfo } from '../../generated/rest';
 import { Problem } from '../header/problem';
+import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { PanelApi } from '../history/api';
 import { usePanel } from '../services';
+import { KeyNote } from './keynote';
 import type { ModelSource } from './steps';
-import { asksAddress, saveProvider, simpleProviders } from './steps';
+import {
+  asksAddress,
+  saveProvider,
+  simpleProviders,
+  tryProvider
+} from './steps';
 
 /**
  * A provider, its key, and where it is.
@@ -25,6 +32,7 @@ export function ProviderForm({
   const [chosen, setChosen] = React.useState('');
   const [key, setKey] = React.useState('');
   const [address, setAddress] = React.useState('');
+  const [check, setCheck] = React.useState<KeyCheckView | null>(null);
   const saving = useAction();
   const load = React.useCallback(
     () =>
@@ -37,15 +45,36 @@ export function ProviderForm({
   React.useEffect(() => load(), [load]);
   const provider = providers.find(({ id }) => id === chosen);
 
-  const save = async () => {
+  const save = async (isTried: boolean) => {
     if (provider === undefined) {
       return;
     }
     onBusy(true);
+    setCheck(null);
     const api = new PanelApi(serverSettings);
     const choice = { provider, key: key.trim(), address: address.trim() };
-    await saving.run(async () => onDone(await saveProvider(api, choice)));
+    await saving.run(async () => {
+      const tried = isTried ? null : await tryProvider(api, choice);
+      if (tried?.verdict === 'refused' || tried?.verdict === 'unreachable') {
+        setCheck(tried);
+        return;
+      }
+      onDone(await saveProvider(api, choice));
+    });
   };
+  // What was tried is not what is written any more.
+  const forget = () => {
+    setCheck(null);
+    saving.clear();
+  };
+  const actions = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    if (check !== null) {
+      // What was said and what can be done may be out of sight. Not every
+      // environment lays anything out.
+      actions.current?.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [check]);
   if (loading.error !== null) {
     return (
       <>
@@ -62,17 +91,19 @@ export function ProviderForm({
       autoComplete="off"
       onSubmit={event => {
         event.preventDefault();
-        void save();
+        void save(false);
       }}
     >
       <label>
         {trans.__('Provider')}
-        <select
+        <Select
           required
-          className="jp-hdspAgent-select"
           value={chosen}
           disabled={loading.isBusy}
-          onChange={event => setChosen(event.currentTarget.value)}
+          onChange={event => {
+            setChosen(event.currentTarget.value);
+            forget();
+          }}
         >
           <option value="">{trans.__('Choose a provider')}</option>
           {providers.map(({ id, name }) => (
@@ -80,7 +111,7 @@ export function ProviderForm({
               {name}
             </option>
           ))}
-        </select>
+        </Select>
       </label>
       {provider !== undefined && asksAddress(provider) && (
         <label>
@@ -91,7 +122,10 @@ export function ProviderForm({
             required={provider.defaultBaseUrl === undefined}
             placeholder={provider.defaultBaseUrl}
             value={address}
-            onChange={event => setAddress(event.currentTarget.value)}
+            onChange={event => {
+              setAddress(event.currentTarget.value);
+              forget();
+            }}
           />
         </label>
       )}
@@ -107,18 +141,42 @@ export function ProviderForm({
             className="jp-hdspAgent-input"
             required={provider.keyRequired}
             value={key}
-            onChange={event => setKey(event.currentTarget.value)}
+            onChange={event => {
+              setKey(event.currentTarget.value);
+              forget();
+            }}
           />
         </label>
       )}
       <Problem error={saving.error} />
-      <button
-        type="submit"
-        className="jp-hdspAgent-button jp-mod-accept"
-        disabled={saving.isBusy}
-      >
-        {saving.isBusy ? trans.__('Saving…') : trans.__('Next')}
-      </button>
+      <KeyNote
+        check={check}
+        provider={provider?.name ?? ''}
+        tried={{ kind: key.trim() === '' ? 'none' : 'typed' }}
+      />
+      <div ref={actions} className="jp-hdspAgent-actions">
+        <button
+          type="submit"
+          className="jp-hdspAgent-button jp-mod-accept"
+          disabled={saving.isBusy}
+        >
+          {saving.isBusy
+            ? trans.__('Trying it…')
+            : check === null
+              ? trans.__('Next')
+              : trans.__('Try again')}
+        </button>
+        {check?.verdict === 'unreachable' && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            disabled={saving.isBusy}
+            onClick={() => void save(true)}
+          >
+            {trans.__('Save it anyway')}
+          </button>
+        )}
+      </div>
     </form>
   );
 }

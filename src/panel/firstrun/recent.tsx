@@ -65,11 +65,14 @@ export function Recent(): JSX.Element | null {
               <li key={item.id}>
                 <button
                   type="button"
-                  className="jp-hdspAgent-recent-open"
+                  className="jp-hdspAgent-entry jp-hdspAgent-recent-open"
                   disabled={isBusy}
                   onClick={() => open(item)}
                 >
-                  <span className="jp-hdspAgent-history-title">
+                  <span
+                    className="jp-hdspAgent-history-title"
+                    title={titleOf(item, trans)}
+                  >
                     {titleOf(item, trans)}
                   </span>
                   <span className="jp-hdspAgent-history-about">

@@ -1,4 +1,5 @@
 import type {
+  KeyCheckView,
   ProfileList,
   ProviderInfo,
   SetupCandidateView
@@ -59,6 +60,20 @@ export function simpleProviders(
  */
 export function asksAddress(provider: ProviderInfo): boolean {
   return !provider.keyRequired && provider.baseUrlField !== undefined;
+}
+
+/**
+ * Try a provider with its key, before anything is kept.
+ */
+export function tryProvider(
+  api: PanelApi,
+  { provider, key, address }: IProviderChoice
+): Promise<KeyCheckView> {
+  return api.checkKey({
+    provider: provider.id,
+    ...(key !== '' && { key }),
+    ...(asksAddress(provider) && { baseUrl: address })
+  });
 }
 
 /**

@@ -2,12 +2,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { HistoryItem, OpenTask } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
+import { unescapeAttribute } from '../composer/attachments';
 
 /**
  * How an open conversation is, as far as a person cares.
  */
 export type OpenTaskPhase =
-  'working' | 'asking' | 'paused' | 'done' | 'resting';
+  'working' | 'asking' | 'failed' | 'paused' | 'done' | 'resting';
 
 /**
  * The conversations that are open, in the order of the strip.
@@ -19,7 +20,11 @@ export function openTasks({ state }: AgentStore): readonly OpenTask[] {
 /**
  * How a conversation is.
  */
-export function phaseOf({ needsYou, status }: OpenTask): OpenTaskPhase {
+export function phaseOf({ failed, needsYou, status }: OpenTask): OpenTaskPhase {
+  // What went wrong tells more than that somebody has to do something about it.
+  if (failed) {
+    return 'failed';
+  }
   if (needsYou) {
     return 'asking';
   }
@@ -48,6 +53,8 @@ export function phaseText(
       return trans.__('working');
     case 'asking':
       return trans.__('needs you');
+    case 'failed':
+      return trans.__('stopped by an error');
     case 'paused':
       return trans.__('paused');
     case 'done':
@@ -61,21 +68,34 @@ export function phaseText(
  * What a conversation is called: its title, or how it began.
  */
 export function titleOf(
-  item: Pick<HistoryItem, 'title' | 'task'>,
+  item: Pick<HistoryItem, 'title' | 'task' | 'pictures'>,
   trans: TranslationBundle
 ): string {
-  return plainTitle(item.title?.trim() || item.task, trans);
+  return plainTitle(item.title?.trim() || item.task, trans, item.pictures);
 }
 
 /**
  * A title without what went along with the first message, of which a
- * shortened title may have the beginning alone.
+ * shortened title may have the beginning alone; on one line, and without
+ * characters that are not seen.
+ *
+ * @param pictures - How many it began with, if it began without a word.
  */
-export function plainTitle(title: string, trans: TranslationBundle): string {
+export function plainTitle(
+  title: string,
+  trans: TranslationBundle,
+  pictures?: number
+): string {
   const begin = title.search(/<attachment kind="/);
   const words = begin === -1 ? title : title.slice(0, begin);
   const label = /<attachment kind="[^>]* label="([^"]+)"/.exec(title)?.[1];
-  return words.trim() || label || trans.__('Untitled conversation');
+  return (
+    Private.visible(words) ||
+    Private.visible(unescapeAttribute(label ?? '')) ||
+    (pictures
+      ? trans._n('%1 picture', '%1 pictures', pictures)
+      : trans.__('Untitled conversation'))
+  );
 }
 
 /**
@@ -100,4 +120,14 @@ namespace Private {
    * The same empty list each time, so that nothing seems to have changed.
    */
   export const NONE: readonly OpenTask[] = [];
+
+  /**
+   * A text on one line, with nothing in it that turns the direction of writing.
+   */
+  export function visible(text: string): string {
+    return text
+      .replace(/\s+/g, ' ')
+      .replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}]/gu, '')
+      .trim();
+  }
 }

@@ -4,6 +4,7 @@ import {
   checkIcon,
   circleEmptyIcon,
   closeIcon,
+  errorIcon,
   pauseIcon,
   refreshIcon
 } from '@jupyterlab/ui-components';
@@ -100,7 +101,7 @@ function Tabs({
       void run(() =>
         closeConversation(services, {
           taskId: task.taskId,
-          title: plainTitle(task.title, services.trans)
+          title: plainTitle(task.title, services.trans, task.pictures)
         })
       ),
     [run, services]
@@ -185,7 +186,7 @@ const Tab = React.memo(function Tab({
   const phase = phaseOf(task);
   const Icon = ICONS[phase];
   const status = phaseText(phase, trans);
-  const title = plainTitle(task.title, trans);
+  const title = plainTitle(task.title, trans, task.pictures);
   const about = task.notebook
     ? trans.__('%1 (%2, %3)', title, status, task.notebook.path)
     : trans.__('%1 (%2)', title, status);
@@ -236,6 +237,7 @@ const Tab = React.memo(function Tab({
 const ICONS: Readonly<Record<OpenTaskPhase, LabIcon>> = {
   working: refreshIcon,
   asking: bellIcon,
+  failed: errorIcon,
   paused: pauseIcon,
   done: checkIcon,
   resting: circleEmptyIcon

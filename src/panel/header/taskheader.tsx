@@ -9,7 +9,9 @@ import * as React from 'react';
 import type { HistoryItem, TodoItem } from '../../generated/wire';
 import { modeName } from '../../settings/headings';
 import { useStore } from '../hooks';
+import { openPlace } from '../chat/places';
 import { usePanel } from '../services';
+import { plainName } from '../unseen';
 import { showConversation } from './actions';
 import type { IContextUse } from './contextmeter';
 import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
@@ -95,28 +97,43 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
  * The notebook the conversation is about.
  */
 function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
-  const { documents, trans } = usePanel();
+  const services = usePanel();
+  const { documents, trans } = services;
   const path = item.notebook?.path;
+  const [gone, setGone] = React.useState<string | null>(null);
+  const { error, run } = useAction();
   if (path === undefined) {
     return null;
   }
+  const open = () =>
+    void run(async () =>
+      setGone((await openPlace(services, path)) ? null : path)
+    );
   return (
-    <button
-      type="button"
-      className="jp-hdspAgent-task-notebook"
-      aria-label={trans.__('Open the notebook %1', path)}
-      title={path}
-      disabled={documents === null}
-      onClick={() => documents?.openOrReveal(path)}
-    >
-      <notebookIcon.react
-        tag="span"
-        aria-hidden="true"
-        width="14px"
-        height="14px"
-      />
-      <span>{PathExt.basename(path)}</span>
-    </button>
+    <>
+      <button
+        type="button"
+        className="jp-hdspAgent-task-notebook"
+        aria-label={trans.__('Open the notebook %1', plainName(path))}
+        title={plainName(path)}
+        disabled={documents === null}
+        onClick={open}
+      >
+        <notebookIcon.react
+          tag="span"
+          aria-hidden="true"
+          width="14px"
+          height="14px"
+        />
+        <span>{plainName(PathExt.basename(path))}</span>
+      </button>
+      {gone === path && (
+        <span className="jp-hdspAgent-chat-trouble" role="alert">
+          {trans.__('%1 is not there any more.', plainName(path))}
+        </span>
+      )}
+      <Problem error={error} />
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { usePanel } from '../services';
 import { IconButton } from './iconbutton';
 import { Problem } from './problem';
 import { todoStatusText } from './todolist';
+import { Select } from './select';
 import { useAction } from './useaction';
 
 const STATUSES: readonly TodoStatus[] = ['pending', 'in_progress', 'completed'];
@@ -64,8 +65,7 @@ export function TodoEditor({
       <ol className="jp-hdspAgent-todos-list">
         {items.map((item, index) => (
           <li key={item.id} className="jp-hdspAgent-todo">
-            <select
-              className="jp-hdspAgent-select"
+            <Select
               aria-label={trans.__('Status of item %1', index + 1)}
               value={item.status}
               onChange={event =>
@@ -79,7 +79,7 @@ export function TodoEditor({
                   {todoStatusText(status, trans)}
                 </option>
               ))}
-            </select>
+            </Select>
             <input
               type="text"
               className="jp-hdspAgent-input"

@@ -28,6 +28,7 @@ export function TodoList({
   const [isEditing, setEditing] = React.useState(false);
   const id = React.useId();
   const done = todos.filter(({ status }) => status === 'completed').length;
+  const current = currentText(todos, trans);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <section className="jp-hdspAgent-todos" aria-label={trans.__('Plan')}>
@@ -42,8 +43,8 @@ export function TodoList({
         <span className="jp-hdspAgent-todos-count">
           {trans.__('Plan: %1 of %2', done, todos.length)}
         </span>
-        <span className="jp-hdspAgent-todos-current">
-          {currentText(todos, trans)}
+        <span className="jp-hdspAgent-todos-current" title={current}>
+          {current}
         </span>
       </button>
       <progress

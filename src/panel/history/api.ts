@@ -1,5 +1,8 @@
 import type {
   HistoryList,
+  HistoryPlacesView,
+  KeyCheckView,
+  KeyToTry,
   ProfileView,
   SetupCandidates,
   SetupUse,
@@ -59,6 +62,13 @@ export class PanelApi extends SettingsApi {
   }
 
   /**
+   * The folders and notebooks that conversations are about.
+   */
+  historyPlaces(): Promise<HistoryPlacesView> {
+    return this._request('GET /history/places', {});
+  }
+
+  /**
    * One conversation of the history.
    */
   conversation(task: string): Promise<HistoryItem> {
@@ -86,5 +96,12 @@ export class PanelApi extends SettingsApi {
    */
   useCandidate(use: SetupUse): Promise<ProfileView> {
     return this._request('POST /setup/use', { body: use });
+  }
+
+  /**
+   * Try a key at its provider; nothing of it is kept.
+   */
+  checkKey(body: KeyToTry): Promise<KeyCheckView> {
+    return this._request('POST /setup/check', { body });
   }
 }

@@ -3,11 +3,15 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
 import * as React from 'react';
 
+import type { HistoryPlacesView } from '../../generated/rest';
 import type { HistorySort } from '../../generated/wire';
 import { IconButton } from '../header/iconbutton';
 import { favoriteIcon, notFavoriteIcon } from '../header/icons';
+import { Problem } from '../header/problem';
+import { Select } from '../header/select';
+import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
-import type { IHistoryFilter } from './api';
+import { PanelApi } from './api';
 import type { HistoryPages } from './pages';
 
 /**
@@ -44,8 +48,7 @@ export function HistoryFilters({
     <div className="jp-hdspAgent-history-filters" role="search">
       <SearchField pages={pages} />
       <div className="jp-hdspAgent-history-line">
-        <select
-          className="jp-hdspAgent-select"
+        <Select
           aria-label={trans.__('Order')}
           value={filter.sort}
           onChange={event =>
@@ -63,7 +66,7 @@ export function HistoryFilters({
               {sortText(sort, trans)}
             </option>
           ))}
-        </select>
+        </Select>
         <IconButton
           icon={filter.favorites ? favoriteIcon : notFavoriteIcon}
           label={trans.__('Favorites only')}
@@ -81,14 +84,7 @@ export function HistoryFilters({
       </div>
       {areMoreShown && (
         <div id={id} className="jp-hdspAgent-history-more">
-          <PlaceFilter
-            label={trans.__('Folder')}
-            everything={trans.__('Every folder')}
-            known={workspacesOf(pages)}
-            value={filter.workspace}
-            onChoose={workspace => void pages.choose({ workspace })}
-          />
-          <NotebookFilter pages={pages} />
+          <PlaceFilters pages={pages} />
           <DateFilter
             label={trans.__('From')}
             value={filter.since}
@@ -142,53 +138,92 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
 }
 
 /**
- * A choice among places that are known from the list.
+ * The folders and notebooks there are conversations about, to choose from.
+ */
+function PlaceFilters({ pages }: { pages: HistoryPages }): JSX.Element {
+  const { notebooks, serverSettings, trans } = usePanel();
+  const { workspace, notebook } = pages.filter;
+  const { run, error } = useAction();
+  const [known, setKnown] = React.useState<HistoryPlacesView>(Private.NOWHERE);
+  React.useEffect(() => {
+    void run(async () =>
+      setKnown(await new PanelApi(serverSettings).historyPlaces())
+    );
+  }, [run, serverSettings]);
+  const inFront = notebooks?.currentWidget?.context.path ?? null;
+  return (
+    <>
+      <PlaceFilter
+        label={trans.__('Folder')}
+        everything={trans.__('Every folder')}
+        known={withPlaces(known.workspaces, workspace)}
+        value={workspace}
+        onChoose={workspace => void pages.choose({ workspace })}
+      />
+      <PlaceFilter
+        label={trans.__('Notebook')}
+        everything={trans.__('Every notebook')}
+        known={withPlaces(known.notebooks, inFront, notebook)}
+        value={notebook}
+        onChoose={notebook => void pages.choose({ notebook })}
+      />
+      <Problem error={error} />
+    </>
+  );
+}
+
+/**
+ * A choice among places, each with the number of its conversations.
  */
 function PlaceFilter(props: {
   label: string;
   everything: string;
-  known: readonly string[];
+  known: readonly IPlace[];
   value: string | null;
   onChoose: (place: string | null) => void;
 }): JSX.Element {
-  const { known, value } = props;
-  const all =
-    value === null || known.includes(value) ? known : [value, ...known];
+  const { trans } = usePanel();
+  const { value } = props;
   return (
     <label>
       {props.label}
-      <select
-        className="jp-hdspAgent-select"
+      <Select
         value={value ?? ''}
         onChange={event => props.onChoose(event.currentTarget.value || null)}
       >
         <option value="">{props.everything}</option>
-        {all.map(place => (
-          <option key={place} value={place}>
-            {place}
+        {props.known.map(({ path, tasks }) => (
+          <option key={path} value={path}>
+            {tasks === null ? path : trans.__('%1 (%2)', path, tasks)}
           </option>
         ))}
-      </select>
+      </Select>
     </label>
   );
 }
 
-function NotebookFilter({ pages }: { pages: HistoryPages }): JSX.Element {
-  const { notebooks, trans } = usePanel();
-  const inFront = notebooks?.currentWidget?.context.path;
-  const listed = (pages.items ?? []).flatMap(({ notebook }) =>
-    notebook ? [notebook.path] : []
-  );
-  const known = inFront === undefined ? listed : [inFront, ...listed];
-  return (
-    <PlaceFilter
-      label={trans.__('Notebook')}
-      everything={trans.__('Every notebook')}
-      known={[...new Set(known)]}
-      value={pages.filter.notebook}
-      onChoose={notebook => void pages.choose({ notebook })}
-    />
-  );
+/**
+ * A place, and how many conversations are about it, if that is known.
+ */
+interface IPlace {
+  readonly path: string;
+  readonly tasks: number | null;
+}
+
+/**
+ * These places, with one more in front of them or brought there.
+ */
+function withPlaces(
+  known: readonly IPlace[],
+  ...first: (string | null)[]
+): readonly IPlace[] {
+  return first.reduce<readonly IPlace[]>((places, path) => {
+    if (path === null) {
+      return places;
+    }
+    const place = known.find(one => one.path === path) ?? { path, tasks: null };
+    return [place, ...places.filter(one => one.path !== path)];
+  }, known);
 }
 
 /**
@@ -238,14 +273,6 @@ export function dayOf(moment: number, daysAfter: number): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 }
 
-function workspacesOf({ items, filter }: HistoryPages): string[] {
-  const listed = (items ?? []).flatMap(({ workspace }) =>
-    workspace === undefined ? [] : [workspace]
-  );
-  const chosen: IHistoryFilter['workspace'] = filter.workspace;
-  return [...new Set(chosen === null ? listed : [chosen, ...listed])];
-}
-
 /**
  * What an order is called.
  */
@@ -262,4 +289,14 @@ function sortText(sort: HistorySort, trans: TranslationBundle): string {
     case 'mostRelevant':
       return trans.__('Best match first');
   }
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * Before the server has told any place.
+   */
+  export const NOWHERE: HistoryPlacesView = { workspaces: [], notebooks: [] };
 }

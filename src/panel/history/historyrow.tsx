@@ -3,7 +3,11 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import { CommandIDs } from '../../commands/ids';
-import type { HistoryItem, HistorySnippet } from '../../generated/wire';
+import type {
+  HistoryItem,
+  HistorySnippet,
+  HistorySnippetPart
+} from '../../generated/wire';
 import { EXPORT_FORMATS } from '../header/actions';
 import { costText, momentText, shortCount } from '../figures';
 import { IconButton } from '../header/iconbutton';
@@ -28,7 +32,11 @@ export const HistoryRow = React.memo(function HistoryRow({
   onDelete
 }: HistoryRow.IProps): JSX.Element {
   const { trans } = usePanel();
-  const title = titleOf(item, trans);
+  // As it is shown, and as what is found in it is quoted.
+  const title = titleOf(item, trans).replace(/\s+/g, ' ');
+  const within = snippet === undefined ? [] : withoutEnd(snippet.parts);
+  // Where the title says it, saying it twice adds nothing.
+  const isTitle = within.length > 0 && title.startsWith(textOf(within));
   const isFavorite = item.isFavorited === true;
   return (
     <div className="jp-hdspAgent-history-row">
@@ -40,7 +48,7 @@ export const HistoryRow = React.memo(function HistoryRow({
       />
       <button
         type="button"
-        className="jp-hdspAgent-history-open"
+        className="jp-hdspAgent-entry jp-hdspAgent-history-open"
         data-task={item.id}
         aria-current={isCurrent ? 'true' : undefined}
         aria-keyshortcuts="Delete"
@@ -51,8 +59,24 @@ export const HistoryRow = React.memo(function HistoryRow({
           }
         }}
       >
-        <span className="jp-hdspAgent-history-title">{title}</span>
-        {snippet !== undefined && <Snippet snippet={snippet} />}
+        <span className="jp-hdspAgent-history-title" title={title}>
+          {isTitle ? (
+            <>
+              <Marked parts={within} />
+              {title.slice(textOf(within).length)}
+            </>
+          ) : (
+            title
+          )}
+        </span>
+        {snippet !== undefined && !isTitle && (
+          <span
+            className="jp-hdspAgent-history-snippet"
+            title={textOf(snippet.parts)}
+          >
+            <Marked parts={snippet.parts} />
+          </span>
+        )}
         <span className="jp-hdspAgent-history-about">
           <Facts item={item} phase={phase} />
         </span>
@@ -99,16 +123,36 @@ export namespace HistoryRow {
 }
 
 /**
- * Where the conversation says what was searched for.
+ * A text in which what was searched for stands out.
  */
-function Snippet({ snippet }: { snippet: HistorySnippet }): JSX.Element {
+function Marked({
+  parts
+}: {
+  parts: readonly HistorySnippetPart[];
+}): JSX.Element {
   return (
-    <span className="jp-hdspAgent-history-snippet">
-      {snippet.parts.map(({ text, found }, index) =>
+    <>
+      {parts.map(({ text, found }, index) =>
         found ? <mark key={index}>{text}</mark> : text
       )}
-    </span>
+    </>
   );
+}
+
+function textOf(parts: readonly HistorySnippetPart[]): string {
+  return parts.map(({ text }) => text).join('');
+}
+
+/**
+ * What a snippet quotes, without the sign that more follows.
+ */
+function withoutEnd(
+  parts: readonly HistorySnippetPart[]
+): readonly HistorySnippetPart[] {
+  const last = parts.at(-1);
+  return last?.found === false
+    ? [...parts.slice(0, -1), { ...last, text: last.text.replace(/…$/, '') }]
+    : parts;
 }
 
 function Facts({

@@ -1,4 +1,3 @@
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
@@ -12,14 +11,16 @@ import type {
   HistorySnippet,
   HistorySort
 } from '../../generated/wire';
+import { Listener } from '../../listener';
 import type { IHistoryFilter } from './api';
 
 /**
  * The conversations that are listed, a page after the other, and kept as the
  * server has them.
  */
-export class HistoryPages implements IDisposable {
+export class HistoryPages extends Listener {
   constructor({ load, client }: HistoryPages.IOptions) {
+    super();
     this._fetch = load;
     client.messageReceived.connect(this._onMessage, this);
   }
@@ -81,19 +82,6 @@ export class HistoryPages implements IDisposable {
    */
   get error(): ErrorBody | null {
     return this._error;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    Signal.disconnectReceiver(this);
-    Signal.clearData(this);
   }
 
   /**
@@ -232,7 +220,7 @@ export class HistoryPages implements IDisposable {
   }
 
   private _emit(): void {
-    if (!this._isDisposed) {
+    if (!this.isDisposed) {
       this._changed.emit();
     }
   }
@@ -248,7 +236,6 @@ export class HistoryPages implements IDisposable {
   private _turn = 0;
   private _isLoading = false;
   private _error: ErrorBody | null = null;
-  private _isDisposed = false;
 }
 
 /**

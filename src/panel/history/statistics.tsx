@@ -4,6 +4,7 @@ import * as React from 'react';
 import type { StatisticsView } from '../../generated/rest';
 import { costText, fullCount } from '../figures';
 import { Problem } from '../header/problem';
+import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
 import { PanelApi } from './api';
@@ -40,8 +41,7 @@ export function Statistics(): JSX.Element {
       aria-busy={isBusy}
     >
       <div className="jp-hdspAgent-history-line">
-        <select
-          className="jp-hdspAgent-select"
+        <Select
           aria-label={trans.__('Time')}
           disabled={isBusy}
           value={String(days)}
@@ -59,9 +59,8 @@ export function Statistics(): JSX.Element {
                 : trans._n('Last %1 day', 'Last %1 days', range)}
             </option>
           ))}
-        </select>
-        <select
-          className="jp-hdspAgent-select"
+        </Select>
+        <Select
           aria-label={trans.__('What is plotted')}
           value={measure}
           onChange={event => setMeasure(event.currentTarget.value as Measure)}
@@ -71,7 +70,7 @@ export function Statistics(): JSX.Element {
               {measureText(one, trans)}
             </option>
           ))}
-        </select>
+        </Select>
       </div>
       {error !== null && (
         <>

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { costText, fullCount, shortCount } from '../figures';
+import { costText, fullCount, language, shortCount } from '../figures';
 import { usePanel } from '../services';
 import type { IBar, IPlotData, Measure, Span } from './plotdata';
 import { roundUp, timeOf } from './plotdata';
@@ -284,7 +284,7 @@ function fullValue(value: number, measure: Measure): string {
 }
 
 function dayText(day: string, span: Span): string {
-  return new Intl.DateTimeFormat(undefined, {
+  return new Intl.DateTimeFormat(language(), {
     timeZone: 'UTC',
     ...(span === 'month'
       ? { year: 'numeric', month: 'short' }

@@ -1,39 +1,15 @@
-import { Signal } from '@lumino/signaling';
-
-import type { IConnectionStatus } from '../../comm/status';
-import type {
-  ClineAsk,
-  ClineMessage,
-  ExtensionMessage,
-  TaskStatus
-} from '../../generated/wire';
+import type { ClineAsk, ClineMessage, TaskStatus } from '../../generated/wire';
 import { onPendingAsk, pendingAsk, takesWords } from '../pendingask';
 import type { AskMessage } from '../pendingask';
 import { AgentStore } from '../store';
-
-/** A channel on which nobody but the test speaks. */
-class SilentClient {
-  readonly status: IConnectionStatus = {
-    phase: 'open',
-    reason: null,
-    retryAt: null,
-    attempt: 0,
-    pageVersion: '0.1.0',
-    serverVersion: '0.1.0',
-    refusal: null
-  };
-  readonly messageReceived = new Signal<never, ExtensionMessage>(this as never);
-  readonly statusChanged = new Signal<never, IConnectionStatus>(this as never);
-  request = () => Promise.resolve(undefined);
-  resync = () => undefined;
-}
+import { ScriptedClient } from './scriptedclient';
 
 describe('pendingAsk', () => {
   let store: AgentStore;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    store = new AgentStore({ client: new SilentClient() });
+    store = new AgentStore({ client: new ScriptedClient() });
   });
 
   afterEach(() => {

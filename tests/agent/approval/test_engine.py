@@ -6,7 +6,7 @@ import pytest
 
 from hdsp_agent.agent.approval import ApprovalEngine, Decision
 from hdsp_agent.agent.modes import BUILT_IN
-from hdsp_agent.config import GlobalSettings, OperatorPolicy
+from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import ActionRequest, Risk
 
 CODE, ARCHITECT = BUILT_IN[0], BUILT_IN[1]
@@ -27,7 +27,7 @@ def decide(
     action: ActionRequest,
     settings: GlobalSettings = EVERYTHING,
     policy: OperatorPolicy | None = None,
-    mode=CODE,  # type: ignore[no-untyped-def]
+    mode: ModeConfig = CODE,
 ) -> Decision:
     return ApprovalEngine().decide(action, settings=settings, policy=policy or OperatorPolicy(), mode=mode)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
@@ -49,6 +50,15 @@ async def test_the_history_is_paged_and_searched(services: Services, jp_fetch) -
     assert "".join(part["text"] for part in page["snippets"][item["id"]]["parts"]) == "task 1"
 
 
+async def test_the_places_of_all_conversations_are_told_however_many_there_are(services: Services, jp_fetch) -> None:
+    for notebook in ("a.ipynb", "b.ipynb", "a.ipynb", None):
+        await keep(services, "a task", notebook=notebook)
+    await keep(services, "another's", notebook="c.ipynb", user="somebody")
+    places = await get(jp_fetch, "history", "places")
+    assert {place["path"]: place["tasks"] for place in places["notebooks"]} == {"a.ipynb": 2, "b.ipynb": 1}
+    assert [place["tasks"] for place in places["workspaces"]] in ([], [4])
+
+
 @pytest.mark.parametrize("params", [{"limit": "0"}, {"sort": "best"}, {"cursor": "x"}, {"since": "-1"}])
 async def test_a_bad_query_is_refused(params: dict[str, str], services: Services, jp_fetch) -> None:
     assert await refusal(jp_fetch(*API, "history", params=params)) == (400, "invalid_input")
@@ -76,7 +86,13 @@ async def test_a_conversation_is_renamed_made_a_favourite_and_deleted(
 async def test_a_task_that_is_worked_on_is_neither_changed_nor_deleted(services: Services, jp_fetch) -> None:
     task = await begin(services, "busy")
     path = (*API, "history", task.task_id)
-    assert await refusal(jp_fetch(*path, method="DELETE")) == (409, "conflict")
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch(*path, method="DELETE")
+    assert refused.value.response is not None and refused.value.code == 409
+    error = json.loads(refused.value.response.body)
+    # Nothing of the process and the machine that work on it.
+    assert (error["code"], error["params"]) == ("conflict", {"task": task.task_id})
+    assert "cannot be deleted now" in error["message"] and str(os.getpid()) not in error["message"]
     assert await refusal(jp_fetch(*path, method="PATCH", body='{"title": "x"}')) == (409, "conflict")
     assert (await get(jp_fetch, "history", task.task_id))["task"] == "busy"
     await task.close()

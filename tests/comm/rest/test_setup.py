@@ -187,3 +187,62 @@ def test_every_server_looked_for_is_on_this_machine_and_has_a_provider_and_a_set
     for server in EVERY_SERVER:
         assert server.address.startswith("http://127.0.0.1:")
         assert known[server.provider].base_url_field == server.field
+
+
+async def check(jp_fetch, **body: object) -> tuple[int, dict[str, Any]]:
+    try:
+        answer = await jp_fetch(*API, "check", method="POST", body=json.dumps(body), request_timeout=60)
+    except HTTPClientError as error:
+        assert error.response is not None
+        return error.code, json.loads(error.response.body)
+    return answer.code, json.loads(answer.body)
+
+
+WRONG_KEY = refusal("401 Unauthorized", {"error": {"type": "authentication_error", "message": "invalid x-api-key"}})
+
+
+async def test_a_key_is_tried_before_it_is_kept_and_nothing_of_it_stays(services: Services, jp_fetch) -> None:
+    config = services.config
+    await config.use_storage("file")
+    async with raw_server(WRONG_KEY) as server:
+        await config.profiles.update("default", {"anthropicBaseUrl": server.url})
+        tried = await check(jp_fetch, provider="anthropic", profile="default", key=" sk-typed ")
+        assert tried == (200, {"verdict": "refused", "kind": "authentication"})
+        assert server.requests[0].headers["x-api-key"] == "sk-typed"
+    assert await config.secrets.get(config.profiles.get("default").id, "apiKey") is None
+    assert config.profiles.current.api_provider is None
+
+
+async def test_an_address_is_tried_as_it_is_typed(services: Services, jp_fetch) -> None:
+    async with raw_server(models("qwen3")) as server:
+        at_it = {"provider": "openai", "baseUrl": f"{server.url}/v1"}
+        assert (await check(jp_fetch, **at_it))[1]["verdict"] == "accepted"
+    assert (await check(jp_fetch, **at_it))[1] == {"verdict": "unreachable", "kind": "network"}
+    assert services.config.profiles.settings("default").open_ai_base_url is None
+
+
+async def test_the_key_that_is_there_is_tried_when_none_is_typed(
+    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-environment")
+    async with raw_server(WRONG_KEY) as server:
+        await services.config.profiles.update("default", {"anthropicBaseUrl": server.url})
+        assert (await check(jp_fetch, provider="anthropic"))[1]["verdict"] == "refused"
+        assert server.requests[0].headers["x-api-key"] == "sk-ant-environment"
+
+
+async def test_what_cannot_be_tried_is_named(services: Services, jp_fetch) -> None:
+    status, body = await check(jp_fetch, provider="nobody")
+    assert (status, body["field"]) == (400, "provider")
+    status, body = await check(jp_fetch, provider="openai", baseUrl="nowhere")
+    assert (status, body["code"]) == (400, "invalid_setting")
+    status, body = await check(jp_fetch, provider="anthropic")
+    assert (status, body["field"]) == (400, "apiKey")
+
+
+async def test_the_operators_rules_hold_for_a_key_that_is_tried(
+    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services.config, "_policy", OperatorPolicy(allowed_providers=("ollama",)))
+    status, body = await check(jp_fetch, provider="anthropic", key="sk-1")
+    assert (status, body["code"]) == (403, "forbidden_by_operator")

@@ -1,4 +1,5 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
+import { AskAnswers } from '../answers';
 import { ask, created, toolAsk, updated, waiting } from './asked';
 
 describe('AskBar', () => {
@@ -156,9 +157,21 @@ describe('AskBar', () => {
     );
     page.act(() => page.button('Run').click());
     expect(page.sent('askResponse')).toHaveLength(1);
-    page.wait(600);
+    page.wait(AskAnswers.PAUSE);
     page.act(() => page.button('Run').click());
     expect(page.sent('askResponse')[1]).toMatchObject({ messageTs: 2 });
+  });
+
+  it('should take no answer to a question nobody can have read, whoever answered the one before', () => {
+    page.begin(waiting([ask(1, 'command', 'ls')]));
+    page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
+    page.wait(AskAnswers.PAUSE * 3);
+    page.publish(created(ask(2, 'command', 'rm -r data')));
+    page.act(() => page.button('Run').click());
+    expect(page.sent('askResponse')).toEqual([]);
+    page.wait(AskAnswers.PAUSE);
+    page.act(() => page.button('Run').click());
+    expect(page.sent('askResponse')[0]).toMatchObject({ messageTs: 2 });
   });
 
   it('should take what is typed along with either answer, and say so', async () => {
@@ -281,14 +294,44 @@ describe('AskBar', () => {
       expect(bar()?.textContent).toContain('was interrupted');
     });
 
-    it('should say why the model gave no answer, and retry', () => {
+    it('should not call it an interruption when the person stopped it', () => {
+      page.begin(
+        waiting([ask(1, 'resume_task', '', { stoppedBy: 'person' })], {
+          currentTaskStatus: 'resumable'
+        })
+      );
+      expect(bar()?.textContent).toContain('You stopped this.');
+    });
+
+    it('should leave it to the row why the model gave no answer, and retry', async () => {
       page.begin(
         waiting([ask(1, 'api_req_failed', 'The key is not accepted.')], {
           currentTaskStatus: 'idle'
         })
       );
-      expect(bar()?.textContent).toContain('The key is not accepted.');
+      await page.settle();
+      expect(bar()?.textContent).toContain('The model gave no answer.');
+      expect(bar()?.textContent).not.toContain('The key is not accepted.');
+      expect(page.find('[data-ts="1"]')?.textContent).toContain(
+        'The key is not accepted.'
+      );
       expect(labels()).toEqual(['Retry', 'New conversation']);
+    });
+
+    it('should not urge to send again what was too long', () => {
+      page.begin(
+        waiting(
+          [
+            ask(1, 'api_req_failed', '', { modelFailure: { kind: 'overflow' } })
+          ],
+          { currentTaskStatus: 'idle' }
+        )
+      );
+      expect(
+        [...(bar()?.querySelectorAll('.jp-mod-accept') ?? [])].map(
+          ({ textContent }) => textContent
+        )
+      ).toEqual(['New conversation']);
     });
 
     it('should let one go on beyond a limit, or stop', () => {

@@ -3,6 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { addAsksCommands } from '../commands';
+import { AskAnswers } from '../answers';
 import { ask, settings, waiting } from './asked';
 
 describe('addAsksCommands', () => {
@@ -44,6 +45,7 @@ describe('addAsksCommands', () => {
         currentTaskStatus: 'resumable'
       })
     });
+    page.wait(AskAnswers.PAUSE);
     expect(page.commands.isEnabled('hdsp-agent:approve')).toBe(true);
     expect(page.commands.isEnabled('hdsp-agent:deny')).toBe(false);
     expect(page.commands.isEnabled('hdsp-agent:stop')).toBe(false);

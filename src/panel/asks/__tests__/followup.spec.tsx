@@ -1,5 +1,6 @@
+import type { ExtensionMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { ask, created, settings, waiting } from './asked';
+import { ask, waiting } from './asked';
 
 const QUESTION = {
   question: 'Which one?',
@@ -20,10 +21,21 @@ describe('FollowUp', () => {
   const countdown = () =>
     page.find('.jp-hdspAgent-ask-countdown')?.textContent ?? null;
   const suggestions = () => page.findAll('.jp-hdspAgent-ask-suggestion');
-  const automatic = settings({
-    autoApprovalEnabled: true,
-    alwaysAllowFollowupQuestions: true,
-    followupAutoApproveTimeoutMs: 60_000
+
+  /** What the task does, with a question answered by itself after so long. */
+  const progress = (left: number | null, at = 1_000): ExtensionMessage => ({
+    type: 'taskProgress',
+    taskId: 't',
+    status: 'interactive',
+    todos: [],
+    messageQueue: [],
+    tokenUsage: {
+      totalTokensIn: 0,
+      totalTokensOut: 0,
+      totalCost: 0,
+      contextTokens: 0
+    },
+    ...(left !== null && { autoAnswer: { at, left } })
   });
 
   it('should send a suggested answer, and leave what is typed where it is', async () => {
@@ -75,51 +87,51 @@ describe('FollowUp', () => {
   });
 
   it('should count down to the automatic answer, and stop when one wants it', async () => {
-    page.begin(
-      waiting([], { settings: automatic, currentTaskStatus: 'interactive' })
-    );
-    page.publish(created(ask(1, 'followup', QUESTION)));
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    expect(countdown()).toBeNull();
+    page.publish(progress(60_000));
     expect(countdown()).toContain('in 60 seconds.');
     page.wait(10_000);
     expect(countdown()).toContain('in 50 seconds.');
     page.act(() => page.button('Let me answer myself').click());
     expect(page.sent('cancelAutoApproval')[0]).toMatchObject({ taskId: 't' });
+    page.publish(progress(null));
     await page.settle(() => page.answer('cancelAutoApproval'));
     expect(countdown()).toBeNull();
   });
 
   it('should not answer for who has begun to write', () => {
-    page.begin(waiting([], { settings: automatic }));
-    page.publish(created(ask(1, 'followup', QUESTION)));
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    page.publish(progress(60_000));
     page.act(() => page.panel.services.state.setDraft('t', { text: 'I' }));
     page.act(() => page.panel.services.state.setDraft('t', { text: 'I t' }));
     expect(page.sent('cancelAutoApproval')).toHaveLength(1);
   });
 
-  it('should go on counting after a reload, by the time the question has', () => {
+  it('should go on counting after a reload, whatever the clock of the server says', () => {
     page.begin(
-      waiting([ask(Date.now() - 45_000, 'followup', QUESTION)], {
-        settings: automatic
+      waiting([ask(1, 'followup', QUESTION)], {
+        autoAnswer: { at: Date.now() + 3_600_000, left: 15_000 }
       })
     );
     expect(countdown()).toContain('in 15 seconds.');
   });
 
-  it('should say nothing where the clocks of server and page differ', () => {
-    page.begin(
-      waiting([ask(Date.now() + 90_000, 'followup', QUESTION)], {
-        settings: automatic
-      })
-    );
-    expect(countdown()).toBeNull();
+  it('should not begin anew when it is told of the same moment again', () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    page.publish(progress(60_000));
+    page.wait(20_000);
+    // On its way for long: what is left is not true any more.
+    page.publish(progress(55_000));
+    expect(countdown()).toContain('in 40 seconds.');
+    page.publish(progress(30_000, 2_000));
+    expect(countdown()).toContain('in 30 seconds.');
   });
 
-  it('should count nothing where nothing is answered automatically', () => {
-    page.begin(
-      waiting([ask(Date.now(), 'followup', QUESTION)], {
-        settings: settings({ ...automatic, autoApprovalEnabled: false })
-      })
-    );
+  it('should stop where somebody stopped it in another tab', () => {
+    page.begin(waiting([ask(1, 'followup', QUESTION)]));
+    page.publish(progress(60_000));
+    page.publish(progress(null));
     expect(suggestions()).toHaveLength(2);
     expect(countdown()).toBeNull();
   });

@@ -21,10 +21,10 @@ describe('rules', () => {
   const popup = () => page.find('.jp-hdspAgent-ask-popover');
 
   describe('Approve always', () => {
-    const open = async () => {
+    const open = async (change: Parameters<typeof settings>[0] = {}) => {
       page.begin(
         waiting([ask(1, 'command', 'git log -3')], {
-          settings: settings({ allowedCommands: ['ls'] })
+          settings: settings({ allowedCommands: ['ls'], ...change })
         })
       );
       await page.settle(() => page.button('Approve always…').click());
@@ -40,7 +40,9 @@ describe('rules', () => {
             taskId: 't',
             messageTs: 1,
             rules,
-            ...(reason ? { reason } : {})
+            ...(reason
+              ? { reason: { code: reason, message: 'English', params: {} } }
+              : {})
           }
         });
         page.answer('suggestRules');
@@ -54,18 +56,24 @@ describe('rules', () => {
       });
       await suggest([
         { kind: 'class', value: 'alwaysAllowExecute' },
-        { kind: 'command', value: 'git log', command: 'git log -3' },
-        { kind: 'command', value: 'git log -3', command: 'git log -3' }
+        { kind: 'command', value: 'git log -3', command: 'git log -3' },
+        { kind: 'command', value: 'git log', command: 'git log -3' }
       ]);
       expect(popup()?.textContent).toContain('Running shell commands');
       const radios = [...(popup()?.querySelectorAll('input') ?? [])];
       expect(radios.map(({ checked }) => checked)).toEqual([true, false]);
+      expect(popup()?.textContent).toContain(
+        'every command that begins with “git log -3” runs without asking'
+      );
       await page.settle(() => radios[1]?.click());
+      expect(popup()?.textContent).toContain(
+        'every command that begins with “git log” runs without asking'
+      );
       await page.settle(() => page.button('Add and approve').click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
         updatedSettings: {
           alwaysAllowExecute: true,
-          allowedCommands: ['ls', 'git log -3']
+          allowedCommands: ['ls', 'git log']
         }
       });
       expect(page.sent('askResponse')).toEqual([]);
@@ -75,6 +83,30 @@ describe('rules', () => {
         askResponse: 'yesButtonClicked'
       });
       expect(popup()).toBeNull();
+    });
+
+    it('should take the rule that allows least from who does not choose', async () => {
+      await open();
+      await suggest([
+        { kind: 'command', value: 'git log -3', command: 'git log -3' },
+        { kind: 'command', value: 'git log', command: 'git log -3' }
+      ]);
+      await page.settle(() => page.button('Add and approve').click());
+      expect(page.sent('updateSettings')[0]).toMatchObject({
+        updatedSettings: { allowedCommands: ['ls', 'git log -3'] }
+      });
+      await page.settle(() => page.answer('updateSettings'));
+    });
+
+    it('should say what a switch allows besides', async () => {
+      await open({ alwaysAllowExecute: true, alwaysAllowReadOnly: true });
+      await suggest([{ kind: 'class', value: 'autoApprovalEnabled' }]);
+      expect(popup()?.textContent).toContain(
+        'because they are switched on already: Reading, Running shell commands'
+      );
+      expect(popup()?.textContent).toContain(
+        'because they are allowed already: ls'
+      );
     });
 
     it('should approve nothing when the rule was not added', async () => {
@@ -94,8 +126,11 @@ describe('rules', () => {
 
     it('should say why there is no rule', async () => {
       await open();
-      await suggest([], 'It could do anything.');
-      expect(popup()?.textContent).toContain('It could do anything.');
+      await suggest([], 'rule_any_command');
+      expect(popup()?.textContent).toContain(
+        'This command can do anything, so no rule can cover it.'
+      );
+      expect(popup()?.textContent).not.toContain('English');
     });
 
     it('should lead to the rules there are', async () => {
@@ -154,7 +189,7 @@ describe('rules', () => {
         alwaysAllowWrite: false
       });
       expect(page.find('.jp-hdspAgent-autoApprove')?.textContent).toBe(
-        'Auto: 1'
+        'Auto: 1 kind'
       );
       expect(box('Reading')?.checked).toBe(true);
       await page.settle(() => box('Editing')?.click());

@@ -206,7 +206,8 @@ describe('changes of a conversation', () => {
           changes: [{ path: 'a.py', action: 'overwrite' }],
           moreChanges: 0,
           kept: ['mine.py'],
-          openNotebooks: ['b.ipynb']
+          openNotebooks: ['b.ipynb'],
+          incomplete: true
         }
       });
       expect(dialog()?.textContent).toContain('Changed: a.py');
@@ -219,6 +220,7 @@ describe('changes of a conversation', () => {
       expect(text).not.toContain('Changed: a.py');
       expect(text).toContain('a.py is as it was then');
       expect(text).toContain('mine.py stays as it is: you changed it since');
+      expect(text).toContain('What was done before the oldest state');
       expect(text).toContain('b.ipynb stays as it is: it is open in a tab');
       await press('Go back');
       expect(page.sent('rewindTask')[0]).toMatchObject({
@@ -374,6 +376,28 @@ describe('changes of a conversation', () => {
       expect(dialog()?.querySelector('input')).toBeNull();
       await press('Undo');
       expect(page.sent('undoConversation')).toHaveLength(1);
+    });
+
+    it('should count nothing where no words went', async () => {
+      begin({ undoable });
+      await foresee({ operation: 'undo', removed: 0, restored: 0 });
+      expect(bar()?.textContent).toContain('Messages were taken back.');
+    });
+
+    it('should ask where no words, but what was done since is set aside', async () => {
+      begin({ undoable });
+      await foresee({ operation: 'undo', removed: 0, restored: 4 });
+      page.act(() => page.button('Undo').click());
+      await foresee({
+        operation: 'undo',
+        removed: 0,
+        restored: 4,
+        toolCalls: 1,
+        effects: [{ kind: 'file', name: 'a.py', count: 1 }]
+      });
+      expect(dialog()?.textContent).toContain('Changed: a.py');
+      expect(page.sent('undoConversation')).toEqual([]);
+      await press('Cancel');
     });
 
     it('should offer to redo what was undone', async () => {

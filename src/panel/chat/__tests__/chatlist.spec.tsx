@@ -1,6 +1,8 @@
+import { CommandIDs } from '../../../commands/ids';
 import type { ClineMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PageLayout } from '../../__tests__/pagelayout';
+import { addChatCommands } from '../commands';
 
 function say(ts: number, text = `Message ${ts}`): ClineMessage {
   return { ts, type: 'say', say: 'text', text };
@@ -147,6 +149,22 @@ describe('the list of a conversation', () => {
     await page.settle(() => button()?.click());
     expect(box().scrollTop).toBe(4_000);
     expect(document.activeElement).toBe(box());
+  });
+
+  it('should lead to the newest by a command, with the focus where it is', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
+    await page.settle();
+    const added = addChatCommands(page.panel.services);
+    expect(page.commands.isEnabled(CommandIDs.showNewest)).toBe(true);
+    Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
+    Object.defineProperty(box(), 'clientHeight', { value: 600 });
+    await scrollTo(3_400);
+    await scrollTo(500);
+    const focused = document.activeElement;
+    await page.settle(() => void page.commands.execute(CommandIDs.showNewest));
+    expect(box().scrollTop).toBe(4_000);
+    expect(document.activeElement).toBe(focused);
+    added.dispose();
   });
 
   it('should keep the row the focus is in, wherever one scrolls', async () => {

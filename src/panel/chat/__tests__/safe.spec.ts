@@ -32,6 +32,15 @@ describe('HarmlessSanitizer', () => {
     expect(clean).not.toMatch(/<(form|button|video|audio)/);
   });
 
+  it('should let nothing be laid over what others say', () => {
+    const html =
+      '<div class="jp-Dialog jp-hdspAgent-ask note" style="position:absolute;top:-400px;color:red;background:white">x</div>';
+    const clean = sanitizer.sanitize(html);
+    expect(clean).not.toMatch(/jp-|position|top|background/);
+    expect(clean).toContain('class="note"');
+    expect(clean).toContain('color: red');
+  });
+
   it('should leave links, which do nothing by themselves', () => {
     const html = '<a href="https://elsewhere.test/">there</a>';
     expect(sanitizer.sanitize(html)).toContain('https://elsewhere.test/');

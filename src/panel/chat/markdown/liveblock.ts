@@ -78,11 +78,14 @@ export class LiveBlock implements IDisposable {
     let isPutOff = false;
     const begun = performance.now();
     try {
-      const widget = await this._options.blocks.render(text);
+      const widget = await this._options.blocks.render(
+        text,
+        () => !this._isDisposed
+      );
       isPutOff = this._shown !== null && this._isInUse;
       if (isPutOff) {
-        widget.dispose();
-      } else {
+        widget?.dispose();
+      } else if (widget) {
         this._show(text, widget);
       }
     } catch (reason) {

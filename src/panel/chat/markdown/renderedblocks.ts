@@ -8,6 +8,12 @@ import { Widget } from '@lumino/widgets';
 const KEPT = 400;
 
 /**
+ * For how many milliseconds blocks are rendered without a pause: maths alone
+ * may take as long for each.
+ */
+const SLICE = 12;
+
+/**
  * Rendered Markdown, kept for when its row comes into sight again: a row that
  * was there before has its height at once, and the list does not jump.
  */
@@ -42,9 +48,28 @@ export class RenderedBlocks implements IDisposable {
   }
 
   /**
-   * Render a block.
+   * Render a block, when those before it are, and the page has had time for
+   * other things in between.
+   *
+   * @param isWanted - Asked when its turn comes.
+   * @returns `null` if it was not wanted any more.
    */
-  async render(text: string): Promise<Widget> {
+  async render(text: string, isWanted: () => boolean): Promise<Widget | null> {
+    const turn = this._turn.then(() =>
+      isWanted() ? this._render(text) : null
+    );
+    this._turn = turn.then(this._pause, this._pause);
+    return turn;
+  }
+
+  private readonly _pause = async (): Promise<void> => {
+    if (performance.now() - this._since > SLICE) {
+      await new Promise(resolve => setTimeout(resolve));
+      this._since = performance.now();
+    }
+  };
+
+  private async _render(text: string): Promise<Widget> {
     const mimeType = 'text/markdown';
     const renderer = this._rendermime.createRenderer(mimeType);
     await renderer.renderModel(
@@ -75,6 +100,8 @@ export class RenderedBlocks implements IDisposable {
   }
 
   private readonly _rendermime: IRenderMimeRegistry;
+  private _turn: Promise<unknown> = Promise.resolve();
+  private _since = 0;
   private readonly _kept = new Map<string, Widget>();
   private _isDisposed = false;
 }

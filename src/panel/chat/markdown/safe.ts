@@ -82,15 +82,43 @@ namespace Private {
         node.removeAttribute(name);
       }
     }
-    if (/url\s*\(|image-set|@import/i.test(node.getAttribute('style') ?? '')) {
-      node.removeAttribute('style');
-    }
+    keepHarmlessStyle(node);
+    keepHarmlessClasses(node);
     for (const name of node.getAttributeNames()) {
       if (name.startsWith('data-commandlinker')) {
         node.removeAttribute(name);
       }
     }
   }
+
+  /**
+   * What is placed by itself could cover what others say, or a question.
+   */
+  function keepHarmlessStyle(node: Element): void {
+    if (!(node instanceof HTMLElement) || !node.hasAttribute('style')) {
+      return;
+    }
+    const kept = STYLES.map(name => [name, node.style.getPropertyValue(name)]);
+    node.removeAttribute('style');
+    for (const [name = '', value = ''] of kept) {
+      if (value && !/url\s*\(|image-set/i.test(value)) {
+        node.style.setProperty(name, value);
+      }
+    }
+  }
+
+  /**
+   * With our own classes a text could look like a question of the agent.
+   */
+  function keepHarmlessClasses(node: Element): void {
+    for (const name of [...node.classList]) {
+      if (/^(?:lm-|jp-(?!RenderedMermaid|mod-warning))/.test(name)) {
+        node.classList.remove(name);
+      }
+    }
+  }
+
+  const STYLES = ['color', 'font-weight', 'font-style', 'text-align'];
 
   function isInText(address: string | null): boolean {
     return address?.startsWith('data:image/') ?? false;

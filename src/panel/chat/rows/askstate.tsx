@@ -4,11 +4,19 @@ import type { ClineMessage } from '../../../generated/wire';
 import { pendingAsk } from '../../../state/pendingask';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
+import { Unseen } from '../../unseen';
 
 /**
  * What became of something the agent wants to do.
  */
-export type AskState = 'preparing' | 'waiting' | 'done' | 'refused' | 'unknown';
+export type AskState =
+  | 'preparing'
+  | 'waiting'
+  | 'done'
+  | 'denied'
+  | 'failed'
+  | 'refused'
+  | 'unknown';
 
 /**
  * What became of what a message asks for.
@@ -26,7 +34,7 @@ export function useAskState(message: ClineMessage): AskState {
     return 'preparing';
   }
   if (message.isAnswered !== undefined) {
-    return message.isAnswered ? 'done' : 'refused';
+    return message.isAnswered ? 'done' : stateOfRefused(message);
   }
   return isPending ? 'waiting' : 'unknown';
 }
@@ -39,6 +47,8 @@ export function AskBadge({ state }: { state: AskState }): JSX.Element | null {
   const labels: Readonly<Partial<Record<AskState, string>>> = {
     preparing: trans.__('Preparing…'),
     waiting: trans.__('Waits for you'),
+    denied: trans.__('Denied'),
+    failed: trans.__('Failed'),
     refused: trans.__('Not done')
   };
   const label = labels[state];
@@ -47,4 +57,32 @@ export function AskBadge({ state }: { state: AskState }): JSX.Element | null {
       {label}
     </span>
   ) : null;
+}
+
+/**
+ * Why something failed before anybody could be asked about it.
+ */
+export function AskFailure({
+  message: { failure, isAnswered }
+}: {
+  message: ClineMessage;
+}): JSX.Element | null {
+  return failure && isAnswered === false ? (
+    <p className="jp-hdspAgent-chat-failure">
+      <Unseen text={failure.split(NEXT_SENTENCE)[0]} />
+    </p>
+  ) : null;
+}
+
+/**
+ * What comes after the first sentence tells the model what to do about it.
+ */
+const NEXT_SENTENCE = /(?<=[.!?])\s+(?=\p{Lu})/u;
+
+/**
+ * Who or what it was that something was not done for; older conversations do
+ * not tell.
+ */
+function stateOfRefused({ denied, failure }: ClineMessage): AskState {
+  return denied ? 'denied' : failure ? 'failed' : 'refused';
 }

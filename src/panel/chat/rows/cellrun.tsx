@@ -14,6 +14,7 @@ import { readJson } from '../readjson';
 import { TerminalText } from '../terminaltext';
 import { useElapsed } from '../useelapsed';
 import type { IRowContent } from './content';
+import { RowHead } from './rowhead';
 
 /**
  * A cell the agent runs: how it fares, what it wrote, its value and pictures.
@@ -33,12 +34,7 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
   const name = run.number ? trans.__('Cell %1', run.number) : trans.__('Code');
   return (
     <div className="jp-hdspAgent-cellRun" data-state={run.state}>
-      <div className="jp-hdspAgent-chat-tool-head">
-        <runIcon.react
-          tag="span"
-          className="jp-hdspAgent-chat-tool-icon"
-          aria-hidden="true"
-        />
+      <RowHead icon={runIcon}>
         {run.path && run.cellId ? (
           <PlaceLink path={run.path} cellId={run.cellId}>
             {name}
@@ -52,7 +48,7 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
           </code>
         )}
         <RunState run={run} />
-      </div>
+      </RowHead>
       {run.reason && (
         <p className="jp-hdspAgent-chat-problem-text">{run.reason}</p>
       )}
@@ -99,8 +95,11 @@ function stateText(
   { state, durationMs }: Partial<CellExecuted>,
   trans: TranslationBundle
 ): string {
+  // Less than a second is at once, for a person.
   const took =
-    durationMs === undefined ? null : durationText(trans, durationMs);
+    durationMs === undefined || durationMs < 1_000
+      ? null
+      : durationText(trans, durationMs);
   switch (state) {
     case 'queued':
       return trans.__('Waits for its turn');

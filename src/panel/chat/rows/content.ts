@@ -3,6 +3,7 @@ import type * as React from 'react';
 import type { ClineMessage } from '../../../generated/wire';
 import { AnswerRow, ReasoningRow, ResultRow } from './answer';
 import { CellRunRow, KernelRow } from './cellrun';
+import { CheckpointRow } from './checkpoint';
 import { CommandRow, OutputRow } from './command';
 import { CondenseRow, TruncationRow } from './condense';
 import { LimitRow, MistakesRow, QuestionRow } from './question';
@@ -69,5 +70,6 @@ const CONTENTS: Readonly<Record<string, React.ComponentType<IRowContent>>> = {
   use_mcp_server: McpRow,
   mcp_server_response: McpRow,
   user_edit_todos: TodosRow,
+  checkpoint_saved: CheckpointRow,
   image: ImageRow
 };

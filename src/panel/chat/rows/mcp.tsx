@@ -10,6 +10,7 @@ import { Pictures } from '../pictures';
 import { readJson } from '../readjson';
 import { AskBadge, useAskState } from './askstate';
 import type { IRowContent } from './content';
+import { RowHead } from './rowhead';
 
 /**
  * A tool or a resource of a server of tools, and what it answered.
@@ -28,19 +29,16 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
   const images = [message, ...answers].flatMap(({ images }) => images ?? []);
   return (
     <div className="jp-hdspAgent-chat-tool" data-state={state}>
-      <div className="jp-hdspAgent-chat-tool-head">
-        <extensionIcon.react
-          tag="span"
-          className="jp-hdspAgent-chat-tool-icon"
-          aria-hidden="true"
-        />
-        <span className="jp-hdspAgent-chat-tool-words">
-          {use.serverName
+      <RowHead
+        icon={extensionIcon}
+        words={
+          use.serverName
             ? trans.__('%1: %2', use.serverName, use.toolName ?? use.uri ?? '')
-            : trans.__('Answer of a tool server')}
-        </span>
+            : trans.__('Answer of a tool server')
+        }
+      >
         <AskBadge state={state} />
-      </div>
+      </RowHead>
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}

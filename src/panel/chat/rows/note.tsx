@@ -20,7 +20,7 @@ export function NoteRow({ message, parts: _ }: IRowContent): JSX.Element {
   return (
     <div className="jp-hdspAgent-chat-note">
       {label && <div className="jp-hdspAgent-chat-note-label">{label}</div>}
-      {fields === null && text && message.say !== 'checkpoint_saved' && (
+      {fields === null && text && (
         <div className="jp-hdspAgent-chat-note-text">
           <BoundedText id={`${message.ts}:text`} text={text} />
         </div>
@@ -55,8 +55,6 @@ function labelOf(
   trans: TranslationBundle
 ): string | null {
   switch (ask ?? say) {
-    case 'checkpoint_saved':
-      return trans.__('Checkpoint');
     case 'shell_integration_warning':
       return trans.__('The command runs in a simpler way than intended.');
     case 'codebase_search_result':

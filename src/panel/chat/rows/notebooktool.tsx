@@ -33,7 +33,7 @@ export function CellEdits({
             ) : (
               <span>{editWords(edit, trans)}</span>
             )}
-            {(edit.added !== undefined || edit.removed !== undefined) && (
+            {isCounted(edits, edit) && (
               <DiffStats added={edit.added ?? 0} removed={edit.removed ?? 0} />
             )}
           </div>
@@ -42,6 +42,17 @@ export function CellEdits({
       ))}
     </ol>
   );
+}
+
+/**
+ * Whether the lines of a change are counted beside it: of a single one, that is
+ * at the head of the row already.
+ */
+function isCounted(
+  edits: readonly CellEdit[],
+  { added, removed }: CellEdit
+): boolean {
+  return edits.length > 1 && (added !== undefined || removed !== undefined);
 }
 
 /**
@@ -99,13 +110,28 @@ function editWords(
         ? trans.__('Move cell %1 below cell %2', cell, after)
         : trans.__('Move cell %1 to the top', cell);
     case 'changeType':
-      return trans.__('Turn cell %1 into %2', cell, cellType ?? '?');
+      return typeWords(cell, cellType, trans);
     case 'clearOutputs':
       return trans.__('Clear the output of cell %1', cell);
     case 'replace':
       return trans.__('Replace cell %1', cell);
     case 'edit':
       return trans.__('Change cell %1', cell);
+  }
+}
+
+function typeWords(
+  cell: string,
+  cellType: CellEdit['cellType'],
+  trans: TranslationBundle
+): string {
+  switch (cellType) {
+    case 'code':
+      return trans.__('Turn cell %1 into a code cell', cell);
+    case 'markdown':
+      return trans.__('Turn cell %1 into a Markdown cell', cell);
+    default:
+      return trans.__('Turn cell %1 into a raw cell', cell);
   }
 }
 

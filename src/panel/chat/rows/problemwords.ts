@@ -49,8 +49,9 @@ export function problemOf(
     case 'api_req_failed':
       return {
         ...plain,
-        title: trans.__('The model did not answer'),
-        ...modelAdvice(text, trans)
+        title: trans.__('The model gave no answer'),
+        advice: modelAdvice(message.modelFailure?.kind, trans),
+        section: 'models'
       };
     case 'diff_error':
       return {
@@ -97,28 +98,36 @@ export function problemOf(
 /**
  * What the server says when a model said nothing at all, as Roo Code does.
  */
-const NO_ANSWER = 'MODEL_NO_ASSISTANT_MESSAGES';
+export const NO_ANSWER = 'MODEL_NO_ASSISTANT_MESSAGES';
 
+/**
+ * What can be done when a model gave no answer; empty where the server's
+ * own words on it say that already.
+ */
 function modelAdvice(
-  text: string,
+  kind: string | undefined,
   trans: TranslationBundle
-): Pick<IProblem, 'advice' | 'section'> {
-  if (/\b(401|403)\b|api key|unauthori[sz]ed|authentication/i.test(text)) {
-    return {
-      advice: trans.__('Check the key of the model, then try again.'),
-      section: 'models'
-    };
+): string {
+  switch (kind) {
+    case 'overflow':
+    case 'overflow_output_budget':
+    case 'payload_too_large':
+      return trans.__(
+        'Condense the conversation or begin a new one; a model with a larger window helps too.'
+      );
+    case 'rate_limit':
+      return trans.__('Wait a little and try again, or use another model.');
+    case 'authentication':
+    case 'permission':
+    case 'model_not_found':
+    case 'quota':
+    case 'content_filter':
+    case 'network':
+    case 'tpm_request_too_large':
+      return '';
+    default:
+      return trans.__('Try again, or use another model.');
   }
-  if (/\b429\b|rate limit|quota/i.test(text)) {
-    return {
-      advice: trans.__('Wait a little and try again, or use another model.'),
-      section: 'models'
-    };
-  }
-  return {
-    advice: trans.__('Try again, or use another model.'),
-    section: 'models'
-  };
 }
 
 function parted(whole: string): { text: string; details: string } {

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
-import type { FollowUpData } from '../../../generated/wire';
+import type { ClineMessage, FollowUpData } from '../../../generated/wire';
+import { limitText, mistakesText } from '../../asks/halttexts';
 import { useMessage, useStore } from '../../hooks';
 import { usePanel } from '../../services';
 import { Markdown } from '../markdown/markdown';
@@ -13,7 +14,6 @@ import type { IRowContent } from './content';
  */
 export function QuestionRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
-  const state = useAskState(message);
   const text = message.text ?? '';
   const data = readJson<FollowUpData>(text);
   const answer = useAnswer(message.ts);
@@ -21,26 +21,25 @@ export function QuestionRow({ message, parts: _ }: IRowContent): JSX.Element {
   const question =
     data?.question ?? (text.startsWith('{') ? trans.__('…') : text);
   return (
-    <div className="jp-hdspAgent-chat-question" data-state={state}>
-      <div className="jp-hdspAgent-chat-question-head">
-        <span className="jp-hdspAgent-speaker">
-          {trans.__('The agent asks')}
-        </span>
-        <AskBadge state={state} />
-      </div>
-      <Markdown text={question} isGrowing={message.partial} />
-      {state !== 'waiting' && (data?.suggest?.length ?? 0) > 0 && (
-        <ul className="jp-hdspAgent-chat-question-answers">
-          {data?.suggest?.map((suggestion, index) => (
-            <li key={index} data-chosen={suggestion.answer === answer}>
-              {suggestion.answer === answer
-                ? trans.__('Chosen: %1', suggestion.answer)
-                : suggestion.answer}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <Asked
+      message={message}
+      speaker={trans.__('The agent asks')}
+      always={<Markdown text={question} isGrowing={message.partial} />}
+    >
+      {() =>
+        (data?.suggest?.length ?? 0) > 0 && (
+          <ul className="jp-hdspAgent-chat-question-answers">
+            {data?.suggest?.map((suggestion, index) => (
+              <li key={index} data-chosen={suggestion.answer === answer}>
+                {suggestion.answer === answer
+                  ? trans.__('Chosen: %1', suggestion.answer)
+                  : suggestion.answer}
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Asked>
   );
 }
 
@@ -62,20 +61,10 @@ function useAnswer(ts: number): string | null {
  */
 export function MistakesRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
-  const state = useAskState(message);
   return (
-    <div className="jp-hdspAgent-chat-question" data-state={state}>
-      <div className="jp-hdspAgent-chat-question-head">
-        <span className="jp-hdspAgent-speaker">
-          {trans.__('The agent does not get on')}
-        </span>
-        <AskBadge state={state} />
-      </div>
-      <p>{message.text}</p>
-      <p>
-        {trans.__('Tell it what to do differently, or use a stronger model.')}
-      </p>
-    </div>
+    <Asked message={message} speaker={trans.__('The agent does not get on')}>
+      {() => <p>{mistakesText(message.text, trans)}</p>}
+    </Asked>
   );
 }
 
@@ -84,28 +73,40 @@ export function MistakesRow({ message, parts: _ }: IRowContent): JSX.Element {
  */
 export function LimitRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  return (
+    <Asked message={message} speaker={trans.__('Limit reached')}>
+      {() => <p>{limitText(message.text, trans)}</p>}
+    </Asked>
+  );
+}
+
+/**
+ * Something that is asked.
+ *
+ * @param always - What it says in any case.
+ * @param children - What it says when it does not wait: while it does, that is
+ * said below, with the buttons.
+ */
+function Asked({
+  message,
+  speaker,
+  always,
+  children
+}: {
+  message: ClineMessage;
+  speaker: string;
+  always?: React.ReactNode;
+  children: () => React.ReactNode;
+}): JSX.Element {
   const state = useAskState(message);
-  const { type, count } =
-    readJson<{ type: string; count: number | string }>(message.text) ?? {};
   return (
     <div className="jp-hdspAgent-chat-question" data-state={state}>
       <div className="jp-hdspAgent-chat-question-head">
-        <span className="jp-hdspAgent-speaker">
-          {trans.__('Limit reached')}
-        </span>
+        <span className="jp-hdspAgent-speaker">{speaker}</span>
         <AskBadge state={state} />
       </div>
-      <p>
-        {type === 'cost'
-          ? trans.__(
-              'The agent has spent the $%1 it may spend without asking.',
-              count
-            )
-          : trans.__(
-              'The agent has asked the model as often as it may without asking you: %1 times.',
-              count
-            )}
-      </p>
+      {always}
+      {state !== 'waiting' && children()}
     </div>
   );
 }

@@ -2,11 +2,18 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineApiReqInfo, ClineMessage } from '../../../generated/wire';
-import { useStore } from '../../hooks';
+import { useMessage, useStore } from '../../hooks';
 import { usePanel } from '../../services';
-import { durationText, costText, shortCount } from '../../figures';
+import {
+  costText,
+  durationText,
+  fullCount,
+  shortCount,
+  whole
+} from '../../figures';
 import { readJson } from '../readjson';
 import { useElapsed } from '../useelapsed';
+import { hasSaid, isFailureTold, requestBefore } from '../wholeanswer';
 import type { IRowContent } from './content';
 
 /**
@@ -23,6 +30,8 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
     ({ state, order }) =>
       state?.currentTaskStatus === 'running' && order.at(-1) === message.ts
   );
+  const isBegun = useStore(store, store => hasSaid(store, message.ts));
+  const isTold = useStore(store, store => isFailureTold(store, message.ts));
   const isAsked = info.cost === undefined && info.tokensOut === undefined;
   const isThinking = isAsked && isWorking && !info.cancelReason;
   const elapsed = useElapsed(message.ts, isThinking);
@@ -34,21 +43,24 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
       </div>
     );
   }
+  // What was begun and stopped says so at its own end.
+  const isHere =
+    info.cancelReason && !(isBegun && info.cancelReason === 'user_cancelled');
   return (
     <div className="jp-hdspAgent-request">
-      {info.cancelReason && (
+      {isHere && (
         <span className="jp-hdspAgent-request-stopped">
-          {cancelText(info, trans)}
+          {cancelText(info, { isBegun, isTold }, trans)}
         </span>
       )}
       {info.tokensIn !== undefined && info.tokensOut !== undefined && (
         <span
           title={trans.__(
             '%1 tokens sent to the model, %2 received, %3 read from its cache, %4 written to it',
-            info.tokensIn,
-            info.tokensOut,
-            info.cacheReads ?? 0,
-            info.cacheWrites ?? 0
+            fullCount(info.tokensIn),
+            fullCount(info.tokensOut),
+            fullCount(info.cacheReads ?? 0),
+            fullCount(info.cacheWrites ?? 0)
           )}
         >
           {trans.__(
@@ -65,14 +77,40 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
 
 function cancelText(
   { cancelReason, streamingFailedMessage }: Partial<ClineApiReqInfo>,
+  { isBegun, isTold }: { isBegun: boolean; isTold: boolean },
   trans: TranslationBundle
 ): string {
   if (cancelReason === 'user_cancelled') {
     return trans.__('You stopped this answer.');
   }
-  return streamingFailedMessage
-    ? trans.__('The answer broke off: %1', streamingFailedMessage)
+  // One failure is told once.
+  const why = isTold ? '' : streamingFailedMessage;
+  if (!isBegun) {
+    return why ? trans.__('No answer: %1', why) : trans.__('No answer.');
+  }
+  return why
+    ? trans.__('The answer broke off: %1', why)
     : trans.__('The answer broke off.');
+}
+
+/**
+ * Says below the last words of an answer that the person stopped it there.
+ */
+export function StoppedHere({ ts }: { ts: number }): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const asked = useStore(store, store => requestBefore(store, ts));
+  const request = useMessage(store, asked ?? -1);
+  const isStopped = React.useMemo(
+    () =>
+      readJson<ClineApiReqInfo>(request?.text)?.cancelReason ===
+      'user_cancelled',
+    [request?.text]
+  );
+  return isStopped ? (
+    <p className="jp-hdspAgent-chat-stopped">
+      {trans.__('You stopped this answer.')}
+    </p>
+  ) : null;
 }
 
 /**
@@ -94,20 +132,34 @@ export function WaitRow({ message, parts: _ }: IRowContent): JSX.Element {
       <span>
         {isRetry
           ? isWaiting
-            ? trans.__('Trying again in %1 s.', seconds)
-            : trans.__('Tried again.')
+            ? whole(trans.__('Trying again in %1 s.', seconds))
+            : retryText(message, trans)
           : isWaiting
-            ? trans.__(
-                'Waiting %1 s: the profile limits how often the model is asked.',
-                seconds
+            ? whole(
+                trans.__(
+                  'Waiting %1 s: the profile limits how often the model is asked.',
+                  seconds
+                )
               )
             : trans.__('Waited for the limit of requests.')}
       </span>
       {isRetry && text && (
-        <span className="jp-hdspAgent-chat-quiet">{text}</span>
+        <span className="jp-hdspAgent-request-why">{text}</span>
       )}
     </div>
   );
+}
+
+/**
+ * What became of a wait before a retry: it may have been cut off.
+ */
+function retryText(
+  { modelFailure }: ClineMessage,
+  trans: TranslationBundle
+): string {
+  return modelFailure?.retried === false
+    ? trans.__('Not tried again.')
+    : trans.__('Tried again.');
 }
 
 function waitOf({ text = '' }: ClineMessage): {

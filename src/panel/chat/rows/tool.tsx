@@ -1,19 +1,22 @@
 import * as React from 'react';
 
+import { modeName } from '../../../settings/headings';
+import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Diff, DiffStats } from '../diff';
 import { PlaceLink } from '../placelink';
 import { readJson } from '../readjson';
-import { AskBadge, useAskState } from './askstate';
+import { AskBadge, AskFailure, useAskState } from './askstate';
 import { Batch } from './batch';
 import type { IRowContent } from './content';
 import { CellCodes, CellEdits } from './notebooktool';
+import { RowHead } from './rowhead';
 import { SubtaskLink } from './subtask';
 import { Checklist, parseChecklist } from './todos';
 import { toolIcon } from './toolicons';
 import type { Tool } from './toolwords';
-import { toolWords } from './toolwords';
+import { toolWords, viewWords } from './toolwords';
 
 /**
  * What the agent does with a tool: what, where, and what came of it.
@@ -25,24 +28,18 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
     () => readJson<Tool>(message.text) ?? {},
     [message.text]
   );
-  const Icon = toolIcon(tool.tool).react;
   const isByPerson = message.say === 'user_feedback_diff';
   const words = isByPerson
     ? trans.__('You changed what the agent wanted to write')
     : toolWords(tool, state !== 'done', trans);
   return (
     <div className="jp-hdspAgent-chat-tool" data-state={state}>
-      <div className="jp-hdspAgent-chat-tool-head">
-        <Icon
-          tag="span"
-          className="jp-hdspAgent-chat-tool-icon"
-          aria-hidden="true"
-        />
-        <span className="jp-hdspAgent-chat-tool-words">{words}</span>
+      <RowHead icon={toolIcon(tool.tool)} words={words}>
         <ToolPlace tool={tool} cellId={message.notebook?.cellId} />
         {tool.diffStats && <DiffStats {...tool.diffStats} />}
         <AskBadge state={state} />
-      </div>
+      </RowHead>
+      <AskFailure message={message} />
       <ToolFlags tool={tool} isProtected={message.isProtected} />
       <ToolBody ts={message.ts} tool={tool} />
     </div>
@@ -59,10 +56,11 @@ function ToolPlace({
   tool: Tool;
   cellId: string | undefined;
 }): JSX.Element | null {
-  const { trans } = usePanel();
-  const { path, startLine, regex, query, filePattern } = tool;
+  const { store, trans } = usePanel();
+  const modes = useStore(store, ({ state }) => state?.customModes);
+  const { path, startLine, regex, query, filePattern, mode } = tool;
   const sought = regex ?? query ?? tool.searchPattern;
-  const name = tool.skill ?? tool.command ?? tool.mode;
+  const name = tool.skill ?? tool.command;
   return (
     <>
       {sought && (
@@ -83,6 +81,7 @@ function ToolPlace({
       {name && !path && (
         <code className="jp-hdspAgent-chat-tool-sought">{name}</code>
       )}
+      {mode && !name && !path && <span>{modeName(trans, mode, modes)}</span>}
       {tool.kernel && <span>{tool.kernel}</span>}
     </>
   );
@@ -122,6 +121,7 @@ function ToolBody({
   ts: number;
   tool: Tool;
 }): JSX.Element | null {
+  const { trans } = usePanel();
   const id = String(ts);
   const { cellEdits, cells, batchDiffs, batchDirs, batchFiles } = tool;
   if (batchDiffs?.length || batchDirs?.length || batchFiles?.length) {
@@ -151,9 +151,10 @@ function ToolBody({
         </>
       );
     case 'readFile':
-    case 'readNotebook':
       // The content is only where the file is, and the reason which part of it.
       return <ToolText id={id} text={tool.reason} />;
+    case 'readNotebook':
+      return <ToolText id={id} text={viewWords(tool.reason, trans)} />;
     default:
       return <ToolText id={id} text={textOf(tool)} />;
   }

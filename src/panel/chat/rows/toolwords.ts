@@ -161,3 +161,30 @@ function changeWords(
     ? [trans.__('Change several files'), trans.__('Changed several files')]
     : [trans.__('Change a file'), trans.__('Changed a file')];
 }
+
+/**
+ * Which part of a notebook is read: how much of which cells.
+ */
+export function viewWords(
+  view: string | undefined,
+  trans: TranslationBundle
+): string | undefined {
+  const [, part, cells] =
+    /^(outline|cells|outputs)(?:: (.+))?$/.exec(view ?? '') ?? [];
+  switch (part) {
+    case 'outline':
+      return cells
+        ? trans.__('Its outline, cells %1', cells)
+        : trans.__('Its outline');
+    case 'cells':
+      return cells
+        ? trans.__('Its cells %1', cells)
+        : trans.__('All its cells');
+    case 'outputs':
+      return cells
+        ? trans.__('Its cells %1, with their outputs', cells)
+        : trans.__('All its cells, with their outputs');
+    default:
+      return view;
+  }
+}

@@ -11,8 +11,6 @@ import { addComposerCommands } from '../commands';
 import { StarterPrompts } from '../starterprompts';
 import { READY, WORKING, WrittenPanel } from './writtenpanel';
 
-declare const globalThis: { IS_REACT_ACT_ENVIRONMENT: boolean };
-
 /** A tracker with these notebooks, the first in front; null for none. */
 class Front {
   constructor(paths: readonly string[]) {
@@ -186,9 +184,7 @@ describe('a conversation that is yet to begin', () => {
     });
     expect(page.field).toBeNull();
     // Not within act(), which would put off what React does at once in a page.
-    globalThis.IS_REACT_ACT_ENVIRONMENT = false;
     await page.commands.execute(CommandIDs.ask);
-    globalThis.IS_REACT_ACT_ENVIRONMENT = true;
     expect(document.activeElement).toBe(page.field);
     expect(page.commands.label(CommandIDs.ask, { isLauncher: true })).toBe(
       'Agent'

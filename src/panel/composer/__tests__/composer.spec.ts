@@ -149,7 +149,7 @@ describe('Composer', () => {
       type('Plot it');
       page.act(() => page.server.socket.drop());
       expect(page.find('.jp-hdspAgent-composer-note')?.textContent).toContain(
-        'What you type stays here'
+        'what you type stays here'
       );
       await page.settle(() => press('Enter'));
       expect(page.sent('newTask')).toEqual([]);

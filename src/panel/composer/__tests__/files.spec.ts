@@ -1,5 +1,4 @@
 import { MimeData } from '@lumino/coreutils';
-import * as React from 'react';
 
 import { attachment } from './drafts';
 import { READY, WrittenPanel } from './writtenpanel';
@@ -27,14 +26,14 @@ describe('files that go along', () => {
   async function happen(type: string, properties: object): Promise<Event> {
     const event = new Event(type, { bubbles: true, cancelable: true });
     Object.assign(event, properties);
-    await React.act(async () => {
+    await page.during(async () => {
       page.field.dispatchEvent(event);
       await new Promise(resolve => setTimeout(resolve, 100));
     });
     return event;
   }
-  const paste = (files: File[], types = ['Files']) =>
-    happen('paste', { clipboardData: { files, types } });
+  const paste = (files: File[], types = ['Files'], text = '') =>
+    happen('paste', { clipboardData: { files, types, getData: () => text } });
   const drop = (...files: File[]) =>
     happen('drop', { dataTransfer: { files, types: ['Files'] } });
 
@@ -51,6 +50,17 @@ describe('files that go along', () => {
     );
     expect(event.defaultPrevented).toBe(false);
     expect(draft().images).toEqual([]);
+  });
+
+  it('should be a pasted text that is too long to be read in the field', async () => {
+    const long = 'x'.repeat(20_001);
+    const event = await paste([], ['text/plain'], long);
+    expect(event.defaultPrevented).toBe(true);
+    const [attached] = draft().attachments;
+    expect([attached?.label, attached?.content]).toEqual([
+      'Pasted text.txt',
+      long
+    ]);
   });
 
   it('should be dropped text files', async () => {

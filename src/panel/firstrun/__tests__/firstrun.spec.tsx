@@ -1,5 +1,6 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import type { ExtensionState, ProfileEntry } from '../../../generated/wire';
+import type { KeyCheckView } from '../../../generated/rest';
 import { anItem } from '../../header/__tests__/conversations';
 import { RestServer, refusal } from '../../history/__tests__/restserver';
 
@@ -89,12 +90,17 @@ describe('FirstRun', () => {
       ]
     }));
     rest.answers.set('GET history', () => ({ taskHistory: [], total: 0 }));
+    tried({ verdict: 'accepted' });
   });
 
   afterEach(() => {
     page.dispose();
     rest.dispose();
   });
+
+  function tried(check: KeyCheckView): void {
+    rest.answers.set('POST setup/check', () => check);
+  }
 
   function found(candidates: object[], refused: string[] = []): void {
     rest.answers.set('GET setup/candidates', () => ({
@@ -180,6 +186,20 @@ describe('FirstRun', () => {
       });
     });
 
+    it('should say that a key which was found does not work', async () => {
+      found([CLAUDE]);
+      tried({ verdict: 'refused', kind: 'authentication' });
+      page.begin(using(aProfile()));
+      await settle();
+      await settle(() => page.button('Use Anthropic').click());
+      expect(rest.of('POST setup/check')[0].body).toEqual({
+        provider: 'anthropic'
+      });
+      expect(page.find('[role="alert"]')?.textContent).toContain(
+        'does not accept the key in the environment variable ANTHROPIC_API_KEY.'
+      );
+    });
+
     it('should say why a candidate cannot be used', async () => {
       found([CLAUDE]);
       rest.answers.set('POST setup/use', () =>
@@ -214,7 +234,9 @@ describe('FirstRun', () => {
 
     function changes(): string[] {
       return rest.asked
-        .filter(({ method }) => method !== 'GET')
+        .filter(
+          ({ method, path }) => method !== 'GET' && path !== 'setup/check'
+        )
         .map(
           ({ method, path, body }) =>
             `${method} ${path} ${JSON.stringify(body)}`
@@ -266,6 +288,53 @@ describe('FirstRun', () => {
         'PUT secrets/Anthropic/apiKey {"value":"sk-1"}',
         'PATCH profiles/Anthropic {"settings":{"apiProvider":"anthropic"}}'
       ]);
+    });
+
+    const writeKey = async (key: string) => {
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', key);
+      await settle(() => page.button('Next').click());
+    };
+    const said = () => page.find('[role="alert"]')?.textContent ?? null;
+
+    it('should try a key before it is kept, and say what to do with a wrong one', async () => {
+      tried({ verdict: 'refused', kind: 'authentication' });
+      await writeKey(' sk-wrong ');
+      expect(rest.of('POST setup/check')[0].body).toEqual({
+        provider: 'anthropic',
+        key: 'sk-wrong'
+      });
+      expect(said()).toContain('Anthropic does not accept this key. Check');
+      expect(() => page.button('Save it anyway')).toThrow();
+      expect(changes()).toEqual([]);
+      // Another one is another matter.
+      fill('input[type="password"]', 'sk-right');
+      expect(said()).toBeNull();
+      tried({ verdict: 'accepted' });
+      await settle(() => page.button('Next').click());
+      expect(text()).toContain('Step 2 of 2');
+      expect(changes()[0]).toBe('PUT secrets/work/apiKey {"value":"sk-right"}');
+    });
+
+    it('should keep a key that cannot be tried, if one wants that', async () => {
+      tried({ verdict: 'unreachable', kind: 'network' });
+      await writeKey('sk-1');
+      expect(said()).toContain('Anthropic could not be reached.');
+      expect(changes()).toEqual([]);
+      await settle(() => page.button('Try again').click());
+      expect(rest.of('POST setup/check')).toHaveLength(2);
+      await settle(() => page.button('Save it anyway').click());
+      expect(rest.of('POST setup/check')).toHaveLength(2);
+      expect(text()).toContain('Step 2 of 2');
+      expect(changes()).toHaveLength(2);
+    });
+
+    it('should go on where the provider says nothing of the key', async () => {
+      tried({ verdict: 'untold' });
+      await writeKey('sk-1');
+      expect(text()).toContain('Step 2 of 2');
     });
 
     it('should change nothing when the key cannot be kept', async () => {

@@ -23,7 +23,7 @@ describe('onDemand', () => {
   });
 
   afterEach(() => {
-    React.act(() => root.unmount());
+    page.act(() => root.unmount());
     page.dispose();
   });
 

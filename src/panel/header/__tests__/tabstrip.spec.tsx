@@ -49,13 +49,34 @@ describe('TabStrip', () => {
     ]);
   });
 
+  it('should say which conversation an error stopped, though it waits for somebody too', () => {
+    page.begin({
+      openTasks: [
+        anOpenTask('a', 'Sales', { needsYou: true, failed: true }),
+        anOpenTask('b', 'Rows', { status: 'none', failed: true })
+      ]
+    });
+    expect(tabs().map(tab => tab.getAttribute('aria-label'))).toEqual([
+      'Sales, stopped by an error',
+      'Rows, stopped by an error',
+      null
+    ]);
+    expect(tabs()[0].title).toBe('Sales (stopped by an error)');
+    expect(tabs()[1].dataset.phase).toBe('failed');
+  });
+
   it('should leave out of a title what went along with the first message', () => {
     const cell = '<attachment kind="cell" path="a.ipynb" label="Cell 3"> x…';
     page.begin({
       openTasks: [
         anOpenTask('a', `Explain this ${cell}`),
         anOpenTask('b', cell),
-        anOpenTask('c', 'Explain <attachment ki…')
+        anOpenTask('c', 'Explain <attachment ki…'),
+        anOpenTask(
+          'd',
+          '<attachment kind="file" path="x" label="a&#10;b\u202Ecod.exe &amp; 🎉.py">'
+        ),
+        anOpenTask('e', '', { pictures: 2 })
       ]
     });
     expect(
@@ -64,6 +85,8 @@ describe('TabStrip', () => {
       'Explain this',
       'Cell 3',
       'Explain <attachment ki…',
+      'a bcod.exe & 🎉.py',
+      '2 pictures',
       'New conversation'
     ]);
   });

@@ -1,3 +1,5 @@
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { RestServer } from '../../history/__tests__/restserver';
 import { addHeaderCommands } from '../commands';
@@ -68,6 +70,47 @@ describe('TaskHeader', () => {
       taskHistoryItem: anItem({ id: 'other', ...called('Rows') })
     });
     expect(title()).toBe('Sales 2025');
+  });
+
+  it('should open the notebook, follow its new name, and say when it is gone', async () => {
+    page.dispose();
+    const opened: string[] = [];
+    const documents = {
+      findWidget: () => undefined,
+      openOrReveal: (path: string) => {
+        opened.push(path);
+        return {};
+      },
+      services: {
+        contents: {
+          get: (path: string) =>
+            path === 'new.ipynb'
+              ? Promise.resolve({})
+              : Promise.reject(new Error(path))
+        }
+      }
+    };
+    page = new OpenedPanel({
+      documents: documents as unknown as IDocumentManager
+    });
+    const button = () =>
+      page.find('.jp-hdspAgent-task-notebook') as HTMLElement;
+    page.begin(showing(anItem({ notebook: { path: 'old.ipynb' } })));
+    await page.settle(() => button().click());
+    expect(opened).toEqual([]);
+    expect(page.find('.jp-hdspAgent-task')?.textContent).toContain(
+      'old.ipynb is not there any more.'
+    );
+    page.publish({
+      type: 'taskHistoryItemUpdated',
+      taskHistoryItem: anItem({ notebook: { path: 'new.ipynb' } })
+    });
+    expect(button().textContent).toBe('new.ipynb');
+    expect(page.find('.jp-hdspAgent-task')?.textContent).not.toContain(
+      'not there'
+    );
+    await page.settle(() => button().click());
+    expect(opened).toEqual(['new.ipynb']);
   });
 
   it('should be renamed in place', async () => {

@@ -19,6 +19,13 @@ describe('HistoryView', () => {
     rest = new RestServer();
     listed = { taskHistory: ITEMS, total: 3 };
     rest.answers.set('GET history', () => listed);
+    rest.answers.set('GET history/places', () => ({
+      workspaces: [{ path: '/work/project', tasks: 7 }],
+      notebooks: [
+        { path: 'a.ipynb', tasks: 3 },
+        { path: 'deep/b.ipynb', tasks: 1 }
+      ]
+    }));
     page = new OpenedPanel();
     addHeaderCommands(page.panel.services);
   });
@@ -118,6 +125,66 @@ describe('HistoryView', () => {
     expect(rest.of('GET history').at(-1)?.query).toEqual({ sort: 'newest' });
   });
 
+  it('should mark what was found in a title, and not say the title twice', async () => {
+    const found = (parts: object[]) => {
+      listed = {
+        taskHistory: [anItem({ id: 'a', task: 'Read all\nthe rows of it' })],
+        total: 1,
+        snippets: { a: { field: 'task', parts } }
+      };
+    };
+    found([
+      { text: 'Read all the ', found: false },
+      { text: 'rows', found: true },
+      { text: ' of…', found: false }
+    ]);
+    await open();
+    expect(page.find('.jp-hdspAgent-history-title')?.innerHTML).toBe(
+      'Read all the <mark>rows</mark> of it'
+    );
+    expect(page.find('.jp-hdspAgent-history-snippet')).toBeNull();
+    // Far into a long first message it does add something.
+    found([
+      { text: '…', found: false },
+      { text: 'rows', found: true },
+      { text: ' of it', found: false }
+    ]);
+    set('input[type="search"]', 'rows');
+    await wait(300);
+    expect(page.find('.jp-hdspAgent-history-title')?.innerHTML).toBe(
+      'Read all the rows of it'
+    );
+    expect(page.find('.jp-hdspAgent-history-snippet')?.innerHTML).toBe(
+      '…<mark>rows</mark> of it'
+    );
+  });
+
+  it('should offer every place there is, with how many conversations it has', async () => {
+    await open();
+    page.act(() => page.button('Filter by folder, notebook and date').click());
+    await wait(0);
+    const offered = (nth: number) =>
+      page
+        .findAll(`.jp-hdspAgent-history-more label:nth-child(${nth}) option`)
+        .map(({ textContent }) => textContent);
+    expect(offered(1)).toEqual(['Every folder', '/work/project (7)']);
+    expect(offered(2)).toEqual([
+      'Every notebook',
+      'a.ipynb (3)',
+      'deep/b.ipynb (1)'
+    ]);
+    set(
+      '.jp-hdspAgent-history-more label:nth-child(1) select',
+      '/work/project',
+      'change'
+    );
+    await wait(0);
+    expect(rest.of('GET history').at(-1)?.query).toEqual({
+      sort: 'newest',
+      workspace: '/work/project'
+    });
+  });
+
   it('should take the order and the favorites from the server', async () => {
     await open();
     set('.jp-hdspAgent-history-filters select', 'mostExpensive', 'change');
@@ -136,6 +203,7 @@ describe('HistoryView', () => {
     };
     await open();
     page.act(() => page.button('Filter by folder, notebook and date').click());
+    await wait(0);
     set(
       '.jp-hdspAgent-history-more label:nth-child(2) select',
       'a.ipynb',

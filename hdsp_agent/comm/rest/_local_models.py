@@ -1,0 +1,128 @@
+"""Embedded models: which there are, getting one, removing it, and the process that runs one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ...errors import InvalidInput
+from ...local import Consent, LocalModels, ModelState, RuntimeStatus, is_installed
+from ...messages import error_body
+from ._endpoint import RestHandler, endpoint
+from ._local_bodies import GetLocalModel, LocalModelList, LocalModelView, LocalRuntimeView, RemovedLocalModel
+
+__all__ = ["CancelLocalModelHandler", "LocalModelHandler", "LocalModelsHandler", "LocalRuntimeHandler"]
+
+
+class _LocalModelsBase(RestHandler):
+    @property
+    def local(self) -> LocalModels:
+        """The embedded models of this server."""
+        return self.services.local_models
+
+
+class LocalModelsHandler(_LocalModelsBase):
+    """`GET local-models`"""
+
+    @endpoint("Embedded models: what there is of each, and whether one runs", answer=LocalModelList)
+    async def get(self) -> LocalModelList:
+        """While one is fetched, ask again to see how far it is."""
+        return LocalModelList(
+            allowed=self.local.allowed,
+            installed=await asyncio.to_thread(is_installed),
+            folder=str(self.local.folder.path),
+            free=await asyncio.to_thread(self.local.folder.free),
+            models=[_model(state) for state in await self.local.states()],
+            runtime=_runtime(await self.local.runtime.status()),
+        )
+
+
+class LocalModelHandler(_LocalModelsBase):
+    """`GET`, `POST` and `DELETE local-models/{model}`"""
+
+    @endpoint("One embedded model: what there is of it", answer=LocalModelView)
+    async def get(self, model: str) -> LocalModelView:
+        """See the list."""
+        return _model(await self.local.state(model))
+
+    @endpoint("Begin to fetch an embedded model", answer=LocalModelView, body=GetLocalModel, action="write", status=202)
+    async def post(self, model: str, *, body: GetLocalModel) -> LocalModelView:
+        """It goes on in the background; one that was cut goes on from where it stopped."""
+        consent = Consent(body.consent.licence, body.consent.size) if body.consent is not None else None
+        await self.local.begin(model, consent, path=_path(body.path))
+        return _model(await self.local.state(model))
+
+    @endpoint("Delete an embedded model, or what was fetched of it", answer=RemovedLocalModel, action="write")
+    async def delete(self, model: str) -> RemovedLocalModel:
+        """Fetching it is stopped first, and so is its process if it is idle."""
+        return RemovedLocalModel(freed=await self.local.remove(model))
+
+
+class CancelLocalModelHandler(_LocalModelsBase):
+    """`POST local-models/{model}/cancel`"""
+
+    @endpoint("Stop fetching an embedded model", answer=LocalModelView, action="write")
+    async def post(self, model: str) -> LocalModelView:
+        """What has come is kept for the next try."""
+        await self.local.cancel(model)
+        return _model(await self.local.state(model))
+
+
+class LocalRuntimeHandler(_LocalModelsBase):
+    """`GET` and `DELETE local-runtime`"""
+
+    @endpoint("The process that runs the embedded model", answer=LocalRuntimeView)
+    async def get(self) -> LocalRuntimeView:
+        """Its state, memory and speed, and why it last failed."""
+        return _runtime(await self.local.runtime.status())
+
+    @endpoint("End the process that runs the embedded model, if it is idle", answer=LocalRuntimeView, action="write")
+    async def delete(self) -> LocalRuntimeView:
+        """Its memory is free again; the next request starts it."""
+        await self.local.runtime.release()
+        return _runtime(await self.local.runtime.status())
+
+
+def _path(given: str | None) -> Path | None:
+    if given is None:
+        return None
+    path = Path(given).expanduser()
+    if not path.is_absolute():
+        raise InvalidInput("Name the file with its whole path.", field="path")
+    return path
+
+
+def _model(state: ModelState) -> LocalModelView:
+    model = state.model
+    return LocalModelView(
+        id=model.id,
+        name=model.name,
+        is_default=state.is_default,
+        parameters=model.parameters,
+        quantization=model.quantization,
+        size=model.size,
+        memory=model.memory,
+        context=model.context,
+        output=model.output,
+        licence=model.licence,
+        licence_url=model.licence_url,
+        state=state.presence,
+        done=state.done,
+        source=state.source,
+        failure=error_body(state.failure) if state.failure is not None else None,
+    )
+
+
+def _runtime(status: RuntimeStatus) -> LocalRuntimeView:
+    failure = status.failure
+    return LocalRuntimeView(
+        state=status.state,
+        model=status.model,
+        memory=status.memory,
+        waiting=status.waiting,
+        start_seconds=status.start_seconds,
+        reading_speed=status.speed.reading,
+        writing_speed=status.speed.writing,
+        failure=error_body(failure.error) if failure is not None else None,
+        failed_at=failure.at if failure is not None else None,
+    )

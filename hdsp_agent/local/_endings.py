@@ -1,0 +1,81 @@
+"""Why the process that runs the model is not there: what it said, and how it ended, as an error people can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ._errors import CpuTooOld, RuntimeFailed, RuntimeMissing, TooLittleMemory
+
+__all__ = ["ending", "missing", "refusal", "too_little_memory"]
+
+_ILLEGAL_INSTRUCTION: Final = frozenset({-4, 132, -1073741795, 3221225501})
+_KILLED: Final = frozenset({-9, 137})
+_NO_MEMORY: Final = re.compile(
+    r"failed to allocate|unable to allocate|bad_alloc|out of memory|cannot allocate memory|ENOMEM", re.IGNORECASE
+)
+_LOG_HEAD: Final = re.compile(r"^[\d.]+ [EWID] (?:\w+\s+)?[\w~]+: ")
+_LONGEST: Final = 300
+
+
+def missing() -> RuntimeMissing:
+    """The error for a machine where models cannot be run at all."""
+    return RuntimeMissing(
+        "The embedded model needs an extra that is not installed. Install it with: pip install 'hdsp-agent[local]'. Then "
+        "restart the server."
+    )
+
+
+def too_little_memory(name: str, needed: int | None, free: int | None) -> TooLittleMemory:
+    """The error for a model that does not fit."""
+    numbers = f": it takes about {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free" if needed and free else ""
+    return TooLittleMemory(
+        f"There is too little memory to run {name}{numbers}. Close other programs or notebooks, or choose a smaller model "
+        "or a smaller window.",
+        model=name,
+        needed=round(needed / 1e6) if needed else None,
+        free=round(free / 1e6) if free is not None else None,
+    )
+
+
+def refusal(name: str, failed: str, reason: str, log: Sequence[str]) -> RuntimeMissing | RuntimeFailed:
+    """The error for a process that could not load the model and said so."""
+    if failed == "missing":
+        return missing()
+    if failed == "import":
+        return _failed(name, f"its runtime cannot be loaded: {reason}")
+    if any(_NO_MEMORY.search(line) for line in log):
+        return too_little_memory(name, None, None)
+    return _failed(name, _last_words(log) or reason)
+
+
+def ending(name: str, code: int | None, log: Sequence[str]) -> RuntimeFailed:
+    """The error for a process that ended by itself."""
+    if code in _ILLEGAL_INSTRUCTION:
+        return CpuTooOld(
+            "This machine's processor lacks instructions (such as AVX2) that the embedded model needs. Use a model service "
+            "or a model server on another machine instead.",
+            model=name,
+        )
+    if any(_NO_MEMORY.search(line) for line in log):
+        return too_little_memory(name, None, None)
+    if code in _KILLED:
+        return TooLittleMemory(
+            f"The process that runs {name} was killed, most likely because memory ran out. It is started again when it is "
+            "needed. Close other programs or notebooks if this goes on.",
+            model=name,
+        )
+    return _failed(name, _last_words(log) or f"its process ended with {code}")
+
+
+def _failed(name: str, reason: str) -> RuntimeFailed:
+    return RuntimeFailed(
+        f"{name} cannot be run: {reason}. It is started again when it is needed.", model=name, reason=reason
+    )
+
+
+def _last_words(log: Sequence[str]) -> str:
+    """The first error of the log: those after it follow from it."""
+    told = (_LOG_HEAD.sub("", line).strip() for line in log if " E " in line)
+    return next((line.rstrip(".")[:_LONGEST] for line in told if line), "")

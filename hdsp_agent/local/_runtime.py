@@ -1,0 +1,223 @@
+"""One model running at a time, for as long as somebody needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from time import monotonic
+from typing import Final, Literal
+
+from ..errors import HdspAgentError, Unavailable
+from ._child import Child, ModelFile
+from ._endings import missing, too_little_memory
+from ._memory import available_memory, memory_of
+
+__all__ = ["Endpoint", "LocalRuntime", "RuntimeFailure", "RuntimeState", "RuntimeStatus", "Speed", "is_installed"]
+
+logger = logging.getLogger(__name__)
+
+_LIBRARY: Final = "xllamacpp"
+_LAST_BREATH_SECONDS: Final = 1.0
+"""A process that dies is heard of a moment after its connections are."""
+
+RuntimeState = Literal["stopped", "starting", "ready", "busy"]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where the model can be asked, and with which key."""
+
+    url: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Tokens a second, as last measured."""
+
+    reading: float | None = None
+    writing: float | None = None
+
+
+@dataclass(frozen=True)
+class RuntimeFailure:
+    """Why the model was last not there."""
+
+    error: HdspAgentError
+    at: datetime
+
+
+@dataclass(frozen=True)
+class RuntimeStatus:
+    """How the runtime is."""
+
+    state: RuntimeState
+    model: str | None = None
+    process_id: int | None = None
+    memory: int | None = None
+    waiting: int = 0
+    """Requests that wait for their turn."""
+    start_seconds: float | None = None
+    """How long the last start took."""
+    speed: Speed = Speed()
+    failure: RuntimeFailure | None = None
+
+
+def is_installed() -> bool:
+    """Whether the extra is there. It looks at the disk: call it in a thread."""
+    return importlib.util.find_spec(_LIBRARY) is not None
+
+
+class LocalRuntime:
+    """Starts the model on demand, lets one request after the other have it, and ends it when nobody wants it."""
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Lock()
+        self._child: Child | None = None
+        self._state: RuntimeState = "stopped"
+        self._waiting = 0
+        self._start_seconds: float | None = None
+        self._speed = Speed()
+        self._failure: RuntimeFailure | None = None
+        self._idle: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    @asynccontextmanager
+    async def turn(self, file: ModelFile) -> AsyncIterator[Endpoint]:
+        """The model for one request, in the order in which they came; a task asks for its next turn behind the others.
+
+        Raises RuntimeMissing, RuntimeFailed, or Unavailable while the server stops. What breaks off within because the
+        model's process died is raised as RuntimeFailed.
+        """
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            await self._stop_waiting_for_idleness()
+            child = await self._ready(file)
+            self._state = "busy"
+            try:
+                yield Endpoint(child.url, child.key)
+            except Exception as error:
+                failure = await child.failure(_LAST_BREATH_SECONDS)
+                if failure is None:
+                    raise
+                raise self._failed(failure) from error
+        finally:
+            if self._child is not None and self._child.is_running:
+                self._state = "ready"
+                self._idle = asyncio.create_task(self._end_when_idle(file.idle_seconds), name="embedded model idle")
+            else:
+                self._state = "stopped"
+            self._turns.release()
+
+    def measured(self, *, reading: float | None, writing: float | None) -> None:
+        """Remember how fast the model was."""
+        self._speed = Speed(reading or self._speed.reading, writing or self._speed.writing)
+
+    async def status(self) -> RuntimeStatus:
+        """How it is now."""
+        child = self._child if self._child is not None and self._child.is_running else None
+        status = RuntimeStatus(
+            state="stopped" if child is None and self._state != "starting" else self._state,
+            waiting=self._waiting,
+            start_seconds=self._start_seconds,
+            speed=self._speed,
+            failure=self._failure,
+        )
+        if child is None:
+            return status
+        memory = await asyncio.to_thread(memory_of, child.pid)
+        return replace(status, model=child.file.id, process_id=child.pid, memory=memory)
+
+    def runs(self, model: str) -> bool:
+        """Whether this model is loaded or about to be."""
+        return self._child is not None and self._child.is_running and self._child.file.id == model
+
+    async def release(self) -> bool:
+        """Give its memory back now; False if it is at work."""
+        if self._turns.locked():
+            return False
+        async with self._turns:
+            await self._stop_waiting_for_idleness()
+            await self._end()
+        return True
+
+    async def stop(self) -> None:
+        """End it, whatever it does. Nobody gets it again."""
+        self._stopping = True
+        await self._stop_waiting_for_idleness()
+        await self._end()
+
+    async def _ready(self, file: ModelFile) -> Child:
+        self._check_open()
+        if self._child is not None and self._child.is_running and self._child.file == file:
+            return self._child
+        if self._child is not None and not self._child.is_running:
+            # It ended between two requests.
+            failure = await self._child.failure(_LAST_BREATH_SECONDS)
+            if failure is not None:
+                self._failed(failure)
+        await self._end()
+        self._state = "starting"
+        began = monotonic()
+        try:
+            await self._check(file)
+            child = await Child.start(file)
+        except HdspAgentError as error:
+            raise self._failed(error) from None
+        self._start_seconds = monotonic() - began
+        try:
+            self._check_open()
+        except Unavailable:
+            await child.close(at_once=True)
+            raise
+        self._child, self._failure = child, None
+        logger.info("The embedded model %s is ready after %.1f s", file.id, self._start_seconds)
+        return child
+
+    def _check_open(self) -> None:
+        if self._stopping:
+            raise Unavailable("The server is stopping. Try again when it is back.")
+
+    async def _check(self, file: ModelFile) -> None:
+        if not await asyncio.to_thread(is_installed):
+            raise missing()
+        free = await asyncio.to_thread(available_memory)
+        if free is not None and free < file.memory:
+            # Better refused than run: the system would end some process, and people's kernels are the largest.
+            raise too_little_memory(file.name, file.memory, free)
+
+    def _failed(self, error: HdspAgentError) -> HdspAgentError:
+        self._failure = RuntimeFailure(error, datetime.now(tz=timezone.utc))
+        logger.warning("The embedded model is not there: %s", error.message)
+        return error
+
+    async def _end_when_idle(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        # From here on a new request waits for the turn, and starts the model again.
+        async with self._turns:
+            if self._idle is asyncio.current_task():
+                await self._end()
+
+    async def _stop_waiting_for_idleness(self) -> None:
+        idle, self._idle = self._idle, None
+        if idle is not None and idle is not asyncio.current_task():
+            idle.cancel()
+            await asyncio.wait([idle])
+
+    async def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            self._ending = asyncio.create_task(child.close(), name="embedded model ends")
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+        self._state = "stopped"

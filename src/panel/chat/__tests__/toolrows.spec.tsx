@@ -1,0 +1,229 @@
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+
+import type { ClineMessage } from '../../../generated/wire';
+import type { OpenedPanel } from '../../__tests__/openedpanel';
+import { ShownRows } from './shownrows';
+
+describe('rows of tools', () => {
+  let rows: ShownRows;
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    rows = new ShownRows();
+    ({ page } = rows);
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  it('should say what, where, and how much changed, line by line', async () => {
+    await rows.show({
+      type: 'ask',
+      ask: 'tool',
+      isAnswered: true,
+      text: JSON.stringify({
+        tool: 'appliedDiff',
+        path: 'a.py',
+        diff: '--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2',
+        diffStats: { added: 1, removed: 1 }
+      })
+    });
+    expect(rows.row(2).textContent).toContain('Changed a file');
+    expect(rows.row(2).textContent).toContain('a.py');
+    expect(rows.row(2).textContent).toContain('+1 −1');
+    const lines = [
+      ...rows.row(2).querySelectorAll('.jp-hdspAgent-chat-diff-line')
+    ];
+    expect(
+      lines.map(line => [line.getAttribute('data-kind'), line.textContent])
+    ).toEqual([
+      ['removed', '-x = 1'],
+      ['added', '+x = 2']
+    ]);
+  });
+
+  it('should say in words which part of a notebook was read', async () => {
+    const read = (reason: string) => ({
+      say: 'tool' as const,
+      text: JSON.stringify({ tool: 'readNotebook', path: 'a.ipynb', reason })
+    });
+    await rows.show(read('cells'), { ts: 3, ...read('outputs: 3-7') });
+    expect(rows.row(2).textContent).toMatch(/a\.ipynbAll its cells$/);
+    expect(rows.row(3).textContent).toMatch(
+      /Its cells 3-7, with their outputs$/
+    );
+  });
+
+  it('should tell what waits from what is done and what is not', async () => {
+    const ask: ClineMessage = {
+      ts: 2,
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({ tool: 'readFile', path: 'a.py' })
+    };
+    await rows.show(ask);
+    expect(rows.row(2).textContent).toContain('Waits for you');
+    await rows.update({ ...ask, isAnswered: false });
+    expect(rows.row(2).textContent).toContain('Not done');
+    await rows.update({ ...ask, isAnswered: false, denied: true });
+    expect(rows.row(2).textContent).toContain('Denied');
+    await rows.update({
+      ...ask,
+      isAnswered: false,
+      failure: 'No a.py there. Use list_files.'
+    });
+    expect(rows.row(2).textContent).toContain('Failed');
+    expect(rows.row(2).textContent).toMatch(/No a\.py there\.$/);
+    await rows.update({ ...ask, isAnswered: true });
+    expect(rows.row(2).textContent).toBe('Read a filea.py');
+  });
+
+  it('should open the file, and say when there is none', async () => {
+    page.dispose();
+    const opened: string[] = [];
+    const documents = {
+      findWidget: () => undefined,
+      openOrReveal: (path: string) => {
+        opened.push(path);
+        return {};
+      },
+      services: {
+        contents: {
+          get: (path: string) =>
+            path === 'a.py'
+              ? Promise.resolve({})
+              : Promise.reject(new Error(path))
+        }
+      }
+    };
+    rows = new ShownRows({
+      documents: documents as unknown as IDocumentManager
+    });
+    ({ page } = rows);
+    const tool = (path: string) => ({
+      type: 'ask' as const,
+      ask: 'tool' as const,
+      isAnswered: true,
+      text: JSON.stringify({ tool: 'readFile', path })
+    });
+    await rows.show(tool('a.py'), { ...tool('gone.py'), ts: 3 });
+    await rows.click('a.py');
+    expect(opened).toEqual(['a.py']);
+    await rows.click('gone.py');
+    await page.settle();
+    expect(opened).toEqual(['a.py']);
+    expect(rows.row(3).textContent).toContain('gone.py is not there any more.');
+  });
+
+  it('should show each change of a cell', async () => {
+    await rows.show({
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({
+        tool: 'editCells',
+        path: 'a.ipynb',
+        cellEdits: [
+          {
+            op: 'edit',
+            cellId: 'c',
+            number: 2,
+            diff: '@@ -1 +1 @@\n-a\n+b',
+            added: 1,
+            removed: 1
+          },
+          {
+            op: 'insert',
+            after: 2,
+            cellType: 'markdown',
+            diff: '@@ -0,0 +1 @@\n+# T'
+          },
+          { op: 'delete', number: 4 }
+        ]
+      })
+    });
+    expect(rows.row(2).textContent).toContain('Change cell 2');
+    expect(rows.row(2).textContent).toContain('New Markdown cell below cell 2');
+    expect(rows.row(2).textContent).toContain('Delete cell 4');
+    expect(rows.row(2).querySelectorAll('[data-kind="added"]')).toHaveLength(2);
+  });
+
+  it('should show several files at once, each to be unfolded', async () => {
+    await rows.show({
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({
+        tool: 'appliedDiff',
+        batchDiffs: [
+          { key: 'k', path: 'b.py', changeCount: 1, content: '@@ @@\n+new' }
+        ]
+      })
+    });
+    expect(rows.row(2).textContent).toContain('Change several files');
+    expect(rows.row(2).textContent).not.toContain('+new');
+    page.act(() =>
+      rows.row(2).querySelector<HTMLElement>('[aria-expanded]')?.click()
+    );
+    expect(rows.row(2).textContent).toContain('+new');
+  });
+
+  it('should show a plan as a list, with its states in words', async () => {
+    await rows.show({
+      type: 'ask',
+      ask: 'tool',
+      isAnswered: true,
+      text: JSON.stringify({
+        tool: 'updateTodoList',
+        content: '[x] one\n[-] two\n[ ] three'
+      })
+    });
+    const items = [...rows.row(2).querySelectorAll('li')];
+    expect(items.map(item => item.textContent)).toEqual([
+      '☑Done: one',
+      '◐In progress: two',
+      '☐To do: three'
+    ]);
+  });
+
+  it('should warn of what is outside or protected', async () => {
+    await rows.show({
+      type: 'ask',
+      ask: 'tool',
+      isProtected: true,
+      text: JSON.stringify({
+        tool: 'newFileCreated',
+        path: '/x',
+        content: 'a',
+        isOutsideWorkspace: true
+      })
+    });
+    expect(rows.row(2).textContent).toContain('Outside of the workspace');
+    expect(rows.row(2).textContent).toContain('Protected file');
+  });
+
+  it('should name modes and kinds of cells as people know them', async () => {
+    await rows.show(
+      {
+        type: 'ask',
+        ask: 'tool',
+        isAnswered: true,
+        text: JSON.stringify({ tool: 'switchMode', mode: 'architect' })
+      },
+      {
+        ts: 3,
+        type: 'ask',
+        ask: 'tool',
+        isAnswered: true,
+        text: JSON.stringify({
+          tool: 'editCells',
+          path: 'a.ipynb',
+          cellEdits: [{ op: 'changeType', number: 2, cellType: 'markdown' }]
+        })
+      }
+    );
+    expect(rows.row(2).textContent).toBe('Switched the modeArchitect');
+    expect(rows.row(3).textContent).toContain(
+      'Turn cell 2 into a Markdown cell'
+    );
+  });
+});

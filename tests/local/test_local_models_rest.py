@@ -1,0 +1,204 @@
+"""Embedded models over REST: what there is, getting one with consent and progress, removing it, the process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from hdsp_agent.comm.services import Services
+from hdsp_agent.local import LocalModel
+from hdsp_agent.local import _catalogue as catalogue_module
+from hdsp_agent.local import _local_models as local_models_module
+
+from .weights import CONTENT, Hub, hub, model_of, real_weights
+
+API = ("hdsp-agent", "api")
+CONSENT = {"licence": "Apache-2.0", "size": len(CONTENT)}
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, object]]:
+    """The list of models holds one, from the source that the test writes here."""
+    source: dict[str, object] = {}
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
+
+    def read(file: Path) -> catalogue_module.Catalogue:
+        model: LocalModel = model_of(source)
+        return catalogue_module.Catalogue(default="small", models=(model,))
+
+    monkeypatch.setattr(catalogue_module, "_read", read)
+    source.update(Hub("http://127.0.0.1:9").source)
+    yield source
+
+
+class Api:
+    """The endpoints, with errors as answers."""
+
+    def __init__(self, jp_fetch) -> None:
+        self._fetch = jp_fetch
+
+    async def ask(self, verb: str, *path: str, body: object = None) -> tuple[int, dict[str, Any]]:
+        text = None if verb in ("GET", "DELETE") else json.dumps(body or {})
+        try:
+            answer = await self._fetch(*API, *path, method=verb, body=text)
+        except HTTPClientError as error:
+            assert error.response is not None
+            return error.code, json.loads(error.response.body)
+        return answer.code, json.loads(answer.body)
+
+    async def model(self, *, until: str | None = None) -> dict[str, Any]:
+        """The only model there is, once it is in this state."""
+        for _ in range(400):
+            _, seen = await self.ask("GET", "local-models", "small")
+            if until is None or seen["state"] == until:
+                return seen
+            await asyncio.sleep(0.05)
+        raise AssertionError(seen)
+
+
+@pytest.fixture
+def api(jp_fetch) -> Api:
+    return Api(jp_fetch)
+
+
+async def test_it_says_what_there_is_and_what_getting_it_would_take(
+    services: Services, api: Api, listed: dict[str, object]
+) -> None:
+    status, seen = await api.ask("GET", "local-models")
+    assert status == 200
+    assert seen["allowed"] is True and seen["free"] > 0
+    assert seen["folder"].endswith("embedded-models")
+    (model,) = seen["models"]
+    assert (model["id"], model["isDefault"], model["state"], model["done"]) == ("small", True, "absent", 0)
+    assert (model["size"], model["licence"]) == (len(CONTENT), "Apache-2.0")
+    assert seen["runtime"] == {"state": "stopped", "waiting": 0}
+
+
+@pytest.mark.parametrize("consent", [None, {"licence": "MIT", "size": len(CONTENT)}, {**CONSENT, "size": 5}])
+async def test_without_consent_nothing_is_fetched(
+    services: Services, api: Api, listed: dict[str, object], consent: object
+) -> None:
+    async with hub() as there:
+        listed.update(there.source)
+        status, error = await api.ask("POST", "local-models", "small", body={"consent": consent} if consent else {})
+        assert (status, error["code"]) == (400, "local_consent_missing")
+        assert error["params"] == {"model": "small", "licence": "Apache-2.0", "megabytes": 3}
+    assert there.asked == []
+    assert (await api.model())["state"] == "absent"
+
+
+async def test_a_model_is_got_in_sight_of_the_person_stopped_resumed_and_deleted(
+    services: Services, api: Api, listed: dict[str, object]
+) -> None:
+    async with hub() as there:
+        there.slow = 0.05
+        listed.update(there.source)
+        status, seen = await api.ask("POST", "local-models", "small", body={"consent": CONSENT})
+        assert (status, seen["state"]) == (202, "getting")
+        for _ in range(400):
+            seen = await api.model()
+            if seen["done"] > 500_000:
+                break
+            await asyncio.sleep(0.02)
+        assert (seen["state"], seen["source"]) == ("getting", "hub")
+        # Twice is once.
+        assert (await api.ask("POST", "local-models", "small", body={"consent": CONSENT}))[0] == 202
+        _, seen = await api.ask("POST", "local-models", "small", "cancel")
+        assert seen["state"] == "partial" and "failure" not in seen and seen["done"] > 500_000
+        there.slow = 0
+        await api.ask("POST", "local-models", "small", body={"consent": CONSENT})
+        assert (await api.model(until="ready"))["done"] == len(CONTENT)
+    assert there.asked == ["", f"{seen['done']}-"]
+    status, freed = await api.ask("DELETE", "local-models", "small")
+    assert (status, freed["freed"] >= len(CONTENT)) == (200, True)
+    assert (await api.model())["state"] == "absent"
+
+
+async def test_why_it_could_not_be_got_stays_to_be_read(
+    services: Services, api: Api, listed: dict[str, object]
+) -> None:
+    await api.ask("POST", "local-models", "small", body={"consent": CONSENT})
+    for _ in range(400):
+        seen = await api.model()
+        if "failure" in seen:
+            break
+        await asyncio.sleep(0.05)
+    assert seen["state"] == "absent"
+    assert seen["failure"]["code"] == "local_weights_unreachable"
+    assert "cannot be reached" in seen["failure"]["params"]["reason"]
+
+
+async def test_a_file_of_the_person_s_needs_consent_too_and_its_whole_path(
+    services: Services, api: Api, listed: dict[str, object], tmp_path: Path
+) -> None:
+    own = tmp_path / "own.gguf"
+    own.write_bytes(CONTENT)
+    assert (await api.ask("POST", "local-models", "small", body={"path": str(own)}))[0] == 400
+    status, error = await api.ask("POST", "local-models", "small", body={"path": "own.gguf", "consent": CONSENT})
+    assert (status, error["field"]) == (400, "path")
+    await api.ask("POST", "local-models", "small", body={"path": str(own), "consent": CONSENT})
+    assert (await api.model(until="ready"))["state"] == "ready"
+
+
+async def test_a_profile_is_ready_once_its_model_is_here(
+    services: Services, api: Api, listed: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ready() -> bool:
+        answer: bool = (await api.ask("GET", "setup", "candidates"))[1]["ready"]
+        return answer
+
+    monkeypatch.setattr(local_models_module, "is_installed", lambda: True)
+    await services.config.profiles.update("default", {"apiProvider": "local"})
+    assert not await ready()
+    own = tmp_path / "own.gguf"
+    own.write_bytes(CONTENT)
+    await api.ask("POST", "local-models", "small", body={"path": str(own), "consent": CONSENT})
+    await api.model(until="ready")
+    assert await ready()
+    monkeypatch.setattr(local_models_module, "is_installed", lambda: False)
+    assert not await ready()
+
+
+async def test_an_unknown_model_is_not_found(services: Services, api: Api) -> None:
+    for verb, path in (("GET", ()), ("POST", ()), ("DELETE", ()), ("POST", ("cancel",))):
+        status, error = await api.ask(verb, "local-models", "gpt-9", *path, body={"consent": CONSENT})
+        assert (status, error["code"]) == (404, "not_found"), verb
+
+
+class TestForbidden:
+    """Where the operator does not want them."""
+
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, Any]) -> dict[str, Any]:
+        return {**jp_server_config, "HdspAgentApp": {**jp_server_config["HdspAgentApp"], "allow_local_models": False}}
+
+    async def test_nothing_is_fetched(self, services: Services, api: Api, listed: dict[str, object]) -> None:
+        assert (await api.ask("GET", "local-models"))[1]["allowed"] is False
+        status, error = await api.ask("POST", "local-models", "small", body={"consent": CONSENT})
+        assert (status, error["code"]) == (403, "forbidden_by_operator")
+        status, error = await api.ask("PATCH", "profiles", "default", body={"settings": {"apiProvider": "local"}})
+        assert (status, error["code"]) == (403, "forbidden_by_operator")
+
+
+async def test_the_process_shows_in_the_status_and_can_be_ended(
+    services: Services, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = await real_weights()
+    local, own = services.local_models, services.config.with_keys
+    await services.config.profiles.update("default", {"apiProvider": "local", "localModelPath": str(weights)})
+    file = await local.file_of(await own("default"))
+    async with local.runtime.turn(file):
+        _, seen = await api.ask("GET", "local-runtime")
+        assert seen["state"] == "busy" and seen["model"] == file.id
+        # Somebody is at work.
+        assert (await api.ask("DELETE", "local-runtime"))[1]["state"] == "busy"
+    _, seen = await api.ask("GET", "local-runtime")
+    assert seen["state"] == "ready" and seen["startSeconds"] > 0 and seen["memory"] > 10_000_000
+    assert (await api.ask("DELETE", "local-runtime"))[1]["state"] == "stopped"

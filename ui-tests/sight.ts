@@ -1,0 +1,177 @@
+import * as path from 'path';
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '@playwright/test';
+import { readFileSync } from 'fs';
+
+/**
+ * JupyterLab's themes: what each is called, and where the server of the tests
+ * has it.
+ */
+export const THEMES = {
+  light: { name: 'JupyterLab Light', package: 'theme-light-extension' },
+  dark: { name: 'JupyterLab Dark', package: 'theme-dark-extension' },
+  contrast: {
+    name: 'JupyterLab Dark High Contrast',
+    package: 'theme-dark-high-contrast-extension'
+  }
+} as const;
+
+export type Theme = keyof typeof THEMES;
+
+const FOLDER = path.resolve(
+  __dirname,
+  '../.venv/share/jupyter/lab/themes/@jupyterlab'
+);
+
+/**
+ * What the Web Content Accessibility Guidelines ask for, level AA.
+ */
+const WCAG = [
+  'wcag2a',
+  'wcag2aa',
+  'wcag21a',
+  'wcag21aa',
+  'wcag22a',
+  'wcag22aa'
+];
+
+/**
+ * What a theme can change for the worse.
+ */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * All that is ours on a page.
+ */
+const OURS = [
+  '.jp-hdspAgent-Panel',
+  '.jp-hdspSettings',
+  '.jp-hdspAgent-CellRow',
+  '.cm-deletedChunk',
+  '.jp-Dialog-content'
+];
+
+/**
+ * Look at a page as it is, in every theme: keep a picture for people, and let
+ * axe look at what is ours, at everything once and at the colours in the other
+ * themes too.
+ */
+export async function look(
+  page: Page,
+  name: string,
+  themes: readonly Theme[]
+): Promise<void> {
+  const ours = await oursOn(page);
+  try {
+    for (const theme of themes) {
+      await dress(page, theme);
+      await page.screenshot({
+        path: pictureOf(name, theme),
+        animations: 'disabled'
+      });
+      await expectAccessible(page, ours, theme, name);
+    }
+  } finally {
+    await undress(page);
+  }
+}
+
+/**
+ * What of ours is in sight.
+ */
+export async function oursOn(page: Page): Promise<string[]> {
+  return page.evaluate(
+    selectors =>
+      selectors.filter(selector =>
+        [...document.querySelectorAll(selector)].some(node =>
+          node.checkVisibility()
+        )
+      ),
+    OURS
+  );
+}
+
+/**
+ * Where a picture goes: a folder for each file of stories.
+ */
+function pictureOf(name: string, theme: Theme): string {
+  const { file, project } = test.info();
+  const story = path.basename(file, '.spec.ts');
+  return path.join(
+    project.outputDir,
+    'screenshots',
+    story,
+    `${name}-${theme}.png`
+  );
+}
+
+async function expectAccessible(
+  page: Page,
+  ours: readonly string[],
+  theme: Theme,
+  state: string
+): Promise<void> {
+  if (!ours.length) {
+    return;
+  }
+  const isThere = await page.evaluate(() => 'axe' in window);
+  let builder = new AxeBuilder({
+    page,
+    // It is large, and stays until the page is left.
+    ...(isThere ? { axeSource: 'void 0' } : {})
+  }).setLegacyMode();
+  for (const selector of ours) {
+    builder = builder.include(selector);
+  }
+  builder =
+    theme === 'light'
+      ? builder.withTags(WCAG)
+      : builder.withRules(COLOUR_RULES);
+  const { violations } = await builder.analyze();
+  const found = violations.map(({ id, nodes }) => ({
+    id,
+    nodes: nodes.map(node => `${node.html}: ${node.failureSummary}`)
+  }));
+  expect(found, `what axe finds in ${state}, ${theme}`).toEqual([]);
+}
+
+const DRESS = 'hdsp-ui-dress';
+
+/**
+ * Lay a theme over that of the page. It is there at once, needs no server, and
+ * takes nothing from the page that a story still wants: putting on a theme hides
+ * all of Lab for a moment.
+ */
+async function dress(page: Page, theme: Theme): Promise<void> {
+  const { name, package: folder } = THEMES[theme];
+  const css = readFileSync(path.join(FOLDER, folder, 'index.css'), 'utf8');
+  await page.evaluate(
+    ([id, name, css, isLight]) => {
+      const style =
+        document.getElementById(id) ?? document.createElement('style');
+      style.id = id;
+      // No colour is looked at on its way to another.
+      style.textContent = `${css}\n* { transition: none !important; }`;
+      document.body.append(style);
+      document.body.dataset.worn ??= document.body.dataset.jpThemeName;
+      document.body.dataset.jpThemeName = name;
+      document.body.dataset.jpThemeLight = isLight;
+    },
+    [DRESS, name, css, String(theme === 'light')] as const
+  );
+}
+
+async function undress(page: Page): Promise<void> {
+  await page.evaluate(
+    ([id, light]) => {
+      document.getElementById(id)?.remove();
+      const { worn } = document.body.dataset;
+      delete document.body.dataset.worn;
+      document.body.dataset.jpThemeName = worn;
+      document.body.dataset.jpThemeLight = String(worn === light);
+    },
+    [DRESS, THEMES.light.name] as const
+  );
+}
