@@ -6,7 +6,7 @@ import random
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.config import MaskedKind
@@ -49,6 +49,7 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 
 @settings(max_examples=300, deadline=None)
+@example("http_proxy=http://mia:kCYKJ*BqBUm3@proxy.corp:8080DB_PASSWORD=IACwe@mmaVCv", [44])
 @given(TEXTS, st.lists(st.integers(0, 800), max_size=12))
 def test_however_it_is_cut_the_outcome_is_that_of_the_whole(text: str, places: list[int]) -> None:
     assert streamed(cut(text, places)) == Masker(KINDS).mask(text)

@@ -69,8 +69,10 @@ def _basic(text: str, match: re.Match[str], floor: int) -> Finding | None:
 
 # ---- addresses
 
+# With what comes after the password: an @ there would make all before it part of the password.
 _USERINFO: Final = re.compile(
-    r"""://(?P<user>[^\s:/@"'`<>\\]{0,128})(?::(?P<password>(?:[^\s/"'`<>?\\@]|@(?=[^\s/"'`<>?\\]*@))*)(?P<at>@)?)?"""
+    r"""://(?P<user>[^\s:/@"'`<>\\]{0,128})"""
+    r"""(?::(?P<password>(?:[^\s/"'`<>?\\@]|@(?=[^\s/"'`<>?\\]*@))*)(?:(?P<at>@)[^\s/"'`<>?\\@]*)?)?"""
 )
 
 
