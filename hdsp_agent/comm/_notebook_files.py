@@ -31,6 +31,13 @@ class LeftFiles:
         if old in self._hashes:
             self._hashes[new] = self._hashes.pop(old)
 
+    def is_news(self, tab: NotebookTab, path: str, before: OpenNotebook | None) -> bool:
+        """Whether a tab that told of a notebook like this before shows now what somebody else than the agent wrote."""
+        now = tab.notebooks.get(path)
+        if now is None or before is None or now.collaborative or None in (before.content_hash, now.content_hash):
+            return False
+        return now.content_hash not in (before.content_hash, self._hashes.get(path))
+
     def told(self, tab: NotebookTab, path: str, before: OpenNotebook | None) -> ReloadNotebookMessage | None:
         """What to answer a tab that has told of a notebook, which it told of before like this."""
         now, current = tab.notebooks.get(path), self._hashes.get(path)

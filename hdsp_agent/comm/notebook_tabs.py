@@ -74,6 +74,8 @@ class NotebookTabs:
         self._tabs: dict[tuple[Owner, str], NotebookTab] = {}
         self._leases: dict[str, NotebookTab] = {}
         self._files = LeftFiles()
+        self._newest: dict[str, NotebookTab] = {}
+        """The tab whose person saved a notebook last, or read it anew: the others show what it was before."""
         self._renamed: dict[str, tuple[str, float]] = {}
         """New to old path and when, of files that were renamed and whose tabs have not told so yet."""
         self._changed = asyncio.Event()
@@ -131,6 +133,10 @@ class NotebookTabs:
         for path in {*before, *tab.notebooks}:
             if was_away and self._leases.get(path) is tab and path in tab.notebooks:
                 self._opened(path)
+            if path not in tab.notebooks:
+                self._forget_newest(tab, path)
+            elif self._files.is_news(tab, path, before.get(path)):
+                self._newest[path] = tab
             self._settle(path)
             self._tell(tab, self._files.told(tab, path, before.get(path)))
         self._woke_up(tab)
@@ -218,6 +224,8 @@ class NotebookTabs:
     def _renamed_in(self, tab: NotebookTab, old: str, new: str) -> None:
         if self._leases.get(old) is tab:
             self._leases[new] = self._leases.pop(old)
+        if self._newest.get(old) is tab:
+            self._newest[new] = self._newest.pop(old)
         self._files.moved(old, new)
         for listener in self._on_renamed:
             listener(old, new)
@@ -252,7 +260,8 @@ class NotebookTabs:
         if holder is not None and self._keeps(holder, path):
             return
         candidates = [tab for tab in self._tabs.values() if tab.has(path) and not tab.notebooks[path].read_only]
-        best = max(candidates, key=lambda tab: _claim(tab, path, holder), default=None)
+        newest = self._newest.get(path)
+        best = max(candidates, key=lambda tab: _claim(tab, path, newest, holder), default=None)
         if best is holder:
             return
         if holder is not None:
@@ -263,6 +272,10 @@ class NotebookTabs:
         self._leases[path] = best
         self._tell(best, NotebookLeaseMessage(path=path, granted=True))
         self._opened(path)
+
+    def _forget_newest(self, tab: NotebookTab, path: str) -> None:
+        if self._newest.get(path) is tab:
+            del self._newest[path]
 
     def _keeps(self, holder: NotebookTab, path: str) -> bool:
         """Whether the lease stays whatever other tabs have."""
@@ -308,6 +321,7 @@ class NotebookTabs:
         tab.keep_unsaved()
         for path in [path for path, holder in self._leases.items() if holder is tab]:
             del self._leases[path]
+            self._forget_newest(tab, path)
             self._settle(path)
         if not tab.notebooks:
             self._tabs.pop((tab.owner, tab.client_id), None)
@@ -397,9 +411,11 @@ class NotebookTabs:
             task.add_done_callback(self._telling.discard)
 
 
-def _claim(tab: NotebookTab, path: str, holder: NotebookTab | None) -> tuple[bool, bool, bool]:
+def _claim(
+    tab: NotebookTab, path: str, newest: NotebookTab | None, holder: NotebookTab | None
+) -> tuple[bool, bool, bool, bool]:
     notebook = tab.notebooks[path]
-    return notebook.dirty, tab is holder, notebook.visible
+    return notebook.dirty, tab is newest, tab is holder, notebook.visible
 
 
 def _as(kind: type[AnswerT], answer: Answer) -> AnswerT:

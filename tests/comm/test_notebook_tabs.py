@@ -118,6 +118,25 @@ async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookDesk, 
         assert second.sources == ["a = 2", "typed"] and not first.asked
 
 
+async def test_the_tab_that_was_saved_last_takes_the_lease_even_if_nobody_saw_it_unsaved(
+    desk: NotebookDesk, file: Path, opened: Open
+) -> None:
+    first, second = Page(file), Page(file)
+    async with opened(first) as one, opened(second) as other:
+        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await until(lambda: second.sources[0] == "a = 2")
+        await asyncio.sleep(0.1)
+        assert one.leases == {PATH: True}
+        # Typed and saved faster than a tab tells of it.
+        second.type_in(1, "typed")
+        second.save()
+        await other.tell()
+        await until(lambda: one.leases == {PATH: False} and other.leases == {PATH: True})
+        await desk.document(PATH).apply([EditSource(ONE, "2", "3")])
+        await until(lambda: first.sources == second.sources == ["a = 3", "typed"])
+        assert sources_in(file) == ["a = 3", "typed"]
+
+
 async def test_two_tabs_with_unsaved_changes_are_not_set_against_each_other(
     desk: NotebookDesk, file: Path, opened: Open
 ) -> None:
