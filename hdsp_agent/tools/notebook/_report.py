@@ -130,7 +130,7 @@ class RunReport:
 
     async def _tell(self, row: _Row) -> None:
         cell = row.cell
-        if cell.started_at is None:
+        if cell.started_at is None and not self._died_of(cell):
             return
         if row.over:
             if row.artifact != cell.artifact:
@@ -150,6 +150,10 @@ class RunReport:
             row.over = True
             await self._say_error(row)
             await self._say_row(row, outputs)
+
+    def _died_of(self, cell: CellRun) -> bool:
+        """Whether the kernel died with this cell: it may do so before it can say that the cell began."""
+        return self._run is not None and cell is next((each for each in self._run.cells if each.state == "dead"), None)
 
     async def _say_row(
         self, row: _Row, outputs: Sequence[JsonObject], *, goes_on: bool = False, left: bool = False

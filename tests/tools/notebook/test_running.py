@@ -12,8 +12,9 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CellId, ClineSay, TaskId
-from hdsp_agent.notebooks.kernels import CellRunSpec, RunLimits
+from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, OutputCollector, Run, RunLimits
 from hdsp_agent.tools import Approval
+from hdsp_agent.tools.notebook._report import RunReport
 
 from ...agent.scripted_agent import until
 from ..recording_context import Approved
@@ -129,6 +130,21 @@ async def test_a_kernel_that_dies_is_told_and_the_next_cell_gets_another(workspa
         assert task.executed()[0]["state"] == "dead"
         assert '"change":"died"' in (task.rows("kernel_status")[-1].text or "")
         assert (await task.text("run_cells", cells=["2"])).endswith("2")
+
+
+async def test_a_kernel_that_dies_before_it_says_that_the_cell_began_is_told_with_that_cell_alone(
+    workspace: Path,
+) -> None:
+    async def stop(run: Run) -> None:
+        raise AssertionError("nobody interrupts it")
+
+    async with notebook_task(workspace, "1", "2") as task:
+        cells = [CellRun(CellId(name), "1", OutputCollector(RunLimits())) for name in ("c1", "c2")]
+        report = RunReport(task, "work.ipynb", {}, None)
+        run = Run("work.ipynb", cells, interrupt=stop, listener=report)
+        run.finish("kernel_died", "The kernel died.")
+        await report.close()
+        assert [(row["cellId"], row["state"]) for row in task.executed()] == [("c1", "dead")]
 
 
 async def test_a_missing_kernel_is_named_with_those_there_are(workspace: Path) -> None:
