@@ -44,7 +44,10 @@ function shown() {
       60_000
     );
     const observer = new MutationObserver(() => {
-      if (document.querySelector('.jp-hdspAgent-chat-row')) {
+      if (
+        window.hdspArrived > 0 &&
+        document.querySelector('.jp-hdspAgent-chat-row')
+      ) {
         observer.disconnect();
         requestAnimationFrame(() =>
           setTimeout(() => resolve(performance.now() - window.hdspArrived))
@@ -98,6 +101,15 @@ async function visit(url) {
 }
 
 async function open(title) {
+  // A page shows again what was shown before.
+  await page.getByRole('button', { name: 'New conversation' }).first().click();
+  await page
+    .locator('.jp-hdspAgent-chat-row')
+    .first()
+    .waitFor({ state: 'detached' });
+  await page.evaluate(() => {
+    window.hdspArrived = 0;
+  });
   await page.getByRole('button', { name: 'Past conversations' }).click();
   const row = page.locator('.jp-hdspAgent-history-open', { hasText: title });
   await row.waitFor();
