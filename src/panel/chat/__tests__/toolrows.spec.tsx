@@ -1,7 +1,6 @@
-import type { IDocumentManager } from '@jupyterlab/docmanager';
-
 import type { ClineMessage } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
+import { openedDocuments } from '../../__tests__/openeddocuments';
 import { ShownRows } from './shownrows';
 
 describe('rows of tools', () => {
@@ -81,25 +80,8 @@ describe('rows of tools', () => {
 
   it('should open the file, and say when there is none', async () => {
     page.dispose();
-    const opened: string[] = [];
-    const documents = {
-      findWidget: () => undefined,
-      openOrReveal: (path: string) => {
-        opened.push(path);
-        return {};
-      },
-      services: {
-        contents: {
-          get: (path: string) =>
-            path === 'a.py'
-              ? Promise.resolve({})
-              : Promise.reject(new Error(path))
-        }
-      }
-    };
-    rows = new ShownRows({
-      documents: documents as unknown as IDocumentManager
-    });
+    const { documents, opened } = openedDocuments('a.py');
+    rows = new ShownRows({ documents });
     ({ page } = rows);
     const tool = (path: string) => ({
       type: 'ask' as const,

@@ -1,6 +1,5 @@
-import type { IDocumentManager } from '@jupyterlab/docmanager';
-
 import { OpenedPanel } from '../../__tests__/openedpanel';
+import { openedDocuments } from '../../__tests__/openeddocuments';
 import { RestServer } from '../../history/__tests__/restserver';
 import { addHeaderCommands } from '../commands';
 import { anItem, showing } from './conversations';
@@ -74,25 +73,8 @@ describe('TaskHeader', () => {
 
   it('should open the notebook, follow its new name, and say when it is gone', async () => {
     page.dispose();
-    const opened: string[] = [];
-    const documents = {
-      findWidget: () => undefined,
-      openOrReveal: (path: string) => {
-        opened.push(path);
-        return {};
-      },
-      services: {
-        contents: {
-          get: (path: string) =>
-            path === 'new.ipynb'
-              ? Promise.resolve({})
-              : Promise.reject(new Error(path))
-        }
-      }
-    };
-    page = new OpenedPanel({
-      documents: documents as unknown as IDocumentManager
-    });
+    const { documents, opened } = openedDocuments('new.ipynb');
+    page = new OpenedPanel({ documents });
     const button = () =>
       page.find('.jp-hdspAgent-task-notebook') as HTMLElement;
     page.begin(showing(anItem({ notebook: { path: 'old.ipynb' } })));
