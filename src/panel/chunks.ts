@@ -39,7 +39,7 @@ export function chunked(
     chunks.push(Private.copy(text.slice(start, lineBreak + 1)));
     start = lineBreak + 1;
   }
-  chunks.push(text.slice(start));
+  chunks.push(Private.copy(text.slice(start)));
   return { text, chunks };
 }
 
@@ -51,8 +51,8 @@ namespace Private {
    * The same string in memory of its own.
    *
    * #### Notes
-   * Engines keep a slice as a view of the whole text. Each chunk that is done
-   * would hold on to the text as it was when that chunk ended, and a long
+   * Engines keep a slice as a view of the whole text. Each chunk, and what was
+   * shown of it last, would hold on to the text as it was then, and a long
    * answer would cost the square of its length.
    */
   export function copy(slice: string): string {

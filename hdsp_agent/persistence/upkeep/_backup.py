@@ -111,6 +111,8 @@ def _back_up(home: Path, target: Path, generations: int, work: LongWork) -> Back
         for leftover in target.glob(f"{_UNFINISHED}*"):
             with suppress(OSError):
                 leftover.unlink()
+        # Those a killed backup left beyond the number come first, else each kill would leave one more.
+        removed = list(_remove_old(target, generations))
         number = 1 + max((int(match[1]) for match in map(_NAME.fullmatch, os.listdir(target)) if match), default=0)
         unfinished = target / f"{_UNFINISHED}{secrets.token_hex(4)}.tmp"
         created = time.gmtime()
@@ -130,7 +132,7 @@ def _back_up(home: Path, target: Path, generations: int, work: LongWork) -> Back
                 raise storage_error(path, "write", error) from error
             raise
         report.backup = BackupInfo(path, number, report.backup.created_at, report.backup.tasks, path.stat().st_size)
-        report.removed = list(_remove_old(target, generations))
+        report.removed = [*removed, *_remove_old(target, generations)]
     return report
 
 

@@ -103,6 +103,25 @@ describe('Markdown', () => {
     expect(row().textContent).toContain('three more');
   });
 
+  it('should show the source of a very long block until it has ended', async () => {
+    await show('begun ', true);
+    const text = `begun ${'a line of many\n'.repeat(700)}`;
+    page.publish({
+      type: 'messageDelta',
+      taskId: 't',
+      ts: 2,
+      field: 'text',
+      offset: 6,
+      append: text.slice(6)
+    });
+    await settle();
+    expect(parser.rendered).toEqual(['begun ']);
+    expect(row().textContent).toContain(text.trim());
+    await show(text);
+    expect(parser.rendered).toEqual(['begun ', text]);
+    expect(row().querySelector('.jp-hdspAgent-markdown-source')).toBeNull();
+  });
+
   it('should not render each word of a text that grows quickly', async () => {
     await show('', true);
     let text = '';

@@ -67,9 +67,16 @@ function useSteady(text: string, isGrowing: boolean): string {
 const SHOW_EVERY = 80;
 
 /**
+ * How many characters a block has at most that is rendered while it grows.
+ */
+const LONGEST_LIVE = 8_000;
+
+const FENCE = /^\s*[`~]{3,}[^\n]*\n?/;
+
+/**
  * One block. Until it is rendered its source stands in for it, and so it does
- * for code that is not all there: to highlight that anew with each line costs
- * more with each line.
+ * for what is not all there and is code, or very long: to render that anew
+ * with each line costs more with each line.
  */
 const MarkdownBlock = React.memo(function MarkdownBlock({
   text,
@@ -79,17 +86,24 @@ const MarkdownBlock = React.memo(function MarkdownBlock({
   isGrowing: boolean;
 }): JSX.Element {
   const host = React.useRef<HTMLDivElement>(null);
-  const isCode = isGrowing && isOpenFence(text);
-  const codes = useLiveBlock(host, text, isGrowing, isCode);
+  const isPlain =
+    isGrowing && (text.length > LONGEST_LIVE || isOpenFence(text));
+  const isCode = isPlain && FENCE.test(text);
+  const codes = useLiveBlock(host, text, isGrowing, isPlain);
   return (
     <div className="jp-hdspAgent-markdown-block">
-      <div ref={host} hidden={isCode} />
+      <div ref={host} hidden={isPlain || codes === null} />
       {isCode && (
         <pre className="jp-hdspAgent-markdown-growing">
-          <GrowingText text={text.replace(/^\s*[`~]{3,}[^\n]*\n?/, '')} />
+          <GrowingText text={text.replace(FENCE, '')} />
         </pre>
       )}
-      {!isCode && codes === null && (
+      {isPlain && !isCode && (
+        <div className="jp-hdspAgent-markdown-source">
+          <GrowingText text={text} />
+        </div>
+      )}
+      {!isPlain && codes === null && (
         <div className="jp-hdspAgent-markdown-source">{text}</div>
       )}
       {!isGrowing &&
@@ -111,7 +125,7 @@ function useLiveBlock(
   host: React.RefObject<HTMLDivElement>,
   text: string,
   isGrowing: boolean,
-  isCode: boolean
+  isPlain: boolean
 ): readonly ICodeBlock[] | null {
   const { blocks } = useChat();
   const [codes, setCodes] = React.useState<readonly ICodeBlock[] | null>(null);
@@ -129,9 +143,12 @@ function useLiveBlock(
     return () => block.dispose();
   }, [host, blocks]);
   React.useLayoutEffect(() => {
-    if (!isCode) {
+    if (isPlain) {
+      // What was rendered of it is behind by now.
+      setCodes(null);
+    } else {
       live.current?.update(text, isGrowing);
     }
-  }, [text, isGrowing, isCode, blocks]);
+  }, [text, isGrowing, isPlain, blocks]);
   return codes;
 }
