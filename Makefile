@@ -83,7 +83,7 @@ test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Py
 	@echo "All of HDSP Agent's checks passed."
 
 test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) ## the Python tests
-	python -m pytest
+	bash scripts/python_tests.sh
 
 test-js: $(JS_INSTALLED) ## the front end's unit tests
 	jlpm test
