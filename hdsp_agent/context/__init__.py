@@ -1,0 +1,104 @@
+"""What the model sees: what is cut, what is sent, how much it is, and what is carried over when it is condensed.
+
+All of this is computed from messages; nothing here asks a model, reads a file or knows a tool.
+"""
+
+from __future__ import annotations
+
+from ._blocks import IMAGE_OMITTED
+from ._calibration import Calibration
+from ._carrying import CarryLimits, carried_from
+from ._hand_over import (
+    COMPACTION_PROMPT,
+    SECTIONS,
+    SUMMARY_PREFIX,
+    Carried,
+    SummaryCheck,
+    check_summary,
+    hand_over,
+    hand_over_message,
+    parsed_hand_over,
+)
+from ._monitor import (
+    ADVICE,
+    ContextMonitor,
+    ContextThresholds,
+    DegradationWatch,
+    Meter,
+    Notice,
+    NoticeKind,
+    condense_percent,
+    meter,
+)
+from ._outputs import ImageLimits, ImageNote, fitted_size, outputs_told, pictures_told
+from ._pairing import without_messages
+from ._pruning import Pruner, Pruning, PruningSettings
+from ._sent_history import BEGINNING_HIDDEN, SentHistory, normalized
+from ._tokens import APPROX_BYTES_PER_TOKEN, IMAGE_BYTES_ESTIMATE, Counting, Parts, TokenCounter, used_tokens
+from ._truncation import (
+    DEFAULT_TOOL_OUTPUT,
+    TOOL_OUTPUT_FACTOR,
+    Budget,
+    Cut,
+    cut,
+    room_for_output,
+    truncated,
+    truncated_items,
+    truncated_output,
+)
+from ._user_words import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, kept_words
+
+__all__ = [
+    "ADVICE",
+    "APPROX_BYTES_PER_TOKEN",
+    "BEGINNING_HIDDEN",
+    "COMPACTION_PROMPT",
+    "COMPACT_USER_MESSAGE_MAX_TOKENS",
+    "DEFAULT_TOOL_OUTPUT",
+    "IMAGE_BYTES_ESTIMATE",
+    "IMAGE_OMITTED",
+    "SECTIONS",
+    "SUMMARY_PREFIX",
+    "TOOL_OUTPUT_FACTOR",
+    "Budget",
+    "Calibration",
+    "Carried",
+    "CarryLimits",
+    "ContextMonitor",
+    "ContextThresholds",
+    "Counting",
+    "Cut",
+    "DegradationWatch",
+    "ImageLimits",
+    "ImageNote",
+    "KeptWords",
+    "Meter",
+    "Notice",
+    "NoticeKind",
+    "Parts",
+    "Pruner",
+    "Pruning",
+    "PruningSettings",
+    "SentHistory",
+    "SummaryCheck",
+    "TokenCounter",
+    "carried_from",
+    "check_summary",
+    "condense_percent",
+    "cut",
+    "fitted_size",
+    "hand_over",
+    "hand_over_message",
+    "kept_words",
+    "meter",
+    "normalized",
+    "outputs_told",
+    "parsed_hand_over",
+    "pictures_told",
+    "room_for_output",
+    "truncated",
+    "truncated_items",
+    "truncated_output",
+    "used_tokens",
+    "without_messages",
+]

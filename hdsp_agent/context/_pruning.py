@@ -1,0 +1,179 @@
+"""Clearing old outputs of tools, many at once and only when it pays: each time the provider's cache is lost from there on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from ..messages import ApiMessage, JsonObject
+from ._blocks import content_blocks, has_image, result_text, string_of
+from ._tokens import TokenCounter
+
+__all__ = ["Pruner", "Pruning", "PruningSettings"]
+
+_PROTECTED: Final = frozenset(
+    {"update_todo_list", "ask_followup_question", "attempt_completion", "new_task", "switch_mode", "skill"}
+)
+_READING: Final = frozenset({"read_file", "list_files", "search_files", "read_notebook", "inspect_variables"})
+_ARTIFACT: Final = re.compile(r"artifact_id ([0-9a-f]{64})\b")
+_LONGEST_ARGUMENTS: Final = 100
+_STUB: Final = re.compile(r"\[(?:Cleared|Repeated|Outdated): [^\n]*\]")
+
+
+@dataclass(frozen=True)
+class PruningSettings:
+    """When old outputs are cleared, and which."""
+
+    trigger: int = 100_000
+    """The size of the request in tokens from which on it is looked whether anything can be cleared."""
+    keep: int = 3
+    """How many of the newest outputs stay."""
+    minimum_gain: int = 20_000
+    """Tokens; for less the cache is not given up."""
+    cold_trigger: int = 50_000
+    cold_gain: int = 5_000
+    """The same for when nothing is in the cache any more."""
+    cold_keep: int = 5
+    least_characters: int = 500
+    """Shorter outputs stay."""
+    protected_tools: frozenset[str] = _PROTECTED
+    reading_tools: frozenset[str] = _READING
+    """Tools that only look: what they said is outdated when they say something else to the same question."""
+
+    @classmethod
+    def for_window(cls, window: int | None) -> PruningSettings:
+        """The usual settings, in proportion for a window in which those would come too late."""
+        if window is None or window >= 200_000:
+            return cls()
+        half, tenth = window // 2, window // 10
+        return cls(trigger=half, minimum_gain=tenth, cold_trigger=half // 2, cold_gain=tenth // 4)
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What to send instead of some results, by the id of their call, and how many tokens that saves."""
+
+    stubs: Mapping[str, str]
+    gain: int
+
+
+@dataclass(frozen=True)
+class _Result:
+    call: str
+    tool: str
+    arguments: str
+    text: str
+    tokens: int
+    failed: bool
+    pictured: bool
+    clearable: bool
+
+
+class Pruner:
+    """Decides for one task. What does not pay is not looked at again before it can have come to pay."""
+
+    def __init__(self, settings: PruningSettings | None = None, counter: TokenCounter | None = None) -> None:
+        self._settings = settings or PruningSettings()
+        self._counter = counter or TokenCounter()
+        self._not_before = 0
+
+    def plan(self, messages: Sequence[ApiMessage], used: int, *, cold: bool = False) -> Pruning | None:
+        """What to clear of these messages, as they would be sent, when the request has ``used`` tokens; None for nothing.
+
+        What loses nothing goes first: outputs that are there twice, and those a later look has overtaken.
+        """
+        settings = self._settings
+        trigger = settings.cold_trigger if cold else settings.trigger
+        least = settings.cold_gain if cold else settings.minimum_gain
+        if used < trigger or (used < self._not_before and not cold):
+            return None
+        results = _results(messages, settings, self._counter)
+        kept = {result.call for result in results[-(settings.cold_keep if cold else settings.keep) :]}
+        stubs = _needless(results, settings)
+        gain = self._gain(results, stubs)
+        if gain < least or used - gain >= trigger:
+            # What stays must not point to what goes.
+            stubs = {call: stub for call, stub in stubs.items() if call not in kept}
+            old = [result for result in results if result.clearable and result.call not in kept]
+            stubs |= {result.call: _cleared(result) for result in old}
+            gain = self._gain(results, stubs)
+        if gain < least:
+            self._not_before = used + least // 4
+            return None
+        self._not_before = used - gain + least
+        return Pruning(stubs, gain)
+
+    def _gain(self, results: Sequence[_Result], stubs: Mapping[str, str]) -> int:
+        saved = (result.tokens - self._counter.text(stubs[result.call]) for result in results if result.call in stubs)
+        return sum(saved)
+
+
+def _results(messages: Sequence[ApiMessage], settings: PruningSettings, counter: TokenCounter) -> list[_Result]:
+    """The results the model has seen, oldest first."""
+    calls: dict[str, tuple[str, str]] = {}
+    results: list[_Result] = []
+    unseen = next((n for n, message in enumerate(reversed(messages)) if message.role == "assistant"), len(messages))
+    for message in islice(messages, len(messages) - unseen):
+        for block in content_blocks(message):
+            if block.get("type") == "tool_use":
+                arguments = json.dumps(block.get("input"), ensure_ascii=False, sort_keys=True)
+                calls[string_of(block, "id")] = string_of(block, "name"), arguments
+            elif block.get("type") == "tool_result" and (call := string_of(block, "tool_use_id")) in calls:
+                results.append(_result(block, call, *calls[call], settings, counter))
+    return results
+
+
+def _result(
+    block: JsonObject, call: str, tool: str, arguments: str, settings: PruningSettings, counter: TokenCounter
+) -> _Result:
+    text = result_text(block)
+    tokens = counter.blocks([block])
+    pictured = has_image(block)
+    long = pictured or len(text) >= settings.least_characters
+    clearable = long and tool not in settings.protected_tools and _STUB.fullmatch(text) is None
+    return _Result(
+        call,
+        tool,
+        arguments,
+        text,
+        tokens,
+        failed=bool(block.get("is_error")),
+        pictured=pictured,
+        clearable=clearable,
+    )
+
+
+def _needless(results: Sequence[_Result], settings: PruningSettings) -> dict[str, str]:
+    """Outputs that say nothing the others do not. Of equal ones the first stays: what is before it is still in the cache."""
+    stubs: dict[str, str] = {}
+    for group in _same_question(results):
+        first: dict[str, _Result] = {}
+        newest = next((result for result in reversed(group) if not result.failed), None)
+        for result in group:
+            if not result.clearable or result.pictured:
+                continue
+            if first.setdefault(result.text, result) is not result:
+                stubs[result.call] = f"[Repeated: the same output as that of the same call of {result.tool} above.]"
+            elif newest is not None and result.tool in settings.reading_tools and result.text != newest.text:
+                stubs[result.call] = f"[Outdated: {result.tool} was called in the same way later, see below.]"
+    return stubs
+
+
+def _same_question(results: Sequence[_Result]) -> Iterator[list[_Result]]:
+    groups: dict[tuple[str, str], list[_Result]] = {}
+    for result in results:
+        groups.setdefault((result.tool, result.arguments), []).append(result)
+    return (group for group in groups.values() if len(group) > 1)
+
+
+def _cleared(result: _Result) -> str:
+    arguments = result.arguments
+    if len(arguments) > _LONGEST_ARGUMENTS:
+        arguments = f"{arguments[:_LONGEST_ARGUMENTS]}…"
+    artifact = _ARTIFACT.search(result.text)
+    again = f"Its whole output is artifact {artifact[1]}." if artifact else "Call it again if you need it."
+    return f"[Cleared: an old output of {result.tool} {arguments}. {again}]"

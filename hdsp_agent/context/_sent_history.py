@@ -1,0 +1,181 @@
+"""The history as requests hold it: whatever was hidden, cut off or came from another provider, it can be sent.
+
+Every call has exactly one result, in the next message and before all else; results without a call are gone; ids are
+unique; the person speaks first. That is what the strictest provider asks for, and all others take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Final, overload
+
+from ..messages import ApiMessage
+from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_images
+from ._pairing import Calls, closed_turn
+from ._tokens import TokenCounter
+
+__all__ = ["BEGINNING_HIDDEN", "SentHistory", "normalized"]
+
+BEGINNING_HIDDEN: Final = "[The beginning of the conversation is not shown.]"
+_CALL_EXTRA: Final = "tool_call_extra"
+
+
+class SentHistory:
+    """Grows with the log, and a request costs nothing for how long it has become.
+
+    ``images`` is whether the model sees any. ``cleared`` are results that were pruned: what is sent instead, by the id
+    their call is sent with.
+    """
+
+    def __init__(
+        self, *, images: bool = True, cleared: Mapping[str, str] | None = None, counter: TokenCounter | None = None
+    ) -> None:
+        self._images = images
+        self._cleared = dict(cleared or {})
+        self._counter = counter or TokenCounter()
+        self._ids: set[str] = set()
+        self._copies: dict[str, int] = {}
+        # Turns that are over never change again. The last one does: results come, or the person says more.
+        self._over: list[ApiMessage] = []
+        self._sums: list[int] = [0]
+        self._asked: list[tuple[ApiMessage, Calls]] = []
+        self._said: list[ApiMessage] = []
+        self._turn: list[ApiMessage] | None = []
+
+    def add(self, message: ApiMessage) -> None:
+        """Take in the next message."""
+        if not self._images:
+            message = without_images(message)
+        if message.role != "assistant":
+            self._said.append(message)
+        else:
+            if self._said or not (self._over or self._asked):
+                self._over += self._last_turn() or [_beginning()]
+                self._asked, self._said = [], []
+            self._asked.append(self._with_unique_ids(message))
+        self._turn = None
+
+    @property
+    def messages(self) -> Sequence[ApiMessage]:
+        """All of them, and for good as they are now."""
+        return _AsSent(self._over, self._last_turn())
+
+    @property
+    def after_answer(self) -> int:
+        """The index of the first message behind the model's last answer."""
+        turn = self._last_turn()
+        behind = next((n for n, message in enumerate(reversed(turn)) if message.role == "assistant"), len(turn))
+        return len(self._over) + len(turn) - behind
+
+    def tokens(self, first: int = 0) -> int:
+        """The estimate of the messages from this index on. What is over is counted once."""
+        sums = self._sums
+        for place in range(len(sums) - 1, len(self._over)):
+            sums.append(sums[-1] + self._counter.message(self._over[place]))
+        turn = self._last_turn()
+        over = sums[-1] - sums[min(first, len(self._over))]
+        return over + self._counter.messages(turn[max(0, first - len(self._over)) :])
+
+    @property
+    def cleared(self) -> Mapping[str, str]:
+        """What is sent instead of results that were pruned, by call."""
+        return self._cleared
+
+    def clear_results(self, stubs: Mapping[str, str]) -> None:
+        """From now on send these texts instead of the results of these calls."""
+        self._cleared.update(stubs)
+        changed = [with_results_replaced(message, stubs) for message in self._over]
+        first = next((n for n, message in enumerate(changed) if message is not self._over[n]), len(changed))
+        # A new list: requests that were made hold the old one.
+        self._over, self._sums, self._turn = changed, self._sums[: first + 1], None
+
+    def _last_turn(self) -> list[ApiMessage]:
+        if self._turn is None:
+            turn = closed_turn(self._asked, self._said)
+            if self._said and not turn and not self._over:
+                # All that was said were results of calls that are hidden.
+                turn = [_beginning()]
+            self._turn = [with_results_replaced(message, self._cleared) for message in turn] if self._cleared else turn
+        return self._turn
+
+    def _with_unique_ids(self, message: ApiMessage) -> tuple[ApiMessage, Calls]:
+        """Some servers count their calls anew in each answer."""
+        given = call_ids(message)
+        ids = [self._unique(id) for id in given]
+        calls = list(zip(given, ids, strict=True))
+        return message if ids == given else _renamed(message, calls), calls
+
+    def _unique(self, id: str) -> str:
+        unique = id or "call"
+        while unique in self._ids:
+            number = self._copies.get(id, 1) + 1
+            self._copies[id] = number
+            unique = f"{id or 'call'}_{number}"
+        self._ids.add(unique)
+        return unique
+
+
+def normalized(messages: Iterable[ApiMessage], *, images: bool = True) -> list[ApiMessage]:
+    """The messages as they can be sent. Those that can be sent as they are stay the same objects."""
+    history = SentHistory(images=images)
+    for message in messages:
+        history.add(message)
+    return list(history.messages)
+
+
+class _AsSent(Sequence[ApiMessage]):
+    """The turns that were over when this was made, and the last one as it was."""
+
+    def __init__(self, over: list[ApiMessage], turn: list[ApiMessage]) -> None:
+        self._over = over
+        self._count = len(over)
+        self._turn = turn
+
+    def __len__(self) -> int:
+        return self._count + len(self._turn)
+
+    def __iter__(self) -> Iterator[ApiMessage]:
+        return chain(islice(self._over, self._count), self._turn)
+
+    @overload
+    def __getitem__(self, index: int) -> ApiMessage: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[ApiMessage]: ...
+
+    def __getitem__(self, index: int | slice) -> ApiMessage | list[ApiMessage]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._over[place] if place < self._count else self._turn[place - self._count]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def _renamed(message: ApiMessage, calls: Calls) -> ApiMessage:
+    """The answer with its calls under the ids they are sent with, and what rides along for one of them too."""
+    ids = iter([sent for _, sent in calls])
+    content = [
+        {**block, "id": next(ids)} if block.get("type") == "tool_use" else block for block in content_blocks(message)
+    ]
+    if message.reasoning_details is None:
+        return message.model_copy(update={"content": content})
+    names = dict(calls)
+    details = [
+        {**detail, "id": names.get(string_of(detail, "id"), string_of(detail, "id"))}
+        if isinstance(detail, dict) and detail.get("type") == _CALL_EXTRA
+        else detail
+        for detail in message.reasoning_details
+    ]
+    return message.model_copy(update={"content": content, "reasoning_details": details})
+
+
+def _beginning() -> ApiMessage:
+    return ApiMessage.model_construct(role="user", content=BEGINNING_HIDDEN)

@@ -1,0 +1,70 @@
+"""Clearing old outputs must cost less than leaving them, where the beginnings of requests are cached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hdsp_agent.context import Pruner, PruningSettings, SentHistory
+
+from .cache_simulation import CacheSimulation
+from .talk import answer, call, result, user
+
+STEPS = 200
+STATIC = 10_000
+
+
+def simulated(keep: int | None, every_step: bool) -> CacheSimulation:
+    """The scenario of the reference: each step appends 300 + 1 200 tokens; a cleared output is 20 tokens."""
+    simulation = CacheSimulation()
+    outputs: list[int] = []
+    for number in range(STEPS):
+        cleared = len(outputs) - keep if keep is not None and every_step else 0
+
+        def blocks(cleared: int = cleared, number: int = number) -> Iterator[tuple[str, int]]:
+            yield "static", STATIC
+            for step in range(number):
+                yield f"a{step}", 300
+                yield (f"stub{step}", 20) if step < cleared else (f"o{step}", 1_200)
+
+        simulation.ask(blocks(), 300)
+        outputs.append(1_200)
+    return simulation
+
+
+def pruned(settings: PruningSettings) -> CacheSimulation:
+    """The same with the real history and the real decisions."""
+    simulation, history, pruner = CacheSimulation(), SentHistory(), Pruner(settings)
+    history.add(user("go"))
+    for number in range(STEPS):
+        used = STATIC + history.tokens()
+        if plan := pruner.plan(history.messages, used):
+            history.clear_results(plan.stubs)
+        messages = history.messages
+        sizes = [history.tokens(index) for index in range(len(messages))] + [0]
+        named = [
+            (str(hash(str(message.content))), sizes[index] - sizes[index + 1]) for index, message in enumerate(messages)
+        ]
+        simulation.ask([("static", STATIC), *named], 300)
+        history.add(answer("w" * 1_200, call(f"c{number}", "execute_command", command=f"make {number}")))
+        history.add(user(result(f"c{number}", f"{number:04} " + "x" * 4_795)))
+    return simulation
+
+
+def test_the_simulation_is_that_of_the_reference() -> None:
+    assert simulated(None, every_step=False).cost == pytest.approx(3.84e6, rel=0.02)
+    assert simulated(10, every_step=True).cost == pytest.approx(4.66e6, rel=0.02)
+
+
+def test_clearing_in_batches_costs_far_less_than_nothing_and_than_clearing_at_each_step() -> None:
+    batches = pruned(PruningSettings())
+    assert batches.cost < 0.6 * simulated(None, every_step=False).cost
+    assert batches.cost < 0.5 * simulated(10, every_step=True).cost
+    assert batches.hit / batches.sent >= 0.97
+
+
+def test_a_trigger_below_what_stays_does_not_become_clearing_at_each_step() -> None:
+    low = pruned(PruningSettings(trigger=30_000, keep=10, minimum_gain=20_000))
+    assert low.cost < 0.7 * simulated(None, every_step=False).cost
+    assert low.hit / low.sent >= 0.9
