@@ -38,7 +38,7 @@ $(VENV)/.stamp-created: scripts/create_env.sh
 	@touch $@
 
 $(PY_INSTALLED): pyproject.toml package.json $(VENV)/.stamp-created
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,local]'
 	@touch $@
 
 $(JS_INSTALLED): package.json yarn.lock .yarnrc.yml | $(PY_INSTALLED)

@@ -60,7 +60,7 @@ module.exports = {
     '!src/generated/**'
   ],
   coverageDirectory: 'coverage',
-  testTimeout: 10000,
+  testTimeout: 60000,
   projects: [
     // The channel and the store need no page: their tests run in plain Node,
     // where real sockets to a server in the same process are at hand.

@@ -17,8 +17,10 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "notebook": ("notebooks", "notebook_edits"),
     "kernel": ("kernels",),
     "checkpoint": ("checkpoints",),
+    "variables": ("variables",),
     "panel": ("panel_bundle", "panel"),
     "local": ("local",),
+    "errands": ("errands",),
 }
 """What the ids of results begin with, and the modules that measure them."""
 

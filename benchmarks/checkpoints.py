@@ -11,18 +11,21 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import Checkpoints, Limits
 
 from .results import Result, result
 
-SIZES = (1_000, 10_000)
+SIZES = (1_000, 10_000, 50_000)
 RUNS = 7
 FIRST_RUNS = 3
 CHANGED = 200
+_LIMITS = Limits(files=100_000, walk_seconds=60, total_bytes=1_000_000_000, watch=False)
 _SETTLE = 0.3
 """Files younger than a tick of the clock are read again; no agent is that fast, and git does the same."""
 
@@ -106,7 +109,7 @@ class _Race:
             self.store, self.git_store = self._folder / f"ours{number}", self._folder / f"git{number}"
             self.git = _Git(self.root, self.git_store)
             gits.append(_milliseconds(self.git.first))
-            self.checkpoints = Checkpoints(self.root, self.store)
+            self.checkpoints = Checkpoints(self.root, self.store, _LIMITS)
             ours.append(_milliseconds(self._save))
             if number < FIRST_RUNS - 1:
                 shutil.rmtree(self.store)
@@ -123,11 +126,29 @@ class _Race:
         return ours, [_milliseconds(lambda: _walk(self.root)) for _ in range(RUNS)]
 
     def diff(self) -> tuple[list[float], list[float]]:
-        """All hunks of 200 changed files."""
-        self._saves(CHANGED, runs=1)
-        newest = self._run(self.checkpoints.list(limit=1))[0].id
-        ours = [_milliseconds(lambda: self._run(self.checkpoints.changes(newest))) for _ in range(RUNS)]
-        return ours, [_milliseconds(lambda: self.git("diff", "HEAD~1", "HEAD")) for _ in range(RUNS)]
+        """All hunks of 200 changed files, each time of a state that nobody has looked at yet, as after a step of an agent."""
+        ours: list[float] = []
+        gits: list[float] = []
+        for _ in range(RUNS):
+            self._saves(CHANGED, runs=1)
+            newest = self._run(self.checkpoints.list(limit=1))[0].id
+            ours.append(_milliseconds(partial(self._changes, newest)))
+            gits.append(_milliseconds(lambda: self.git("diff", "HEAD~1", "HEAD")))
+        return ours, gits
+
+    def watched(self) -> tuple[list[float], list[float]] | None:
+        """Saves of one changed file where the system tells what changed; None if nothing is there to ask it."""
+        if find_spec("watchfiles") is None:
+            return None
+        alone, self.checkpoints = self.checkpoints, Checkpoints(self.root, self.store, replace(_LIMITS, watch=True))
+        try:
+            # One walk to know the files, one from which on changes are told.
+            for _ in range(2):
+                self._save()
+            return self._saves(1)
+        finally:
+            self._run(self.checkpoints.close())
+            self.checkpoints = alone
 
     def restore(self) -> tuple[list[float], list[float]]:
         """Going back over 200 changed files: ours with a snapshot before and a look afterwards, git's with neither."""
@@ -146,8 +167,11 @@ class _Race:
     def second_task(self) -> tuple[float, float]:
         """How many bytes another task in the same workspace adds, and how many there were."""
         before = _bytes_below(self.store)
-        self._run(Checkpoints(self.root, self.store).save("second task", message_ts=1))
+        self._run(Checkpoints(self.root, self.store, _LIMITS).save("second task", message_ts=1))
         return _bytes_below(self.store) - before, before
+
+    def _changes(self, checkpoint: str) -> None:
+        self._run(self.checkpoints.changes(checkpoint))
 
     def _back(self, target: str) -> None:
         self._run(self.checkpoints.restore(target, overwrite_conflicts=True))
@@ -194,6 +218,10 @@ def _measure(count: int) -> list[Result]:
                 "<= 1.5x",
             ),
         ]  # fmt: skip
+        watched = race.watched()
+        if watched is not None:
+            what = "save of one changed file that the system told of, beside git"
+            results.append(_compared("save_watched", what, watched, count, 1 / 3, "<= 0.33x"))
         added, before = race.second_task()
         results.append(
             result(

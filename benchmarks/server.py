@@ -117,7 +117,7 @@ def jupyter_server(
             process = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=log)
         try:
             url = f"http://127.0.0.1:{port}"
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while not answers(url + wait_for):
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(Path(folder, "server.log").read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
 from .comm.composer_requests import ComposerRequests
+from .comm.error_details import ErrorDetails
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
 from .comm.model_rooms import ModelRooms
@@ -59,6 +60,7 @@ def build_services(app: HdspAgentApp) -> Services:
     local_models = LocalModels(local_models_folder_of(app), policy=lambda: configuration.config.policy)
     agent, screens, requests = _agent(app, configuration, room, notebooks, local_models)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
+    ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
     NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)

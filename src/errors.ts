@@ -141,7 +141,7 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     ),
   local_weights_missing: trans =>
     trans.__(
-      'The embedded model is not on this machine yet. Get it with “hdsp-agent model get” in a terminal.'
+      'The embedded model is not on this machine yet. Get it in the settings, or with “hdsp-agent model get” in a terminal.'
     ),
   local_runtime_missing: trans =>
     trans.__(
@@ -154,10 +154,14 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       param(error, 'reason')
     ),
   local_wrong_checksum: (trans, error) =>
-    trans.__(
-      '%1 is not the model: its checksum is wrong. It is not used. Remove it, then get the model again.',
-      param(error, 'source')
-    ),
+    param(error, 'fetched')
+      ? trans.__(
+          'What was fetched is not the model: its checksum is wrong. It was thrown away, and nothing was installed. Try again later, or choose another model.'
+        )
+      : trans.__(
+          '%1 is not the model: its checksum is wrong. It is not used. Remove it, then get the model again.',
+          param(error, 'source')
+        ),
   local_no_space: (trans, error) =>
     param(error, 'needed')
       ? trans.__(
@@ -177,17 +181,22 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       param(error, 'reason')
     ),
   local_too_little_memory: (trans, error) =>
-    param(error, 'needed')
+    param(error, 'reason') === 'killed'
       ? trans.__(
-          'There is too little memory to run %1: it takes about %2 MB, and %3 MB are free. Close other programs or notebooks, or choose a smaller model.',
-          param(error, 'model'),
-          param(error, 'needed'),
-          param(error, 'free')
-        )
-      : trans.__(
-          'There is too little memory to run %1. Close other programs or notebooks, or choose a smaller model.',
+          'The process that runs %1 was killed, most likely because memory ran out. It is started again when it is needed. Close other programs or notebooks if this goes on.',
           param(error, 'model')
-        ),
+        )
+      : param(error, 'needed')
+        ? trans.__(
+            'There is too little memory to run %1: it takes about %2 MB, and %3 MB are free. Close other programs or notebooks, or choose a smaller model.',
+            param(error, 'model'),
+            param(error, 'needed'),
+            param(error, 'free')
+          )
+        : trans.__(
+            'There is too little memory to run %1. Close other programs or notebooks, or choose a smaller model.',
+            param(error, 'model')
+          ),
   local_cpu_too_old: trans =>
     trans.__(
       "This machine's processor lacks instructions that the embedded model needs. Use a model service, or a model server on another machine."

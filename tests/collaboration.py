@@ -81,7 +81,7 @@ class Colleague:
         source = self.notebook.ycells[index]["source"]
         source += text
 
-    async def until(self, holds: Callable[[], object], seconds: float = 10) -> None:
+    async def until(self, holds: Callable[[], object], seconds: float = 60) -> None:
         """Wait until they see this."""
         end = asyncio.get_running_loop().time() + seconds
         while not _held(holds):

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from hdsp_agent.comm.services import Services
 
-pytest_plugins = ("pytest_jupyter.jupyter_server",)
+# Neither chance nor a crowded machine decides; --hypothesis-profile=search looks for examples nobody has tried.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("tests", settings.get_profile("search"), derandomize=True)
+settings.load_profile("tests")
+
+pytest_plugins = ("pytest_jupyter.jupyter_server", "tests.timing")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _BINARY = Path(__file__).parent.parent / "node_modules" / ".bin" / "llmock"
-_START_SECONDS = 20.0
+_START_SECONDS = 180.0
 
 
 @dataclass
@@ -58,7 +58,7 @@ class ModelServer:
         request = urllib.request.Request(
             self.url + path, data=data, method=method, headers={"content-type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return json.loads(response.read() or b"null")
 
 

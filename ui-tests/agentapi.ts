@@ -146,6 +146,13 @@ export class AgentApi {
     await this._test('command', { commandName, ...fields });
   }
 
+  /**
+   * Have a stored conversation be about a folder.
+   */
+  async place(task: string, workspace: string): Promise<void> {
+    await this._test('place', { task, workspace });
+  }
+
   private async _test<T>(name: string, data: unknown): Promise<T> {
     const response = await this._request.post(
       `${this.url}/hdsp-agent-test/${name}`,

@@ -2,6 +2,8 @@ import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, galata, test as galataTest } from '@jupyterlab/galata';
 import type { Locator, Page, WebSocketRoute } from '@playwright/test';
 
+import './patience';
+
 import { AgentApi } from './agentapi';
 import { JupyterServer } from './server';
 import type { Theme } from './sight';

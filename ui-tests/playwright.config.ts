@@ -22,8 +22,8 @@ export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
   // A crowded machine takes several times as long as a quiet one.
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 240_000,
+  expect: { timeout: 60_000 },
   workers: 1,
   // What passes only then is listed as flaky, and wants mending.
   retries: 1,
@@ -31,7 +31,7 @@ export default defineConfig({
   reporter: [['list']],
   use: {
     baseURL: URL,
-    actionTimeout: 20_000,
+    actionTimeout: 60_000,
     viewport: { width: 1280, height: 800 },
     // Taking the page down before and after each step is a tenth of the time here;
     // where nobody can try again it is worth that.

@@ -77,6 +77,20 @@ class CommandHandler(_ScriptedHandler):
         self.finish({"task": session.task})
 
 
+class PlaceHandler(_ScriptedHandler):
+    """Have a conversation be about another folder, as of a server that began there."""
+
+    @web.authenticated
+    @authorized("write", resource="hdsp_agent")
+    async def post(self) -> None:
+        """Body: {task, workspace}."""
+        wanted = json.loads(self.request.body)
+        history, owner = self.settings["hdsp_agent_services"].history, owner_of(self)
+        item = await history.item(owner, wanted["task"])
+        await history.put(owner, item.model_copy(update={"workspace": wanted["workspace"]}))
+        self.finish({"workspace": wanted["workspace"]})
+
+
 class StreamHandler(_ScriptedHandler):
     """Stream text into many messages at once, each piece carrying the time it was published at."""
 
@@ -128,6 +142,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
             (url_path_join(base, "hdsp-agent-test/publish"), PublishHandler),
             (url_path_join(base, "hdsp-agent-test/append"), AppendHandler),
             (url_path_join(base, "hdsp-agent-test/command"), CommandHandler),
+            (url_path_join(base, "hdsp-agent-test/place"), PlaceHandler),
             (url_path_join(base, "hdsp-agent-test/stream"), StreamHandler),
         ],
     )

@@ -54,7 +54,10 @@ export function environment(folder: string): Record<string, string> {
     JUPYTER_CONFIG_DIR: path.join(folder, 'config'),
     JUPYTER_DATA_DIR: path.join(folder, 'data'),
     JUPYTER_RUNTIME_DIR: path.join(folder, 'runtime'),
-    IPYTHONDIR: path.join(folder, 'ipython')
+    IPYTHONDIR: path.join(folder, 'ipython'),
+    // What a person has fetched for themselves is not there for the stories.
+    HDSP_AGENT_MODELS: path.join(folder, 'models'),
+    HF_HOME: path.join(folder, 'hub')
   };
 }
 

@@ -21,6 +21,8 @@ from ..tools import ToolRegistry, built_in_tools, notebook_digest
 from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
 from ..tools._state import ToolState
+from ..tools.compound import Surroundings as CompoundSurroundings
+from ..tools.compound import surroundings
 from ._context import PlainContext
 from ._conversation import Conversation
 from ._manager import TaskManager
@@ -29,6 +31,7 @@ from ._ports import HistoryPort, MessageSink, Situation, Unheard
 from ._services import AgentServices
 from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
+from .lite import ChosenContext, LiteContext
 from .modes import ModeBook
 from .prompts import Surroundings, system_prompt
 from .speech import CommandBook
@@ -219,7 +222,7 @@ def _context(
     workspace: str | None,
     notebooks: Notebooks | None,
     paths: Callable[[], PathPolice],
-) -> PlainContext:
+) -> ChosenContext:
     notebook = conversation.log.metadata.notebook
 
     async def prompt(situation: Situation, current: GlobalSettings, where: str | None) -> str:
@@ -243,7 +246,17 @@ def _context(
             return None
         return await notebook_digest(notebooks, notebook.path, await asyncio.to_thread(paths))
 
-    return PlainContext(conversation, workspace, prompt=prompt, settings=settings, surrounded=surrounded)
+    async def seen(situation: Situation) -> CompoundSurroundings | str | None:
+        if notebooks is None or notebook is None:
+            return None
+        current, provider = settings(), situation.provider
+        stays_here = provider is not None and provider.api_provider == "local"
+        may_read = current.auto_approval_enabled and current.always_allow_read_only
+        police = await asyncio.to_thread(paths)
+        return await surroundings(notebooks, notebook.path, police, reads_files=stays_here or bool(may_read))
+
+    plain = PlainContext(conversation, workspace, prompt=prompt, settings=settings, surrounded=surrounded)
+    return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
 
 
 def _ignored(workspace: Path) -> str | None:

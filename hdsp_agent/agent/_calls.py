@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from ..errors import HdspAgentError, InvalidInput
 from ..events import tool_failed
-from ..messages import JsonObject
+from ..messages import Halt, JsonObject
 from ..persistence import INTERRUPTED, ToolDraft
 from ..providers import parsed_arguments
 from ..tools import Tool, ToolArguments, ToolFailed, ToolResult
@@ -145,7 +145,8 @@ class Calls:
             task.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
         if result.is_error and not context.denied:
-            await self._failed(call, result, monotonic() - begun)
+            at = None if result.shown else context.approved_at
+            await self._failed(call, result, monotonic() - begun, approved_at=at)
             return
         if not context.denied:
             task.mistakes.over()
@@ -185,6 +186,7 @@ class Calls:
         answer = await task.dialogue.ask(
             "mistake_limit_reached",
             f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it go on.",
+            halt=Halt(kind="repetition", tool=call.name),
         )
         task.words.add_later(answer)
         await self._failed(call, _REPEATED.format(name=call.name, count=task.repetition.limit), counts=False)
@@ -192,7 +194,15 @@ class Calls:
 
     # ---- after
 
-    async def _failed(self, call: Call, why: str | ToolResult, seconds: float = 0.0, *, counts: bool = True) -> None:
+    async def _failed(
+        self,
+        call: Call,
+        why: str | ToolResult,
+        seconds: float = 0.0,
+        *,
+        counts: bool = True,
+        approved_at: int | None = None,
+    ) -> None:
         task = self._task
         result = ToolResult(why, is_error=True) if isinstance(why, str) else why
         task.flow.failed_before = True
@@ -201,7 +211,9 @@ class Calls:
         await self._record(call, result, seconds)
         await self._answer(call, result)
         error = (await task.conversation.mask(_text_of(result)))[:1000]
-        if call.shown_at is not None:
+        if approved_at is not None:
+            await task.dialogue.failed(approved_at, error)
+        elif call.shown_at is not None:
             self._failures[call.id] = error
         task.services.events.emit(tool_failed(task.task_id, call.name, error))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from ..config import GlobalSettings
-from ..messages import ClineMessage
+from ..messages import ApiMessage, ClineMessage
 from ..persistence import ApiRecord
 from ..providers import ModelRequest
 from ._conversation import Conversation
@@ -67,10 +67,9 @@ class PlainContext:
 
     async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
-        merged = await self._history()
         return ModelRequest(
             system=await self._system_prompt(situation),
-            messages=merged.messages,
+            messages=await self.history(),
             tools=situation.tools,
             max_output=answer_tokens,
             cache_key=situation.task_id,
@@ -105,7 +104,8 @@ class PlainContext:
         elif self._merged is not None:
             self._merged.add(record)
 
-    async def _history(self) -> Merged:
+    async def history(self) -> Sequence[ApiMessage]:
+        """The conversation as requests hold it, neighbours of the person's in one message."""
         if self._merged is None:
             merged = Merged()
             for number, record in enumerate(await self._conversation.history.api_history(), 1):
@@ -113,7 +113,7 @@ class PlainContext:
                 if number % _BREATH == 0:
                     await asyncio.sleep(0)
             self._merged = merged
-        return self._merged
+        return self._merged.messages
 
     async def _system_prompt(self, situation: Situation) -> str:
         """The prompt of this mode, made once and recorded, so that it stays as it is while the mode does."""

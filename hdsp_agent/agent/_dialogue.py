@@ -10,6 +10,7 @@ from ..events import Emitter
 from ..messages import (
     ClineAsk,
     ClineMessage,
+    Halt,
     ModelFailure,
     TaskActive,
     TaskAskResponded,
@@ -67,6 +68,7 @@ class Dialogue:
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
+        halt: Halt | None = None,
     ) -> AskAnswer: ...
 
     @overload
@@ -91,15 +93,17 @@ class Dialogue:
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
+        halt: Halt | None = None,
         unless: Callable[[], bool] | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
-        ``about`` is what is to be approved; ``model_failure`` and ``stopped_by`` say on the message why it is asked.
+        ``about`` is what is to be approved; ``model_failure``, ``stopped_by`` and ``halt`` say on the message why it is
+        asked.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
-        fields = {"is_protected": is_protected, "model_failure": model_failure, "stopped_by": stopped_by}
+        fields = {"is_protected": is_protected, "model_failure": model_failure, "stopped_by": stopped_by, "halt": halt}
         if status_during(kind) == "running":
             return await self._wait(await self._put(kind, text, ts, fields))
         async with self._one_at_a_time:
@@ -129,6 +133,12 @@ class Dialogue:
         """A question that will not be asked any more stays as it is, and nobody can answer it; ``failure`` says why."""
         update = {"partial": False, "is_answered": False, "failure": failure}
         await self.conversation.update(message.model_copy(update=update))
+
+    async def failed(self, ts: int, why: str) -> None:
+        """What this question allowed could not be done."""
+        message = await self.conversation.log.ui.get(ts)
+        if message is not None:
+            await self.conversation.update(message.model_copy(update={"failure": why}))
 
     async def answer(self, ts: int, given: Given) -> AskAnswer:
         """The person's answer. Raises AskNotOpen."""

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..messages import TaskId, TodoItem
-from ..tools import ActionRequest, Completion, ToolFailed
+from ..tools import ActionRequest, Completion, SinceAsked, ToolFailed
 from ._outcomes import Completed, Delegated, Outcome
+from .lite import since_asked
 
 if TYPE_CHECKING:
     from ._task import Task
@@ -60,6 +61,10 @@ class Flow:
         await self._task.await_child(child)
         self.outcome = Delegated(child, mode, message, tuple(todos))
         return f"The subtask {child} was begun. Its result follows when it is done."
+
+    async def since_asked(self) -> SinceAsked:
+        """What was asked, and what was done since; without the call that is being made."""
+        return since_asked(list(await self._task.conversation.history.api_history()))
 
     async def complete(self, result: str) -> Completion:
         """Present the result and end the work; of a subtask, if the person agrees that it is done."""

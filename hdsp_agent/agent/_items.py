@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from ..config import GlobalSettings, OperatorPolicy, overridden
-from ..messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef
+from ..messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef, Rename
 from ..persistence import TaskMetadata, parse_iso_time
 
 __all__ = ["ItemChange", "TaskConfig", "fresh_item"]
@@ -20,7 +20,8 @@ class ItemChange(TypedDict, total=False):
 
     title: str | None
     is_favorited: bool | None
-    notebook: NotebookRef
+    notebook: NotebookRef | None
+    renames: list[Rename]
     pictures: int | None
     status: HistoryStatus
     mode: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..messages import Halt
 from ..providers import ToolCallDone
 from ._calls import Call
 from ._conversation import text_block
@@ -75,7 +76,7 @@ class Loop:
         task = self._task
         if not task.mistakes.reached(task.mistake_limit):
             return False
-        answer = await task.dialogue.ask("mistake_limit_reached", _MISTAKES)
+        answer = await task.dialogue.ask("mistake_limit_reached", _MISTAKES, halt=Halt(kind="mistakes"))
         task.mistakes.over()
         if answer.response == "noButtonClicked":
             await task.words.add(answer)

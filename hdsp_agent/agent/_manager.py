@@ -294,7 +294,7 @@ class TaskManager:
             root_task_id=metadata.root_task_id or parent.task_id, workspace=metadata.workspace,
             notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
         )  # fmt: skip
-        profile = self.services.models.profile_for(mode.slug)
+        profile = self.services.models.profile_for(mode.slug, parent.profile)
         await self._create(new, mode, profile, Begin(wanted.message, todos=wanted.todos))
 
     async def take_up(self, task_id: TaskId, opening: Opening) -> Task:

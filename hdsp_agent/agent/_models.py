@@ -26,9 +26,12 @@ class ProfileModels:
         self._replaced: list[ModelClient] = []
         self._opening = asyncio.Lock()
 
-    def profile_for(self, mode: str) -> str:
-        """The name of the profile tasks in this mode use."""
-        return self._config.profiles.for_mode(mode).name
+    def profile_for(self, mode: str, now: str | None = None) -> str:
+        """See ``Models``."""
+        book = self._config.profiles
+        if now is not None and book.locked and now in self._names():
+            return now
+        return book.for_mode(mode).name
 
     async def client(self, profile: str) -> ModelClient:
         """The model of this profile; the current one's if there is no such profile any more."""

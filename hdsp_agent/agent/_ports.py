@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
+from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from ..messages import ClineMessage, ConversationMarks, HistoryItem, ModelRecord, ModeName, TaskId, TimeSpan
 from ..providers import ModelClient, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
@@ -90,8 +90,8 @@ class HistoryPort(Protocol):
 class Models(Protocol):
     """Where a task gets its model from."""
 
-    def profile_for(self, mode: str) -> str:
-        """The name of the profile tasks in this mode use."""
+    def profile_for(self, mode: str, now: str | None = None) -> str:
+        """The name of the profile tasks in this mode use; ``now``, a task's own, stays where one is for all modes."""
 
     async def client(self, profile: str) -> ModelClient:
         """The model of this profile, ready to be asked; the same one until the profile changes. Not the task's to close."""
@@ -125,7 +125,9 @@ class Modes(Protocol):
 class ToolBox(Protocol):
     """The tools there are."""
 
-    def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
+    def specs(
+        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+    ) -> list[ToolSpec]:
         """What the model is told of them, in an order that stays."""
 
     def get(self, name: str) -> Tool:
@@ -149,6 +151,10 @@ class Situation(Protocol):
     @property
     def tools(self) -> Sequence[ToolSpec]:
         """The tools the model may call."""
+
+    @property
+    def provider(self) -> ProviderSettings | None:
+        """The profile of its model, without keys; None if there is no such profile any more."""
 
 
 class ContextPort(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import Unpack
 
-from ..config import GlobalSettings, ModeConfig
+from ..config import GlobalSettings, ModeConfig, ProviderSettings, ToolSet, tool_set
 from ..config._held import HeldTasks
 from ..errors import HdspAgentError, InvalidInput
 from ..messages import (
@@ -145,7 +145,7 @@ class Task:
         self._held = HeldTasks()
         self._line: Final = HistoryLine(services.history, metadata.user, self.logger)
         self._paths: tuple[GlobalSettings, PathPolice] | None = None
-        self._tools: tuple[tuple[ModeConfig, GlobalSettings], list[ToolSpec]] | None = None
+        self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
 
     # ---- what it is
 
@@ -189,10 +189,17 @@ class Task:
     @property
     def tools(self) -> Sequence[ToolSpec]:
         """The tools the model may call, in an order that stays."""
-        key = (self.mode, self.settings)
-        if self._tools is None or self._tools[0][0] is not key[0] or self._tools[0][1] is not key[1]:
-            self._tools = key, self.services.tools.specs(self.mode, self.services.policy(), self.settings)
-        return self._tools[1]
+        mode, settings, chosen = key = (self.mode, self.settings, tool_set(self.provider))
+        known = self._tools
+        if known is None or known[0][0] is not mode or known[0][1] is not settings or known[0][2] != chosen:
+            specs = self.services.tools.specs(mode, self.services.policy(), settings, tool_set=chosen)
+            self._tools = known = key, specs
+        return known[1]
+
+    @property
+    def provider(self) -> ProviderSettings | None:
+        """The profile of its model."""
+        return self.services.models.settings_of(self.profile)
 
     # ---- life
 
@@ -411,7 +418,7 @@ class Task:
         if mode is None:
             raise InvalidInput(f"There is no mode {slug}.", field="mode", mode=slug)
         self.mode = mode
-        self.profile = self.services.models.profile_for(slug)
+        self.profile = self.services.models.profile_for(slug, self.profile)
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
 

@@ -31,7 +31,11 @@ _UNSAVED: Final = (
 
 
 class CallContext:
-    """The context of one call; ``denied`` says that the person refused what it wanted to do."""
+    """The context of one call.
+
+    ``denied`` says that the person refused what it wanted to do, ``approved_at`` is the time of the question that allowed
+    it last.
+    """
 
     def __init__(
         self, task: Task, calls: Calls, *, shown_at: int | None = None, saved: SavedStep | None = None
@@ -41,6 +45,7 @@ class CallContext:
         self._shown_at = shown_at
         self._saved = saved
         self.denied = False
+        self.approved_at: int | None = None
 
     @property
     def task_id(self) -> TaskId:
@@ -113,7 +118,7 @@ class CallContext:
         at = self._question_at(ask, ts)
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
-            at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
             await self._save_first(action, at)
             return Approval(approved=True)
         answer = await task.dialogue.ask(
@@ -125,6 +130,7 @@ class CallContext:
         approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
+        self.approved_at = answer.asked_at
         await self._save_first(action, answer.said_at or answer.asked_at)
         return approval
 

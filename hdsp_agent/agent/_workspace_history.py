@@ -31,7 +31,6 @@ _WRITES_ONLY: Final = frozenset({"write", "write_outside", "write_protected"})
 _Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
 _MOST_OPEN: Final = 8
-_MEGABYTE: Final = 1_000_000
 _FOLDER_ACTIONS: Final = frozenset({"make_folder", "remove_folder", "attributes"})
 
 
@@ -188,12 +187,12 @@ class WorkspaceHistory:
             await self._store(folder).save("meanwhile", changes_by="agent")
 
     def _store(self, folder: Path) -> Checkpoints:
-        quota = self._settings().checkpoint_quota_megabytes * _MEGABYTE
+        limits = Limits.of(self._settings(), self._home)
         store = self._stores.pop(folder, None)
         if store is None:
             self._put_aside(len(self._stores) - _MOST_OPEN + 1)
-            store = Checkpoints(folder, self._home / "checkpoints", Limits(quota_bytes=quota, excluded=(self._home,)))
-        store.set_quota(quota)
+            store = Checkpoints(folder, self._home / "checkpoints", limits)
+        store.set_limits(limits)
         self._stores[folder] = store
         return store
 

@@ -8,6 +8,7 @@ stock git reads a store, though none is needed. Nothing but ``_service`` knows o
 
 from __future__ import annotations
 
+from ._checkpoint_store import workspace_with_checkpoints
 from ._diff import CheckpointDiff, FileDiff
 from ._file_names import NamedFile
 from ._limits import Limits
@@ -40,4 +41,5 @@ __all__ = [
     "PlannedChange",
     "RestorePlan",
     "StoreStatistics",
+    "workspace_with_checkpoints",
 ]

@@ -19,23 +19,26 @@ from ._walk import Pending
 __all__ = ["capture"]
 
 _THREADS: Final = 2
-"""Reading, hashing and compressing let go of the interpreter's lock; more threads would take it from the server."""
+"""Compressing lets go of the interpreter's lock; more threads would take it from the server."""
 _INLINE: Final = 8
-_BATCH_FILES: Final = 64
+_BATCH_FILES: Final = 128
 _BATCH_BYTES: Final = 4_000_000
 _NEVER: Final = -1
 
 
 @dataclass(frozen=True)
-class _Read:
-    key: Key
+class _Fresh:
+    """A content that the store has not."""
+
+    oid: ObjectId
+    data: bytes
+
+
+@dataclass(frozen=True)
+class _Packed:
     oid: ObjectId
     size: int
-    packed: bytes | None
-    """None if the store has it already."""
-
-
-_Batch = list[tuple[Pending, _Read | NotCaptured]]
+    packed: bytes
 
 
 def capture(
@@ -49,15 +52,12 @@ def capture(
 ) -> None:
     """Store what the walk found. What changed at ``quiet_before`` (ns) or later is read again next time: a change within
     the same tick of the file system's clock would not show."""
-    for batch in _batches(list(pending), writer, largest):
-        for place, read in batch:
-            if isinstance(read, NotCaptured):
-                del place.folder.files[place.name]
-                place.folder.skips[place.name] = read.reason
-                continue
-            if read.packed is not None:
-                writer.pack.add(BLOB, read.oid, read.size, read.packed)
-            place.folder.files[place.name] = FileEntry(_remembered(read.key, quiet_before), read.oid)
+    pending = list(pending)
+    fresh = _read_all(pending, writer, quiet_before=quiet_before, largest=largest)
+    if len(pending) <= _INLINE:
+        _add_all(writer, map(_pack, fresh))
+    else:
+        _pack_in_threads(fresh, writer)
     _store(root, writer, loader)
 
 
@@ -75,49 +75,66 @@ def _store(folder: Folder, writer: ObjectWriter, loader: FolderLoader) -> None:
         loader.learn(folder)
 
 
-def _batches(pending: list[Pending], writer: ObjectWriter, largest: int) -> Iterator[_Batch]:
-    if len(pending) <= _INLINE:
-        yield _read_all(pending, writer, largest)
-        return
-    waiting: deque[Future[_Batch]] = deque()
+def _pack_in_threads(fresh: Iterable[_Fresh], writer: ObjectWriter) -> None:
+    """Read in this thread and compress in others: threads that do both wait for each other more than they work."""
+    waiting: deque[Future[list[_Packed]]] = deque()
     with ThreadPoolExecutor(_THREADS, "hdsp-agent checkpoint") as pool:
         try:
-            for portion in _portions(pending):
-                waiting.append(pool.submit(_read_all, portion, writer, largest))
+            for batch in _batches(fresh):
+                waiting.append(pool.submit(_pack_all, batch))
                 # What was read waits in memory, so no more than this is read ahead.
                 if len(waiting) > 2 * _THREADS:
-                    yield waiting.popleft().result()
+                    _add_all(writer, waiting.popleft().result())
             while waiting:
-                yield waiting.popleft().result()
+                _add_all(writer, waiting.popleft().result())
         finally:
             for future in waiting:
                 future.cancel()
 
 
-def _portions(pending: list[Pending]) -> Iterator[list[Pending]]:
-    portion: list[Pending] = []
+def _batches(fresh: Iterable[_Fresh]) -> Iterator[list[_Fresh]]:
+    batch: list[_Fresh] = []
     size = 0
+    for content in fresh:
+        batch.append(content)
+        size += len(content.data)
+        if len(batch) == _BATCH_FILES or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _pack_all(batch: list[_Fresh]) -> list[_Packed]:
+    return [_pack(content) for content in batch]
+
+
+def _pack(content: _Fresh) -> _Packed:
+    return _Packed(content.oid, len(content.data), compressed(content.data))
+
+
+def _add_all(writer: ObjectWriter, contents: Iterable[_Packed]) -> None:
+    for content in contents:
+        writer.pack.add(BLOB, content.oid, content.size, content.packed)
+
+
+def _read_all(pending: Iterable[Pending], writer: ObjectWriter, *, quiet_before: int, largest: int) -> Iterator[_Fresh]:
+    """Note in each folder what was read; what the store has not yet comes out, each content once."""
+    seen: set[ObjectId] = set()
     for place in pending:
-        portion.append(place)
-        size += place.folder.files[place.name].size
-        if len(portion) == _BATCH_FILES or size > _BATCH_BYTES:
-            yield portion
-            portion, size = [], 0
-    if portion:
-        yield portion
-
-
-def _read_all(pending: list[Pending], writer: ObjectWriter, largest: int) -> _Batch:
-    return [(place, _read(place, writer, largest)) for place in pending]
-
-
-def _read(place: Pending, writer: ObjectWriter, largest: int) -> _Read | NotCaptured:
-    try:
-        if stat.S_ISLNK(place.folder.files[place.name].mode):
-            key, data = read_link(place.path)
-        else:
-            key, data = read_stable(place.path, largest)
-    except NotCaptured as refusal:
-        return refusal
-    oid = object_id(BLOB, data)
-    return _Read(key, oid, len(data), None if writer.has(oid) else compressed(data))
+        files = place.folder.files
+        try:
+            if stat.S_ISLNK(files[place.name].mode):
+                key, data = read_link(place.path)
+            else:
+                key, data = read_stable(place.path, largest)
+        except NotCaptured as refusal:
+            del files[place.name]
+            place.folder.skips[place.name] = refusal.reason
+            continue
+        oid = object_id(BLOB, data)
+        files[place.name] = FileEntry(_remembered(key, quiet_before), oid)
+        if oid not in seen and not writer.has(oid):
+            seen.add(oid)
+            writer.remember(oid, data)
+            yield _Fresh(oid, data)

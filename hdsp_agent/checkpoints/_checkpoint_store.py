@@ -25,7 +25,7 @@ from ._records import CheckpointRecord
 from ._repository import MAIN, Repository
 from ._restoration import remove_leftover
 
-__all__ = ["CheckpointStore", "store_folder_of"]
+__all__ = ["CheckpointStore", "store_folder_of", "workspace_with_checkpoints"]
 
 _logger = logging.getLogger(__name__)
 _LOG: Final = "operations.jsonl"
@@ -38,6 +38,12 @@ def store_folder_of(store_dir: Path, workspace: Path) -> Path:
     path = os.fsencode(workspace)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", workspace.name).strip("-.")[:40] or "workspace"
     return store_dir / f"{name}-{hashlib.sha256(path).hexdigest()[:16]}"
+
+
+def workspace_with_checkpoints(folder: Path, store_dir: Path) -> Path | None:
+    """This folder, or the nearest one above, that has checkpoints; None if none has."""
+    folder = Path(os.path.realpath(folder))
+    return next((one for one in (folder, *folder.parents) if (store_folder_of(store_dir, one) / _LOG).is_file()), None)
 
 
 class CheckpointStore:
@@ -62,7 +68,10 @@ class CheckpointStore:
                 with self.changing():
                     pass
             self.log.refresh()
-            yield
+            try:
+                yield
+            finally:
+                self.repository.packs.close()
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -87,6 +96,7 @@ class CheckpointStore:
                     yield
                 finally:
                     self._held = False
+                    self.repository.packs.close()
 
     def wait(self) -> None:
         """Come back when no thread of this process uses the store."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ._file_names import joined
 from ._folders import FileEntry, Folder, FolderLoader, Node
+from ._git_objects import ObjectId
 
 __all__ = ["Difference", "FileChange", "Skipped", "State", "differences", "file_changes", "state_of"]
 
@@ -56,12 +57,12 @@ def state_of(folder: Folder, name: bytes, loader: FolderLoader) -> State:
 
 def differences(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -> Iterator[Difference]:
     """Where two folders differ, in the order of their paths; a folder that only one has comes without what is in it."""
-    if (old.tree, old.side) == (new.tree, new.side) and old.side:
+    if _ids(old) == _ids(new) and old.side:
         return
     before, after = loader.folder(old), loader.folder(new)
     if before.mode != after.mode:
         yield Difference(path, before, after)
-    for name in sorted(_names(before) | _names(after)):
+    for name in sorted(_differing(before, after)):
         yield from _at(joined(path, name), state_of(before, name, loader), state_of(after, name, loader), loader)
 
 
@@ -96,8 +97,27 @@ def _at(path: bytes, old: State, new: State, loader: FolderLoader) -> Iterator[D
         yield Difference(path, old, new)
 
 
-def _names(folder: Folder) -> set[bytes]:
-    return {*folder.files, *folder.folders, *folder.skips, *folder.absent}
+def _differing(old: Folder, new: Folder) -> set[bytes]:
+    """The names that may differ: two states mostly share nearly all, often even the objects."""
+    names = old.files.keys() ^ new.files.keys()
+    for name, entry in new.files.items():
+        was = old.files.get(name)
+        if was is not None and was is not entry and not was.same(entry):
+            names.add(name)
+    names |= old.folders.keys() ^ new.folders.keys()
+    for name, below in new.folders.items():
+        other = old.folders.get(name)
+        if other is not None and other is not below and (not below.side or _ids(other) != _ids(below)):
+            names.add(name)
+    if old.skips or new.skips:
+        names |= {*old.skips, *new.skips}
+    if old.absent or new.absent:
+        names |= old.absent | new.absent
+    return names
+
+
+def _ids(node: Node) -> tuple[ObjectId, ObjectId]:
+    return (node.tree, node.side)
 
 
 def _is_unknown(state: State) -> bool:

@@ -57,6 +57,16 @@ class CheckpointDiff(WireModel):
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """What looking into a file adds to what its name says."""
+
+    kind: Kind
+    too_large: bool = False
+    hunks: tuple[Hunk, ...] = ()
+    notebook: NotebookDiff | None = None
+
+
+@dataclass(frozen=True)
 class _Differ:
     read: Callable[[ObjectId], bytes]
     with_content: bool
@@ -64,33 +74,35 @@ class _Differ:
     def diff(self, change: FileChange, renamed_from: bytes | None) -> FileDiff:
         old, new = change.old, change.new
         text, raw = named(change.path)
-        result = FileDiff(
-            path=text, raw=raw, change=_change(change, renamed_from), kind=_kind_by_name(change.path, old, new),
-            renamed_from=_named(renamed_from), old_size=old.size if old else None, new_size=new.size if new else None,
+        how = _change(change, renamed_from)
+        kind = _kind_by_name(change.path, old, new)
+        seen = _Seen(kind)
+        if self.with_content and how not in ("attributes", "renamed"):
+            seen = self._seen(change, kind)
+        return FileDiff(
+            path=text, raw=raw, change=how, kind=seen.kind, renamed_from=_named(renamed_from),
+            old_size=old.size if old else None, new_size=new.size if new else None,
             old_mode=old.mode if old else None, new_mode=new.mode if new else None,
             old_blob=old.oid.hex() if old else None, new_blob=new.oid.hex() if new else None,
-            mime_type=_IMAGES.get(_extension(change.path)),
+            mime_type=_IMAGES.get(_extension(change.path)), too_large=seen.too_large, hunks=seen.hunks,
+            notebook=seen.notebook,
         )  # fmt: skip
-        if not self.with_content or result.change in ("attributes", "renamed"):
-            return result
-        return self._with_content(result, change)
 
-    def _with_content(self, result: FileDiff, change: FileChange) -> FileDiff:
+    def _seen(self, change: FileChange, kind: Kind) -> _Seen:
         size = max(entry.size for entry in (change.old, change.new) if entry is not None)
-        if result.kind == "image" and not result.path.lower().endswith(".svg"):
-            return result
-        if size > (_LARGEST_NOTEBOOK if result.kind == "notebook" else _LARGEST_TEXT):
-            return result.model_copy(update={"too_large": True})
+        if kind == "image" and _extension(change.path) != b"svg":
+            return _Seen(kind)
+        if size > (_LARGEST_NOTEBOOK if kind == "notebook" else _LARGEST_TEXT):
+            return _Seen(kind, too_large=True)
         before, after = (b"" if entry is None else self.read(entry.oid) for entry in (change.old, change.new))
-        if result.kind == "notebook":
+        if kind == "notebook":
             found = notebook_diff(before or _NO_CELLS, after or _NO_CELLS)
             if found is not None:
-                return result.model_copy(update={"notebook": found})
+                return _Seen(kind, notebook=found)
         old, new = as_text(before), as_text(after)
         if old is None or new is None:
-            return result.model_copy(update={"kind": "image" if result.kind == "image" else "binary"})
-        kind = result.kind if result.kind in ("image", "link") else "text"
-        return result.model_copy(update={"kind": kind, "hunks": text_hunks(old, new)})
+            return _Seen("image" if kind == "image" else "binary")
+        return _Seen(kind if kind in ("image", "link") else "text", hunks=text_hunks(old, new))
 
 
 _NO_CELLS: Final = b'{"cells": []}'

@@ -32,6 +32,7 @@ from ._records import Author, CheckpointId, CheckpointRecord, OperationRecord, R
 from ._restoration import Restoration
 from ._undoing import restore_to_undo
 from ._views import CheckpointViews
+from ._watching import Watching
 from ._workspace import PathsOf, Workspace
 
 __all__ = ["Anchor", "FileCheckpoints", "Selection"]
@@ -66,16 +67,19 @@ class FileCheckpoints:
 
     def __init__(self, workspace: Path, store_dir: Path, limits: Limits) -> None:
         self.limits = limits
-        self.workspace = Workspace(workspace, store_dir, limits)
-        folder = store_folder_of(store_dir, self.workspace.root)
+        root = Path(os.path.realpath(workspace))
+        folder = store_folder_of(store_dir, root)
+        self._watching = Watching(folder / "watch") if limits.watch else None
+        self.workspace = Workspace(root, store_dir, limits, self._watching)
         self.store = CheckpointStore(folder, self.workspace.root, limits.lock_seconds)
         self.views = CheckpointViews(self.store, self.workspace.path)
         self._generation: int | None = None
         self._collected = (0, 0)
 
     def set_limits(self, limits: Limits) -> None:
-        """Heed another quota: the next save looks at the store again, whatever it has grown by."""
+        """Heed others: the next save looks at the workspace and the store again, whatever was too much before."""
         self.limits = limits
+        self.workspace.set_limits(limits)
         self._collected = (-_WORTH_COLLECTING, 0)
 
     def touch(self, paths: Collection[str]) -> None:
@@ -90,7 +94,7 @@ class FileCheckpoints:
     ) -> CheckpointRecord:
         """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again."""
         with self.store.changing():
-            return self._save(reason, author, anchor, claims=claims)
+            return self._save(reason, author, anchor, claims=claims, thorough=False)
 
     def plan(self, target: str, selection: Selection) -> RestorePlan:
         """What ``restore`` would do. Saves the workspace as it is, so the restore itself has nothing left to save."""
@@ -147,8 +151,10 @@ class FileCheckpoints:
             return self._roll_back_half(half)
 
     def wait(self) -> None:
-        """Come back when nothing of this process is under way."""
+        """Come back when nothing of this process is under way, and let the system watch no longer."""
         self.store.wait()
+        if self._watching is not None:
+            self._watching.stop()
 
     def statistics(self) -> StoreStatistics:
         """What the checkpoints take."""
@@ -259,8 +265,7 @@ class FileCheckpoints:
         """Look at the workspace again, and record it; raises if it is not what was planned."""
         # Touched files include those just restored, or the result would know nothing of them.
         paths = [step.path for step in plan.steps]
-        folders = {*paths, *map(os.path.dirname, paths)}
-        record, root = self._record("after restore", "restore", Anchor(), paths, folders)
+        record, root = self._record("after restore", "restore", Anchor(), paths, paths)
         wrong = next((step.path for step in plan.steps if not _is_done(step, root)), None)
         if wrong is not None:
             text, _ = named(wrong)
@@ -278,6 +283,8 @@ class FileCheckpoints:
         anchor: Anchor,
         more: Collection[bytes] = (),
         claims: Collection[str] | None = None,
+        *,
+        thorough: bool = True,
     ) -> CheckpointRecord:
         head = self.store.log.head
         if self.store.log.generation != self._generation:
@@ -287,7 +294,7 @@ class FileCheckpoints:
             self._generation = self.store.log.generation
         if head is not None and self.workspace.known is None:
             self.workspace.remember(self.store.node(head), self.store.loader)
-        record, _ = self._record(reason, author, anchor, more)
+        record, _ = self._record(reason, author, anchor, more, thorough=thorough)
         if claims is not None:
             record = record.model_copy(update={"claims": self._names(sorted(claims))})
         if head is not None and record.commit == head.commit and _says_nothing_new(anchor, head):
@@ -306,12 +313,14 @@ class FileCheckpoints:
         anchor: Anchor,
         more: Collection[bytes],
         again: Collection[bytes] | None = None,
+        *,
+        thorough: bool = True,
     ) -> tuple[CheckpointRecord, Folder]:
         """Store the workspace and make a record of it, which is in no log yet."""
         head, now = self.store.log.head, _now_ms()
         writer = self.store.repository.writer()
         try:
-            snapshot = self.workspace.snapshot(writer, self.store.loader, more, again)
+            snapshot = self.workspace.snapshot(writer, self.store.loader, more, again, thorough=thorough)
             root = snapshot.root
             same = head is not None and (head.tree, head.side) == (root.tree.hex(), root.side.hex())
             parent = head.parent_commit if head is not None and same else head.commit if head is not None else None

@@ -88,6 +88,8 @@ class Folder:
     absent: frozenset[bytes] = frozenset()
     tree: ObjectId = b""
     side: ObjectId = b""
+    totals: tuple[int, int, int] | None = None
+    """Files, their bytes and skips, here and below; counted once, after it was stored."""
 
     @property
     def ref(self) -> FolderRef:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from ..config import GlobalSettings
 
 __all__ = ["Limits"]
+
+_MEGABYTE: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,19 @@ class Limits:
     """Folders that are never part of a checkpoint, besides the store's own."""
     touched_only: bool = False
     """Keep only what the agent touches, however small the workspace is."""
+    watch: bool = True
+    """Let the system tell what changed, where ``watchfiles`` is installed."""
+
+    @classmethod
+    def of(cls, settings: GlobalSettings, *excluded: Path) -> Limits:
+        """What the person and the operator decided."""
+        return cls(
+            files=settings.checkpoint_max_files,
+            walk_seconds=settings.checkpoint_max_walk_seconds,
+            file_bytes=settings.checkpoint_max_file_megabytes * _MEGABYTE,
+            touched_file_bytes=settings.checkpoint_max_touched_file_megabytes * _MEGABYTE,
+            total_bytes=settings.checkpoint_max_total_megabytes * _MEGABYTE,
+            quota_bytes=settings.checkpoint_quota_megabytes * _MEGABYTE,
+            checkpoints=settings.checkpoint_max_count,
+            excluded=excluded,
+        )

@@ -22,7 +22,7 @@ from ..persistence.files._folders import sync_folder
 from ..persistence.files._private_open import open_private
 from ._git_objects import ObjectId
 
-__all__ = ["PackWriter", "compressed"]
+__all__ = ["PackWriter", "compressed", "stored"]
 
 _BUFFER_BYTES: Final = 1024 * 1024
 _SAMPLE_BYTES: Final = 64 * 1024
@@ -30,6 +30,11 @@ _HARDLY_SMALLER: Final = 0.97
 _FAR: Final = 0x80000000
 TEMPORARY: Final = "tmp_pack_"
 """Git itself clears such names away when they are old."""
+
+
+def stored(data: bytes) -> bytes:
+    """The content as a pack has it, as it is: for what is small and half of it random, such as trees."""
+    return zlib.compress(data, 0)
 
 
 def compressed(data: bytes) -> bytes:
@@ -86,9 +91,10 @@ class PackWriter:
         try:
             checksum = self._seal()
             index = self._temporary.with_suffix(".idx")
-            _write_synced(index, _index(self._objects, checksum))
+            _write(index, _index(self._objects, checksum), synced=True)
             pack = self._folder / f"pack-{checksum.hex()}.pack"
-            _write_synced(pack.with_suffix(".keep"), b"HDSP Agent keeps what its checkpoints need\n")
+            # That it is there is all it says, so nobody waits for its content.
+            _write(pack.with_suffix(".keep"), b"HDSP Agent keeps what its checkpoints need\n", synced=False)
             os.replace(self._temporary, pack)
             os.replace(index, pack.with_suffix(".idx"))
             sync_folder(self._folder)
@@ -190,11 +196,12 @@ def _offsets(offsets: Sequence[int]) -> tuple[list[int], list[int]]:
     return near, far
 
 
-def _write_synced(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes, *, synced: bool) -> None:
     descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         _write_all(descriptor, data)
-        os.fsync(descriptor)
+        if synced:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

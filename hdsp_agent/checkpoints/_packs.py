@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 import zlib
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ _FAN_OUT: Final = 256 * 4
 _NAMES: Final = _HEAD + _FAN_OUT
 _KINDS: Final = frozenset((COMMIT, TREE, BLOB))
 _FAR: Final = 0x80000000
+_RECENT_BYTES: Final = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,10 @@ class _Pack:
         near = struct.unpack(f">{self.count}I", data[near_at : near_at + 4 * self.count])
         far_at = near_at + 4 * self.count
         far = struct.unpack(f">{(len(data) - 40 - far_at) // 8}Q", data[far_at : len(data) - 40])
-        self._offsets = tuple(offset if offset < _FAR else far[offset ^ _FAR] for offset in near)
+        self._offsets = tuple(offset if offset < _FAR else far[offset ^ _FAR] for offset in near) if far else near
         self._ordered = sorted(self._offsets)
+        self._opening = threading.Lock()
+        self._descriptor: int | None = None
 
     def find(self, oid: ObjectId) -> _Place | None:
         first = oid[0]
@@ -61,6 +66,28 @@ class _Pack:
         start = self._offsets[at]
         after = bisect_right(self._ordered, start)
         return _Place(start, self._ordered[after] if after < self.count else self.size - 20)
+
+    def read(self, place: _Place) -> bytes:
+        """What is there. The file stays open until ``close``."""
+        if not hasattr(os, "pread"):
+            with open(self.path, "rb") as file:
+                file.seek(place.start)
+                return file.read(place.end - place.start)
+        with self._opening:
+            if self._descriptor is None:
+                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        data = os.pread(self._descriptor, place.end - place.start, place.start)
+        while len(data) < place.end - place.start and (
+            more := os.pread(self._descriptor, place.end - place.start - len(data), place.start + len(data))
+        ):
+            data += more
+        return data
+
+    def close(self) -> None:
+        """Let go of the file."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def sizes(self) -> dict[ObjectId, int]:
         """All objects it has, and how many bytes they take."""
@@ -77,17 +104,25 @@ class Packs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._packs: dict[str, _Pack] = {}
+        self._recent: OrderedDict[ObjectId, bytes] = OrderedDict()
+        self._recent_bytes = 0
 
     def refresh(self) -> None:
         """Look at which packs there are."""
         try:
             found = {name for name in os.listdir(self._folder) if name.startswith("pack-") and name.endswith(".idx")}
-            self._packs = {name: pack for name, pack in self._packs.items() if name in found}
+            for name in self._packs.keys() - found:
+                self._packs.pop(name).close()
             for name in sorted(found - self._packs.keys()):
                 with suppress(FileNotFoundError):
                     self._packs[name] = _Pack(self._folder / name)
         except OSError as error:
             raise storage_error(self._folder, "read", error) from error
+
+    def close(self) -> None:
+        """Let go of all files; the next read opens what it needs."""
+        for pack in self._packs.values():
+            pack.close()
 
     def paths(self) -> list[Path]:
         """Where the packs are that were there at the last look."""
@@ -102,8 +137,24 @@ class Packs:
 
     def read(self, oid: ObjectId) -> bytes:
         """An object's content, checked against its name."""
+        recent = self._recent.get(oid)
+        if recent is not None:
+            self._recent.move_to_end(oid)
+            return recent
         path, entry = self._entry(oid)
-        return _content(path, oid, entry)[1]
+        kind, data = _content(path, oid, entry)
+        if kind == BLOB:
+            self.remember(oid, data)
+        return data
+
+    def remember(self, oid: ObjectId, data: bytes) -> None:
+        """Keep the content of a small file at hand: what was just saved is what is looked at and restored next."""
+        if len(data) > _RECENT_BYTES // 32 or oid in self._recent:
+            return
+        self._recent[oid] = data
+        self._recent_bytes += len(data)
+        while self._recent_bytes > _RECENT_BYTES:
+            self._recent_bytes -= len(self._recent.popitem(last=False)[1])
 
     def entry(self, oid: ObjectId) -> tuple[int, bytes]:
         """An object's kind, and its entry as the pack has it, checked against its name."""
@@ -127,7 +178,7 @@ class Packs:
                 if place is None:
                     continue
                 try:
-                    return pack.path, _read(pack.path, place)
+                    return pack.path, pack.read(place)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
@@ -137,26 +188,12 @@ class Packs:
         raise _damaged(self._folder, f"the object {oid.hex()} is not there")
 
 
-def _read(path: Path, place: _Place) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        os.lseek(descriptor, place.start, os.SEEK_SET)
-        data = bytearray()
-        while len(data) < place.end - place.start and (
-            more := os.read(descriptor, place.end - place.start - len(data))
-        ):
-            data += more
-        return bytes(data)
-    finally:
-        os.close(descriptor)
-
-
 def _content(path: Path, oid: ObjectId, entry: bytes) -> tuple[int, bytes]:
     try:
         kind, at = (entry[0] >> 4) & 7, 0
         while entry[at] & 0x80:
             at += 1
-        data = zlib.decompress(entry[at + 1 :])
+        data = zlib.decompress(memoryview(entry)[at + 1 :])
     except (IndexError, zlib.error) as error:
         raise _damaged(path, str(error)) from error
     if kind not in _KINDS or object_id(kind, data) != oid:

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ..config._private_files import make_private_folder, replace_file, storage_error
+from ..config._private_files import make_private_folder, storage_error
 from ..persistence.files._private_open import open_private
 from ._git_objects import BLOB, TREE, ObjectId, object_id
-from ._pack_writer import TEMPORARY, PackWriter, compressed
+from ._pack_writer import TEMPORARY, PackWriter, compressed, stored
 from ._packs import Packs
 
 __all__ = ["MAIN", "Repository"]
@@ -37,6 +37,7 @@ _CONFIG: Final = """\
         "gitmodulesSymlink", "gitmodulesUrl", "gitmodulesUpdate",
     )
 )  # fmt: skip
+_SMALL_TREE: Final = 4_000
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding\n"
 
 
@@ -52,10 +53,11 @@ class Repository:
         """Make it if it is not there. The caller holds the store's lock."""
         for part in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
             make_private_folder(self.folder / part)
-        # HEAD comes last: with it, git and we take the folder for a repository.
+        # For git alone, and made again if they are empty after a crash of the machine, so nobody waits for the disk.
         for name, text in (("config", _CONFIG), ("info/attributes", _ATTRIBUTES), ("HEAD", f"ref: {MAIN}\n")):
-            if not (self.folder / name).is_file():
-                replace_file(self.folder / name, text.encode())
+            path = self.folder / name
+            if not path.is_file() or path.stat().st_size == 0:
+                _replace_if_other(path, text.encode())
         self.packs.refresh()
 
     def clear_leftovers(self) -> None:
@@ -107,7 +109,8 @@ class ObjectWriter:
         """Write an object, and return its name."""
         oid = object_id(kind, data)
         if not self.has(oid):
-            self.pack.add(kind, oid, len(data), compressed(data))
+            pack = stored if kind == TREE and len(data) < _SMALL_TREE else compressed
+            self.pack.add(kind, oid, len(data), pack(data))
         return oid
 
     def put_tree(self, data: bytes) -> ObjectId:
@@ -117,6 +120,10 @@ class ObjectWriter:
     def put_blob(self, data: bytes) -> ObjectId:
         """Write a blob."""
         return self.put(BLOB, data)
+
+    def remember(self, oid: ObjectId, data: bytes) -> None:
+        """Keep what was read of a file at hand."""
+        self._packs.remember(oid, data)
 
     def finish(self) -> int:
         """Make what was written durable; returns its bytes."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from ..config._private_files import storage_error
 from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
@@ -28,13 +29,12 @@ from ._walk import RESTORE_PREFIX
 
 __all__ = ["Restoration", "remove_leftover"]
 
-T = TypeVar("T")
-R = TypeVar("R")
-
 _THREADS: Final = 4
 """The disk gathers their fsyncs into one."""
 _FEW: Final = 4
 _SLICES: Final = 4 * _THREADS
+# Windows syncs only what is open for writing.
+_SYNC_FLAGS: Final = (os.O_RDWR if sys.platform == "win32" else os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
 _SPARE_BYTES: Final = 16 * 1024 * 1024
 _NOT_EMPTY: Final = (errno.ENOTEMPTY, errno.EEXIST)
 _OWNER_MAY_CHANGE: Final = 0o300
@@ -80,9 +80,12 @@ class Restoration:
 
     def stage(self) -> None:
         """Write what is to come beside its place."""
-        wanted = [(number, step) for number, step in enumerate(self._steps) if step.kind == "write"]
+        written: list[bytes] = []
         try:
-            _spread(lambda one: self._stage_one(*one), wanted)
+            for number, step in enumerate(self._steps):
+                if step.kind == "write":
+                    written += self._stage_one(number, step)
+            _sync_all(written)
         except BaseException:
             self._clear_staged()
             raise
@@ -123,7 +126,8 @@ class Restoration:
     def finish(self) -> bool:
         """Remove what was kept of the state before, whose content is in the checkpoint that the restore began with.
         Returns whether nothing of it is left."""
-        return all(_spread(_is_removed, [aside for aside, _ in self._aside]))
+        kept = [aside for aside, _ in self._aside if not _is_removed(aside)]
+        return not kept
 
     def _at(self, path: bytes) -> bytes:
         return os.path.join(self._root, path) if path else self._root
@@ -165,7 +169,8 @@ class Restoration:
                 reason="no space",
             )
 
-    def _stage_one(self, number: int, step: Step) -> None:
+    def _stage_one(self, number: int, step: Step) -> list[bytes]:
+        """Returns the path if it is still to be synced."""
         want = step.want
         assert want is not None
         data = self._read(want.oid)
@@ -175,12 +180,12 @@ class Restoration:
             if want.is_link:
                 os.symlink(data, path)
             else:
-                _write_file(
-                    path, data, want, step.now if isinstance(step.now, FileEntry) else None, self._at(step.path)
-                )
+                replaced = self._at(step.path) if isinstance(step.now, FileEntry) else None
+                _write_file(path, data, want, replaced)
             _set_time(path, want)
         except OSError as error:
             raise storage_error(Path(os.fsdecode(path)), "write", error) from error
+        return [path] if _is_synced_later(want) else []
 
     def _clear_staged(self) -> None:
         for path in self._staged.values():
@@ -304,14 +309,36 @@ class Restoration:
         )
 
 
-def _spread(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """Do the work for each item, for many of them in threads."""
-    if len(items) <= _FEW:
-        return [work(item) for item in items]
-    slices = [items[start::_SLICES] for start in range(_SLICES)]
+def _sync_all(paths: Sequence[bytes]) -> None:
+    """Wait until all of them are on the disk."""
+    if len(paths) <= _FEW:
+        _sync_each(paths)
+        return
     with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
-        done = pool.map(lambda some: [work(item) for item in some], slices)
-        return [result for results in done for result in results]
+        slices = [paths[start::_SLICES] for start in range(_SLICES)]
+        for _ in pool.map(_sync_each, slices):
+            pass
+
+
+def _sync_each(paths: Sequence[bytes]) -> None:
+    for path in paths:
+        _sync(path)
+
+
+def _sync(path: bytes) -> None:
+    try:
+        descriptor = os.open(path, _SYNC_FLAGS)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise storage_error(Path(os.fsdecode(path)), "write", error) from error
+
+
+def _is_synced_later(want: FileEntry) -> bool:
+    """Many files are synced together; of what we could not open again, each is as it is written."""
+    return not want.is_link and bool(want.mode & (0o200 if sys.platform == "win32" else 0o400))
 
 
 def _is_closed(step: Step) -> bool:
@@ -353,21 +380,26 @@ def _remove(path: bytes) -> None:
         os.rmdir(folder)
 
 
-def _write_file(path: bytes, data: bytes, want: FileEntry, now: FileEntry | None, place: bytes) -> None:
+def _write_file(path: bytes, data: bytes, want: FileEntry, replaced: bytes | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags, 0o600)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
-        if now is not None and hasattr(os, "fchown"):
+        if replaced is not None and hasattr(os, "fchown"):
             # Whose it was it stays, as far as we may say so.
             with suppress(OSError):
-                status = os.lstat(place)
+                status = os.lstat(replaced)
                 os.fchown(descriptor, status.st_uid, status.st_gid)
         if hasattr(os, "fchmod"):
             os.fchmod(descriptor, stat.S_IMODE(want.mode))
-        os.fsync(descriptor)
+        if not _is_synced_later(want):
+            os.fsync(descriptor)
+        elif hasattr(os, "posix_fadvise"):
+            # Linux begins to write it now, so that there is little left to wait for.
+            with suppress(OSError):
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:
         os.close(descriptor)
 

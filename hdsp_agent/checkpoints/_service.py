@@ -6,9 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from ..errors import HdspAgentError
 from ..messages import TaskId
@@ -21,6 +21,8 @@ __all__ = ["Checkpoints"]
 
 R = TypeVar("R")
 _logger = logging.getLogger(__name__)
+_PAUSE_SECONDS: Final = 2.0
+_MOST_PAUSES: Final = 30
 
 
 class Checkpoints:
@@ -38,16 +40,18 @@ class Checkpoints:
         self._limits = limits or Limits()
         self._files: FileCheckpoints | None = None
         self._lock = threading.Lock()
+        self._asked = 0
         self._tidying: asyncio.Task[None] | None = None
+        self._hurry: asyncio.Event | None = None
 
-    def set_quota(self, quota_bytes: int) -> None:
-        """Keep what checkpoints take within this from the next save on."""
+    def set_limits(self, limits: Limits) -> None:
+        """Heed these from the next save on."""
         with self._lock:
-            if quota_bytes == self._limits.quota_bytes:
+            if limits == self._limits:
                 return
-            self._limits = replace(self._limits, quota_bytes=quota_bytes)
+            self._limits = limits
             if self._files is not None:
-                self._files.set_limits(self._limits)
+                self._files.set_limits(limits)
 
     async def save(
         self,
@@ -76,7 +80,8 @@ class Checkpoints:
 
         record = await self._run(work)
         if (self._tidying is None or self._tidying.done()) and await self._run(lambda files: files.wants_collection()):
-            self._tidying = asyncio.create_task(self._tidy())
+            self._hurry = asyncio.Event()
+            self._tidying = asyncio.create_task(self._tidy(self._hurry))
         return record
 
     async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
@@ -170,18 +175,26 @@ class Checkpoints:
         return await self._run(lambda files: files.statistics())
 
     async def gc(self) -> StoreStatistics:
-        """Drop the oldest checkpoints beyond the quota and pack the rest anew, which a save does by itself when it must."""
+        """Drop the oldest checkpoints beyond the quota and pack the rest anew, which is done by itself after saves, when idle."""
         return await self._run(lambda files: files.collect())
 
     async def close(self) -> None:
         """Wait for what is under way."""
-        if self._tidying is not None:
+        if self._tidying is not None and self._hurry is not None:
+            self._hurry.set()
             await asyncio.wait({self._tidying})
         files = self._files
         if files is not None:
             await asyncio.to_thread(files.wait)
 
-    async def _tidy(self) -> None:
+    async def _tidy(self, hurry: asyncio.Event) -> None:
+        """When nothing is asked for a moment, for it keeps the store to itself; but not for ever later."""
+        for _ in range(_MOST_PAUSES):
+            asked = self._asked
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(hurry.wait(), _PAUSE_SECONDS)
+            if hurry.is_set() or asked == self._asked:
+                break
         try:
             await self.gc()
         except HdspAgentError as error:
@@ -189,6 +202,7 @@ class Checkpoints:
             _logger.warning("The checkpoints of %s stay larger than they should: %s", self._workspace, error)
 
     async def _run(self, work: Callable[[FileCheckpoints], R]) -> R:
+        self._asked += 1
         return await asyncio.to_thread(lambda: work(self._opened()))
 
     def _opened(self) -> FileCheckpoints:

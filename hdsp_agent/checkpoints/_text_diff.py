@@ -66,7 +66,11 @@ def _operations(old: Sequence[str], new: Sequence[str]) -> list[Operation]:
     middle: list[Operation] = []
     if old_end - start > _MOST_LINES or new_end - start > _MOST_LINES:
         middle = [("replace", start, old_end, start, new_end)]
-    elif old_end > start or new_end > start:
+    elif old_end == start < new_end:
+        middle = [("insert", start, start, start, new_end)]
+    elif new_end == start < old_end:
+        middle = [("delete", start, old_end, start, start)]
+    elif old_end > start:
         matcher = SequenceMatcher(None, old[start:old_end], new[start:new_end], autojunk=False)
         middle = [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in matcher.get_opcodes()]
     head: list[Operation] = [("equal", 0, start, 0, start)] if start else []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ._file_names import joined
-from ._folders import FileEntry, Folder, SkipReason
+from ._folders import FileEntry, Folder, Node, SkipReason
 from ._limits import Limits
 from ._reading import key_of
 
@@ -31,6 +31,8 @@ _REBUILDABLE: Final = frozenset(
     )
 )  # fmt: skip
 _CACHE_TAG: Final = b"Signature: 8a477f597d28d172789f06886806bc55"
+_MARKS: Final = frozenset((b"CACHEDIR.TAG", b"pyvenv.cfg"))
+"""Files that say of their folder that it can be made again."""
 _DEEPEST: Final = 200
 
 
@@ -40,6 +42,22 @@ class OverBudget(Exception):
     def __init__(self, budget: Literal["files", "seconds"]) -> None:
         super().__init__(budget)
         self.budget: Literal["files", "seconds"] = budget
+
+
+class _Names(dict[bytes, "_Names"]):
+    """Names in a folder, and of those that are folders the names in them; none for all of it."""
+
+
+def _tree_of(paths: Collection[bytes]) -> _Names:
+    tree = _Names()
+    # A folder that is looked at as a whole comes after what is in it, and takes its place.
+    for path in sorted((path for path in paths if path), reverse=True):
+        at = tree
+        *parents, last = path.split(b"/")
+        for name in parents:
+            at = at.setdefault(name, _Names())
+        at[last] = _Names()
+    return tree
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,6 @@ class Walk:
     files: int = 0
     size: int = 0
     _reuse: bool = True
-    _again: frozenset[bytes] | None = None
     _device: int = 0
     _deadline: float = 0.0
 
@@ -86,15 +103,16 @@ class Walk:
             raise PermissionError(f"cannot list {os.fsdecode(self.root)}")
         return root
 
-    def again(self, known: Folder, folders: Collection[bytes]) -> Folder:
-        """What ``known`` says, but for these folders, which are looked at again."""
-        self._again = frozenset(
-            {b"", *folders, *(folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == 47)}
-        )
-        root = self._scan(self.root, b"", self._begin(), known, 0)
-        if not isinstance(root, Folder):
-            raise PermissionError(f"cannot list {os.fsdecode(self.root)}")
-        return root
+    def paths_pending(self) -> Iterator[bytes]:
+        """The files whose content is not known yet, relative to the root."""
+        start = len(self.root.rstrip(b"/")) + 1
+        return (place.path[start:] for place in self.pending)
+
+    def again(self, known: Folder, paths: Collection[bytes]) -> Folder:
+        """What ``known`` says, but for what is at these paths, and below those of folders."""
+        status = self._begin()
+        self._reuse = True
+        return self._renew(self.root, b"", status, known, _tree_of(paths), 0)
 
     def paths(self, wanted: Collection[bytes], known: Folder | None) -> Folder:
         """Only what is at these paths; of a folder, everything below it."""
@@ -137,12 +155,7 @@ class Walk:
             else:
                 found.skips[name] = below
         self._count(found)
-        if self._reuse and known is not None and _is_same(found, known):
-            return known
-        self.pending += [
-            Pending(found, name, os.path.join(path, name)) for name, entry in found.files.items() if not entry.oid
-        ]
-        return found
+        return self._kept(path, found, known)
 
     def _enter(
         self, path: bytes, relative: bytes, status: os.stat_result, known: Folder | None, depth: int
@@ -156,9 +169,59 @@ class Walk:
             return "other_file_system"
         if (status.st_dev, status.st_ino) in self.excluded:
             return "excluded"
-        if known is not None and self._again is not None and relative not in self._again:
-            return known
         return self._scan(path, relative, status, known, depth + 1)
+
+    def _renew(
+        self, path: bytes, relative: bytes, status: os.stat_result, known: Folder, names: _Names, depth: int
+    ) -> Folder:
+        """A folder as it was, but for these names."""
+        found = Folder(status.st_mode, True, dict(known.files), dict(known.folders), dict(known.skips))
+        hidden: list[bytes] = []
+        # Whether a save's copy counts depends on the file it is of.
+        for name, below in {**{b".~" + name: _Names() for name in names}, **names}.items():
+            for kept in (found.files, found.folders, found.skips):
+                kept.pop(name, None)
+            try:
+                inner = os.lstat(os.path.join(path, name))
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.skips[name] = "unreadable"
+                continue
+            if stat.S_ISDIR(inner.st_mode):
+                self._renew_folder(found, name, path, relative, inner, known.folders.get(name), below, depth)
+            else:
+                self._add(found, name, relative, inner, known.files, hidden)
+        for name in hidden:
+            _leave_out(name, found)
+        return self._kept(path, found, known)
+
+    def _renew_folder(
+        self, found: Folder, name: bytes, path: bytes, relative: bytes, status: os.stat_result, known: Node | None,
+        names: _Names, depth: int,
+    ) -> None:  # fmt: skip
+        if name.startswith(RESTORE_PREFIX):
+            return
+        path, relative = os.path.join(path, name), joined(relative, name)
+        old = known if isinstance(known, Folder) else None
+        below: Folder | SkipReason
+        if old is not None and names and not names.keys() & _MARKS and status.st_dev == self._device:
+            below = self._renew(path, relative, status, old, names, depth + 1)
+        else:
+            below = self._enter(path, relative, status, old, depth)
+        if isinstance(below, Folder):
+            found.folders[name] = below
+        else:
+            found.skips[name] = below
+
+    def _kept(self, path: bytes, found: Folder, known: Folder | None) -> Folder:
+        """The folder of before if nothing in it is new; else what is new in it is to be read."""
+        if self._reuse and known is not None and _is_same(found, known):
+            return known
+        self.pending += [
+            Pending(found, name, os.path.join(path, name)) for name, entry in found.files.items() if not entry.oid
+        ]
+        return found
 
     def _list(
         self, path: bytes, relative: bytes, found: Folder, known: dict[bytes, FileEntry]
@@ -183,22 +246,39 @@ class Walk:
                 if kind == stat.S_IFDIR:
                     if not name.startswith(RESTORE_PREFIX):
                         inner.append((name, status))
-                elif kind not in (stat.S_IFREG, stat.S_IFLNK):
-                    found.skips[name] = "special"
-                elif status.st_size > largest and self._is_too_large(joined(relative, name), status.st_size):
-                    found.skips[name] = "too_large"
+                elif kind != stat.S_IFREG or status.st_size > largest or name[0] == 46:
+                    self._add(found, name, relative, status, known, hidden)
                 else:
                     # Written out, not called: this line runs for every file at every save.
                     key = (mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
                     was = known.get(name)
                     files[name] = was if was is not None and was.key == key else FileEntry(key, b"")
-                    if name[0] == 46:
-                        hidden.append(name)
                     if len(files) > self.limits.files:
                         raise OverBudget("files")
         for name in hidden:
             _leave_out(name, found)
         return inner
+
+    def _add(
+        self,
+        found: Folder,
+        name: bytes,
+        relative: bytes,
+        status: os.stat_result,
+        known: dict[bytes, FileEntry],
+        hidden: list[bytes],
+    ) -> None:
+        """Add whatever is no folder to the folder it is in."""
+        if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK):
+            found.skips[name] = "special"
+        elif status.st_size > self.limits.file_bytes and self._is_too_large(joined(relative, name), status.st_size):
+            found.skips[name] = "too_large"
+        else:
+            key = key_of(status)
+            was = known.get(name)
+            found.files[name] = was if was is not None and was.key == key else FileEntry(key, b"")
+            if name.startswith(b"."):
+                hidden.append(name)
 
     def _is_too_large(self, path: bytes, size: int) -> bool:
         return not self._is_named(path) or size > self.limits.touched_file_bytes

@@ -20,11 +20,16 @@ from ._limits import Limits
 from ._repository import ObjectWriter
 from ._scope import excluded_folders, reason_for_touched_only
 from ._walk import OverBudget, Walk
+from ._watching import Watching
 
 __all__ = ["PathsOf", "Snapshot", "Workspace", "known_paths"]
 
 _TICK_NS: Final = 100_000_000 if sys.platform == "linux" else 2_000_000_000
 """Two changes within this time may look alike: clocks of local file systems tick at least so often, others' in seconds."""
+
+
+_TRUST_SECONDS: Final = 60.0
+"""How long saves go by what the system tells before all is looked at again."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Snapshot:
 class Workspace:
     """One workspace."""
 
-    def __init__(self, root: Path, store_dir: Path, limits: Limits) -> None:
+    def __init__(self, root: Path, store_dir: Path, limits: Limits, watching: Watching | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
             raise InvalidInput(f"The workspace {self.root} is not a folder. Choose another one.", path=str(self.root))
@@ -56,7 +61,15 @@ class Workspace:
         self._limits = limits
         self.touched: set[bytes] = set()
         self.known: Folder | None = None
+        self._watching = watching
+        self._walked = 0.0
+        self._unwatched: set[bytes] = set()
         self._is_over_budget = False
+        self._only_touched = reason_for_touched_only(self.root, limits)
+
+    def set_limits(self, limits: Limits) -> None:
+        """Heed others from the next snapshot on."""
+        self._limits = limits
         self._only_touched = reason_for_touched_only(self.root, limits)
 
     @property
@@ -70,16 +83,19 @@ class Workspace:
         loader: FolderLoader,
         more: Collection[bytes] = (),
         again: Collection[bytes] | None = None,
+        *,
+        thorough: bool = True,
     ) -> Snapshot:
         """Store the state of the workspace, and if only touched files are kept, of ``more`` too.
 
-        With ``again``, right after another snapshot, only these folders are looked at.
+        With ``again``, right after another snapshot, only these paths are looked at; if it need not be ``thorough``, only
+        what the system says has changed.
         """
         excluded = excluded_folders(self.root, self._store, self._limits)
         walk = Walk(self.path, self._limits, excluded, self.touched, more)
         began = time.time_ns()
         try:
-            root = self._walk(walk, again)
+            root = self._walk(walk, again, thorough=thorough)
         except OSError as error:
             raise storage_error(self.root, "read", error) from error
         largest = self._limits.touched_file_bytes
@@ -95,19 +111,45 @@ class Workspace:
         if self._only_touched:
             self.touched.update(known_paths(root, loader))
 
-    def _walk(self, walk: Walk, again: Collection[bytes] | None) -> Folder:
+    def _walk(self, walk: Walk, again: Collection[bytes] | None, *, thorough: bool) -> Folder:
         if self._only_touched is None:
             try:
                 # What a budget left out is chosen among all files.
                 if again is not None and self.known is not None and not self._is_over_budget:
                     return walk.again(self.known, again)
-                root = walk.everything(self.known)
-                self._is_over_budget = walk.size > self._limits.total_bytes
-                return root
+                return self._look(walk, thorough=thorough)
             except OverBudget as over:
                 # For the life of this process: to try again would cost the whole budget at each save.
                 self._only_touched = over.budget
         return walk.paths({*walk.touched, *walk.wanted}, self.known)
+
+    def _look(self, walk: Walk, *, thorough: bool) -> Folder:
+        """All of the workspace, or where that is enough, what changed of it."""
+        known, watching = self.known, self._watching
+        if known is None or watching is None or self._is_over_budget:
+            return self._everything(walk)
+        hints = watching.changed()
+        recently = time.monotonic() - self._walked < _TRUST_SECONDS
+        if hints is not None and recently and not thorough:
+            root = walk.again(known, hints | self._unwatched)
+            self._unwatched = watching.unwatched(list(_folders(root)))
+            files, size, _ = _count(root)
+            if files <= self._limits.files and size <= self._limits.total_bytes:
+                return root
+        if not watching.is_on:
+            # What changes from here on is told.
+            watching.start(self.path, list(_folders(known)))
+        root = self._everything(walk)
+        if hints is not None and any(_is_news(path, known, hints) for path in walk.paths_pending()):
+            watching.give_up()
+        self._unwatched = watching.unwatched(list(_folders(root)))
+        return root
+
+    def _everything(self, walk: Walk) -> Folder:
+        self._walked = time.monotonic()
+        root = walk.everything(self.known)
+        self._is_over_budget = walk.size > self._limits.total_bytes
+        return root
 
 
 class PathsOf(Collection[bytes]):
@@ -141,10 +183,36 @@ def known_paths(node: Node, loader: FolderLoader, path: bytes = b"") -> Iterable
             yield from known_paths(below, loader, joined(path, name))
 
 
+def _folders(folder: Folder, path: bytes = b"") -> Iterator[bytes]:
+    yield path
+    for name, below in folder.folders.items():
+        assert isinstance(below, Folder)
+        yield from _folders(below, joined(path, name))
+
+
+def _is_news(path: bytes, known: Folder, hints: Collection[bytes]) -> bool:
+    """Whether a file that was there before changed, and the system did not say so."""
+    *parents, name = path.split(b"/")
+    folder = known
+    for part in parents:
+        below = folder.folders.get(part)
+        if not isinstance(below, Folder):
+            return False
+        folder = below
+    entry = folder.files.get(name)
+    if entry is None or entry.key[3] < 0:
+        return False
+    return not any(b"/".join([*parents, name][:end]) in hints for end in range(1, len(parents) + 2))
+
+
 def _count(folder: Folder) -> tuple[int, int, int]:
-    files, size, skipped = len(folder.files), sum(entry.size for entry in folder.files.values()), len(folder.skips)
+    if folder.totals is not None:
+        return folder.totals
+    files, size, skipped = len(folder.files), sum(entry.key[1] for entry in folder.files.values()), len(folder.skips)
     for below in folder.folders.values():
         assert isinstance(below, Folder)
         inner = _count(below)
         files, size, skipped = files + inner[0], size + inner[1], skipped + inner[2]
+    if folder.tree:
+        folder.totals = (files, size, skipped)
     return files, size, skipped

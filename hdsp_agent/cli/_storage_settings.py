@@ -23,7 +23,13 @@ _TRAITS: Final = {
     "storage_warning_gb": "sizeWarningGigabytes",
     "storage_critical_gb": "sizeCriticalGigabytes",
 }
-_NAMES: Final = frozenset({*_TRAITS.values(), "maskedKinds"})
+_CHECKPOINTS: Final = frozenset(
+    {
+        "checkpointQuotaMegabytes", "checkpointMaxCount", "checkpointMaxFiles", "checkpointMaxWalkSeconds",
+        "checkpointMaxFileMegabytes", "checkpointMaxTouchedFileMegabytes", "checkpointMaxTotalMegabytes",
+    }
+)  # fmt: skip
+_NAMES: Final = frozenset({*_TRAITS.values(), "maskedKinds"}) | _CHECKPOINTS
 _NEVER_GIGABYTES: Final = 100_000
 
 

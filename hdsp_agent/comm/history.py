@@ -6,6 +6,7 @@ Whatever changes is changed in the task's folder first, then in the index, then 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from ..messages import (
     MessageUpdated,
     ModelRoom,
     NotebookRef,
+    Rename,
     TaskHistoryItemsRemovedMessage,
     TaskHistoryItemUpdatedMessage,
     TaskHistoryUpdatedMessage,
@@ -30,7 +32,6 @@ from ..messages import (
     TimeSpan,
     TokenUsage,
 )
-from ..notebooks import under
 from ..persistence import (
     FileStore,
     HistoryChange,
@@ -50,7 +51,7 @@ from ._owner import Owner
 from .live_messages import ends_in_failure
 from .model_rooms import ModelRooms
 from .open_tasks import OpenTasks, Plight, needs_person
-from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn
+from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn, after_rename
 from .task_storage import TaskStorage
 
 __all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "unknown_task"]
@@ -299,22 +300,21 @@ class History:
             self._held.begin(self._tell_of_others(change))
 
     def notebook_moved(self, old: str, new: str) -> None:
-        """A notebook, or a folder, was renamed: conversations about it say its new name from now on."""
+        """A notebook, or a folder, was renamed: conversations about it, and those that are open, say its new name now."""
         if not self._stopping:
             self._held.begin(self._follow_notebook(old, new))
 
     async def _follow_notebook(self, old: str, new: str) -> None:
-        about = self.open_tasks.about(old)
+        at = time.time_ns() // 1_000_000
+        about = self.open_tasks.all()
         with suppress(HdspAgentError):
-            page = await (await self._storage.index()).search(HistoryQuery(notebook=old, limit=_MOST_MOVED))
+            page = await (await self._storage.index()).search(HistoryQuery(place=old, limit=_MOST_MOVED))
             about = {**{hit.item.id: Owner(hit.owner or self._storage.person) for hit in page.hits}, **about}
         for task_id, owner in about.items():
             # One that another process works on, or that was deleted meanwhile, stays as it is.
             with suppress(HdspAgentError):
-                notebook = (await self.item(owner, task_id)).notebook
-                if notebook is not None:
-                    moved = notebook.model_copy(update={"path": under(notebook.path, old, new)})
-                    await self.change(owner, task_id, ItemChange(notebook=moved))
+                item = await self.item(owner, task_id)
+                await self.change(owner, task_id, ItemChange(rename=Rename(old=old, new=new, ts=max(at, item.ts))))
 
     def removed(self, task_ids: Sequence[str]) -> None:
         """These tasks went without anybody's asking, by age."""
@@ -465,13 +465,13 @@ def _usage(item: HistoryItem, state: TaskState) -> TokenUsage:
 
 
 def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
-    changes: dict[str, str | bool | NotebookRef | None] = {}
+    changes: dict[str, str | bool | NotebookRef | list[Rename] | None] = {}
     if change.title is not None:
         changes["title"] = " ".join(change.title.split()) or None
     if change.favorite is not None:
         changes["is_favorited"] = change.favorite
-    if change.notebook is not None:
-        changes["notebook"] = change.notebook
+    if change.rename is not None:
+        changes["notebook"], changes["renames"] = after_rename(item, change.rename)
     return item.model_copy(update=changes)
 
 

@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
 from ..config import ContextProxy
+from ..errors import NotFound
+from ..messages import FindFileRequest
 from ..notebooks import Notebooks
 from ..notebooks.contents import ContentsNotebooks
 from ..notebooks.kernels import RunLimits
@@ -14,7 +16,7 @@ from ..notebooks.kernels.ears import KernelEars
 from ..notebooks.kernels.jupyter import JupyterKernels
 from ..notebooks.shared import Collaboration, SharedNotebooks
 from ._channel import ChannelHub
-from ._dispatch import Dispatcher
+from ._dispatch import Dispatcher, RequestContext
 from .iopub_bridge import IopubBridge
 from .notebook_memory import NotebookMemory
 from .notebook_tabs import NotebookTabs
@@ -49,9 +51,11 @@ class ServerNotebooks:
         self._config = config
         self.tabs = NotebookTabs(channels, memory=memory, log=log)
         self.tabs.register(dispatcher)
+        dispatcher.handle("findFile", self._find_file)
         kernels = JupyterKernels(server.session_manager, server.kernel_manager, specs)
+        self._contents = ContentsNotebooks(server.contents_manager)
         self.notebooks = Notebooks(
-            ContentsNotebooks(server.contents_manager),
+            self._contents,
             kernels,
             tabs=self.tabs,
             rooms=SharedNotebooks(self._collaboration, server.contents_manager),
@@ -81,6 +85,13 @@ class ServerNotebooks:
             self._server.event_logger.remove_listener(listener=self._contents_changed)
         await self.notebooks.close()
         await self.tabs.stop()
+
+    async def _find_file(self, _: RequestContext, message: FindFileRequest) -> bool:
+        try:
+            return await self._contents.has(message.path.strip("/"))
+        except NotFound:
+            # It leads out of the folder the server serves.
+            return False
 
     def _limits(self) -> RunLimits:
         settings = self._config.settings

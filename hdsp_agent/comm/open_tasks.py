@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import AnyAsk, HistoryItem, OpenTask, OpenTasksUpdatedMessage, TaskStatus, ask_class
-from ..notebooks import is_within
 from ._channel import ChannelHub
 from ._owner import Owner
 from .shown import TaskDetails
@@ -71,14 +70,9 @@ class OpenTasks:
         """The open conversations, in their order."""
         return list(self._open.get(owner, ()))
 
-    def about(self, place: str) -> dict[str, Owner]:
-        """The open conversations about this notebook, or about one in this folder, and whose they are."""
-        return {
-            item.id: owner
-            for owner, mine in self._open.items()
-            for item in mine.values()
-            if item.notebook is not None and is_within(item.notebook.path, place)
-        }
+    def all(self) -> dict[str, Owner]:
+        """All open conversations, and whose they are."""
+        return {task_id: owner for owner, mine in self._open.items() for task_id in mine}
 
     # ---- changing
 

@@ -25,6 +25,7 @@ from ..messages import (
     ImportSettingsRequest,
     LoadApiConfigurationByIdRequest,
     LoadApiConfigurationRequest,
+    LockApiConfigAcrossModesRequest,
     ModeRequest,
     NoticesUpdatedMessage,
     RenameApiConfigurationRequest,
@@ -87,6 +88,7 @@ class SettingsRequests:
             "loadApiConfigurationById": self.load_profile,
             "renameApiConfiguration": self.rename_profile,
             "toggleApiConfigPin": self.toggle_pin,
+            "lockApiConfigAcrossModes": self.lock_profile,
         }
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
@@ -179,6 +181,10 @@ class SettingsRequests:
         """Pinned profiles come first."""
         entry = self._config.profiles.get(message.text)
         await self._config.profiles.pin(entry.id, not entry.pinned)
+
+    async def lock_profile(self, _: RequestContext, message: LockApiConfigAcrossModesRequest) -> None:
+        """One profile for all modes, or each its own."""
+        await self._config.profiles.lock(message.bool)
 
     async def _write(self, name: str, settings: dict[str, JsonValue]) -> None:
         book = self._config.profiles

@@ -17,7 +17,7 @@ from ..config._fields import secret_fields
 from ..errors import HdspAgentError, InvalidInput, NotFound
 from ..providers._connection import connection_of
 
-__all__ = ["Candidate", "Candidates", "LocalServer", "find_candidates", "is_ready", "use_candidate"]
+__all__ = ["Candidate", "Candidates", "LocalServer", "find_candidates", "is_ready", "use_candidate", "use_settings"]
 
 _CONNECT_SECONDS: Final = 0.5
 _ANSWER_SECONDS: Final = 1.5
@@ -102,10 +102,15 @@ async def use_candidate(config: ContextProxy, id: str, model: str | None, name: 
     info = provider_info(candidate.provider)
     assert info is not None
     settings = {"apiProvider": candidate.provider, info.model_field: model, **(candidate.settings or {})}
+    return await use_settings(config, settings, name or candidate.name)
+
+
+async def use_settings(config: ContextProxy, settings: Mapping[str, JsonValue], name: str) -> str:
+    """Make a profile of these settings and the current one; its id. One that has them already is used again."""
     book = config.profiles
     same = next((entry.id for entry in book.entries if _has(book.settings(entry.id), settings)), None)
     if same is None:
-        same = await _made(config, name or candidate.name, settings)
+        same = await _made(config, name, settings)
     await book.activate(same)
     return same
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..messages import (
     AutoAnswerTime,
@@ -16,12 +16,16 @@ from ..messages import (
     ModelRoom,
     NotebookRef,
     QueuedMessage,
+    Rename,
     TodoItem,
     TokenUsage,
 )
 from ..messages import TaskStatus as RunningStatus
+from ..notebooks import under
 
-__all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn"]
+__all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "after_rename"]
+
+_MOST_RENAMES: Final = 50
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,16 @@ class ItemChange:
 
     title: str | None = None
     favorite: bool | None = None
-    notebook: NotebookRef | None = None
-    """Where its notebook is now."""
+    rename: Rename | None = None
+    """Of a file or folder its messages may name."""
+
+
+def after_rename(item: HistoryItem, rename: Rename) -> tuple[NotebookRef | None, list[Rename]]:
+    """Where the task's notebook is then, and all renames that are remembered."""
+    notebook = item.notebook
+    if notebook is not None:
+        notebook = notebook.model_copy(update={"path": under(notebook.path, rename.old, rename.new)})
+    return notebook, [*(item.renames or ()), rename][-_MOST_RENAMES:]
 
 
 @dataclass(frozen=True)

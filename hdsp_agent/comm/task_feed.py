@@ -35,7 +35,7 @@ from ._owner import Owner
 from .history import History
 from .live_messages import LiveMessages
 from .open_tasks import needs_person
-from .shown import ItemChange, MessagePage, ShownTask, TaskDetails
+from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, after_rename
 
 if TYPE_CHECKING:
     from ..agent import ConversationShown, Task, TaskManager
@@ -180,8 +180,9 @@ class TaskFeed:
             await task.note_item(title=" ".join(change.title.split()) or None)
         if change.favorite is not None:
             await task.note_item(is_favorited=change.favorite)
-        if change.notebook is not None:
-            await task.note_item(notebook=change.notebook)
+        if change.rename is not None:
+            notebook, renames = after_rename(task.item, change.rename)
+            await task.note_item(notebook=notebook, renames=renames)
         return task.item
 
     # ---- inside

@@ -13,19 +13,22 @@ from ._provider_settings import (
     PASSPHRASE_VARIABLE,
     PROVIDER_GROUPS,
     ProviderSettings,
+    ToolSet,
     model_id,
     secret_environment,
     secret_keys,
     secret_keys_of,
+    tool_set,
 )
 from ._providers import Protocol, ProviderInfo, ProviderName, provider_info, providers
 from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretStorageStatus, StorageKind
 from ._secrets import SecretStore
-from ._settings import SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
+from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
 from ._transfer import ImportItem, ImportReport
 from ._user_config import Fetch, UserConfigSource
 
 __all__ = [
+    "ALL_MASKED_KINDS",
     "PASSPHRASE_VARIABLE",
     "PROVIDER_GROUPS",
     "SETTING_GROUPS",
@@ -56,6 +59,7 @@ __all__ = [
     "StorageChoice",
     "StorageKind",
     "ToolGroup",
+    "ToolSet",
     "UserConfigSource",
     "model_id",
     "overridden",
@@ -64,4 +68,5 @@ __all__ = [
     "secret_environment",
     "secret_keys",
     "secret_keys_of",
+    "tool_set",
 ]

@@ -1,7 +1,7 @@
 """What the profiles section of ``config.json`` says, however it was edited.
 
 Profiles have Roo Code's form: ``{currentApiConfigName, apiConfigs: {name: {id, …}}, modeApiConfigs:
-{mode: id}, pinnedApiConfigs: {id: true}}``. Ids never change and name the profile's keys; names are for people.
+{mode: id}, pinnedApiConfigs: {id: true}}``, and ``lockApiConfigAcrossModes`` beside them. Ids never change and name the profile's keys; names are for people.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ class ProfilePage:
     """What a person set, by profile id: valid, and without secrets."""
     modes: Mapping[str, str]
     """Profile ids by mode."""
+    locked: bool = False
+    """Whether one profile is for all modes."""
     notices: tuple[Notice, ...] = ()
 
 
@@ -113,7 +115,8 @@ def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, J
         for mode, id in object_in(section.get("modeApiConfigs")).items()
         if isinstance(id, str) and id in settings and is_text(mode)
     }
-    return ProfilePage(tuple(entries), settings, own, modes, tuple(found.notices))
+    locked = section.get("lockApiConfigAcrossModes") is True
+    return ProfilePage(tuple(entries), settings, own, modes, locked, tuple(found.notices))
 
 
 def prepare_profiles(section: Raw, policy: OperatorPolicy) -> bool:

@@ -99,9 +99,16 @@ class ProfileBook:
         """The settings of a profile, without its keys."""
         return self._page.settings[self.get(name).id]
 
+    @property
+    def locked(self) -> bool:
+        """Whether one profile is for all modes. Those that are assigned to modes wait until it is not."""
+        return self._page.locked
+
     def for_mode(self, mode: str) -> ProfileEntry:
-        """The profile a mode uses: its own, else the current one."""
-        return self.get(self._page.modes[mode]) if mode in self._page.modes else self.current
+        """The profile a mode uses: its own unless one is for all modes, else the current one."""
+        if self.locked or mode not in self._page.modes:
+            return self.current
+        return self.get(self._page.modes[mode])
 
     def check(self, patch: Mapping[str, JsonValue]) -> None:
         """Raise what ``update`` would refuse of these settings."""
@@ -234,6 +241,17 @@ class ProfileBook:
 
         def change(document: ConfigDocument) -> None:
             part_of(document.profiles, "modeApiConfigs").pop(mode, None)
+
+        await self._modify(change)
+
+    async def lock(self, locked: bool) -> None:
+        """Use one profile for all modes, or let each have its own again."""
+
+        def change(document: ConfigDocument) -> None:
+            if locked:
+                document.profiles["lockApiConfigAcrossModes"] = True
+            else:
+                document.profiles.pop("lockApiConfigAcrossModes", None)
 
         await self._modify(change)
 

@@ -19,10 +19,12 @@ __all__ = [
     "PASSPHRASE_VARIABLE",
     "PROVIDER_GROUPS",
     "ProviderSettings",
+    "ToolSet",
     "model_id",
     "secret_environment",
     "secret_keys",
     "secret_keys_of",
+    "tool_set",
 ]
 
 PASSPHRASE_VARIABLE: Final = "HDSP_AGENT_PASSPHRASE"  # noqa: S105 -- the name of a variable, not its value
@@ -44,6 +46,8 @@ Headers = Annotated[
     dict[Annotated[str, Field(min_length=1, max_length=200)], Annotated[str, Field(max_length=8192)]],
     Field(max_length=50),
 ]
+ToolSet = Literal["full", "compound"]
+"""Which tools the model is given: all there are, or a handful that each do a whole step, for weak models."""
 Price = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
@@ -573,6 +577,17 @@ class ProviderSettings(WireModel):
     ] = None
 
     # ---- behaviour
+    tool_set: Annotated[
+        Annotated[ToolSet, Choices((("full", "All tools"), ("compound", "A few simple tools, for small models")))]
+        | None,
+        shown(
+            "behaviour",
+            "Tools",
+            "What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools "
+            "for others.",
+            advanced=True,
+        ),
+    ] = None
     todo_list_enabled: Annotated[
         bool | None, shown("behaviour", "To-do list", "Let the agent keep a to-do list. On unless you say otherwise.")
     ] = None
@@ -629,3 +644,10 @@ def model_id(settings: ProviderSettings) -> str | None:
     key = provider.model_field if provider else "apiModelId"
     value = settings.to_wire().get(key)
     return value if isinstance(value, str) else None
+
+
+def tool_set(settings: ProviderSettings | None) -> ToolSet:
+    """The tools a profile's model is given."""
+    if settings is None:
+        return "full"
+    return settings.tool_set or ("compound" if settings.api_provider == "local" else "full")

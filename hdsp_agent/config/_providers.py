@@ -176,8 +176,7 @@ def providers() -> tuple[ProviderInfo, ...]:
             base_url_field="litellmBaseUrl",
             default_base_url="http://localhost:4000",
         ),
-        # Offered once the prompt and the tools fit a model this small.
-        info("local", "local", hidden=True),
+        info("local", "local"),
         info("fake-ai", "fake", hidden=True),
     )
 

@@ -14,7 +14,7 @@ from ..wire import WireModel
 from ._fields import Choices, number_properties, shown
 from ._modes import ModeConfig, ModePrompt, ModeSlug
 
-__all__ = ["SETTING_GROUPS", "GlobalSettings", "MaskedKind", "PassThroughState", "StorageChoice"]
+__all__ = ["ALL_MASKED_KINDS", "SETTING_GROUPS", "GlobalSettings", "MaskedKind", "PassThroughState", "StorageChoice"]
 
 SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("approvals", "Approvals"),
@@ -508,6 +508,66 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = 2048
+    checkpoint_max_count: Annotated[
+        int,
+        Field(ge=20, le=10_000),
+        shown(
+            "checkpoints",
+            "Checkpoints of a workspace",
+            "The oldest go when a workspace has more than this.",
+            advanced=True,
+        ),
+    ] = 200
+    checkpoint_max_files: Annotated[
+        int,
+        Field(ge=100, le=1_000_000),
+        shown(
+            "checkpoints",
+            "Largest workspace kept as a whole (files)",
+            "In a larger one, only the files the agent touches are kept.",
+            advanced=True,
+        ),
+    ] = 20_000
+    checkpoint_max_walk_seconds: Annotated[
+        int,
+        Field(ge=1, le=60),
+        shown(
+            "checkpoints",
+            "Longest look at a workspace (s)",
+            "Where looking at all files takes longer, only those the agent touches are kept.",
+            advanced=True,
+        ),
+    ] = 5
+    checkpoint_max_file_megabytes: Annotated[
+        int,
+        Field(ge=1, le=10_000),
+        shown(
+            "checkpoints",
+            "Largest file in a checkpoint (MB)",
+            "A larger file is left alone, unless the agent says that it changes it.",
+            advanced=True,
+        ),
+    ] = 20
+    checkpoint_max_touched_file_megabytes: Annotated[
+        int,
+        Field(ge=1, le=10_000),
+        shown(
+            "checkpoints",
+            "Largest file the agent changes (MB)",
+            "A larger file is left alone even if the agent says that it changes it.",
+            advanced=True,
+        ),
+    ] = 200
+    checkpoint_max_total_megabytes: Annotated[
+        int,
+        Field(ge=10, le=100_000),
+        shown(
+            "checkpoints",
+            "Largest checkpoint (MB)",
+            "What all files of one checkpoint may have together; beyond it the largest are left alone.",
+            advanced=True,
+        ),
+    ] = 200
 
     # ---- memory
     memory_enabled: Annotated[

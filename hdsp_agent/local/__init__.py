@@ -22,6 +22,7 @@ from ._errors import (
 from ._folder import WeightsFolder, default_weights_folder
 from ._getting import Consent, get_weights
 from ._local_models import LocalModels, ModelLimits, ModelState, model_limits
+from ._memory import available_memory
 from ._part import Progress, Report, SourceKind
 from ._runtime import Endpoint, LocalRuntime, RuntimeFailure, RuntimeState, RuntimeStatus, Speed, is_installed
 
@@ -53,6 +54,7 @@ __all__ = [
     "WeightsMissing",
     "WeightsUnreachable",
     "WrongChecksum",
+    "available_memory",
     "catalogue",
     "default_weights_folder",
     "get_weights",

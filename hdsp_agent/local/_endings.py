@@ -65,6 +65,7 @@ def ending(name: str, code: int | None, log: Sequence[str]) -> RuntimeFailed:
             f"The process that runs {name} was killed, most likely because memory ran out. It is started again when it is "
             "needed. Close other programs or notebooks if this goes on.",
             model=name,
+            reason="killed",
         )
     return _failed(name, _last_words(log) or f"its process ended with {code}")
 

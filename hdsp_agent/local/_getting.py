@@ -87,6 +87,7 @@ class _Getting:
         self._report = report
         self._part = Part(folder.part(model), model.size, report)
         self._reasons: list[str] = []
+        self._wrong_from: list[str] = []
 
     async def get(self) -> Path:
         there = await self._already()
@@ -107,6 +108,13 @@ class _Getting:
         for source in self._model.sources:
             if await self._fetched(source):
                 return await self._kept()
+        if self._wrong_from and len(self._wrong_from) == len(self._reasons):
+            raise WrongChecksum(
+                f"What came from {' and '.join(self._wrong_from)} is not {self._model.name}: its checksum is wrong. It was "
+                "thrown away. Try again later, or name a file that you have.",
+                model=self._model.name,
+                fetched=" and ".join(self._wrong_from),
+            )
         raise WeightsUnreachable(
             f"{self._model.name} could not be fetched: {'; '.join(self._reasons)}. Check the connection and try again: it "
             "goes on from where it stopped. Or name a file that you have.",
@@ -135,6 +143,7 @@ class _Getting:
             if await self._right(source.kind):
                 return True
             if not inherited:
+                self._wrong_from.append(_name(source))
                 self._reasons.append(f"what came from {_name(source)} has a wrong checksum")
                 return False
             # The beginning came from elsewhere, and may be what is wrong.

@@ -66,6 +66,8 @@ class RuntimeStatus:
     """How long the last start took."""
     speed: Speed = Speed()
     failure: RuntimeFailure | None = None
+    restarted_after: RuntimeFailure | None = None
+    """Why it was started again, the last time that was so."""
 
 
 def is_installed() -> bool:
@@ -84,6 +86,7 @@ class LocalRuntime:
         self._start_seconds: float | None = None
         self._speed = Speed()
         self._failure: RuntimeFailure | None = None
+        self._restarted_after: RuntimeFailure | None = None
         self._idle: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._stopping = False
@@ -132,6 +135,7 @@ class LocalRuntime:
             start_seconds=self._start_seconds,
             speed=self._speed,
             failure=self._failure,
+            restarted_after=self._restarted_after,
         )
         if child is None:
             return status
@@ -161,7 +165,7 @@ class LocalRuntime:
         self._check_open()
         if self._child is not None and self._child.is_running and self._child.file == file:
             return self._child
-        if self._child is not None and not self._child.is_running:
+        if self._child is not None and not self._child.is_running and self._failure is None:
             # It ended between two requests.
             failure = await self._child.failure(_LAST_BREATH_SECONDS)
             if failure is not None:
@@ -180,6 +184,7 @@ class LocalRuntime:
         except Unavailable:
             await child.close(at_once=True)
             raise
+        self._restarted_after = self._failure or self._restarted_after
         self._child, self._failure = child, None
         logger.info("The embedded model %s is ready after %.1f s", file.id, self._start_seconds)
         return child

@@ -18,10 +18,12 @@ __all__ = [
     "OWN_SAY_TOOL_FIELDS",
     "OWN_WEBVIEW_TYPES",
     "CommandRun",
+    "Halt",
     "ModelFailure",
     "NotebookRef",
     "OwnSay",
     "OwnSayTool",
+    "Rename",
 ]
 
 OwnSay = Literal["cell_executed", "kernel_status"]
@@ -45,9 +47,9 @@ OwnSayTool = Literal[
 
 OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
-    {"commandRun", "denied", "failure", "modelFailure", "notebook", "stoppedBy"}
+    {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
 )
-OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook", "pictures"})
+OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames"})
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
         "messageCreated",
@@ -77,6 +79,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
 )
 OWN_WEBVIEW_TYPES: Final = frozenset(
     {
+        "errorDetails",
         "loadMessages",
         "loadTaskHistory",
         "dismissNotice",
@@ -95,6 +98,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "suggestRules",
+        "findFile",
     }
 )
 OWN_IPC_TYPES: Final = frozenset({"Error"})
@@ -120,6 +124,21 @@ class ModelFailure(Record):
     kind: str
     retried: bool | None = None
     """Of one that is tried again after a wait: whether it was, or the wait was cut off."""
+
+
+class Halt(Record):
+    """What made the agent stop and ask: mistakes in a row, or the same call of ``tool`` again and again."""
+
+    kind: Literal["mistakes", "repetition"]
+    tool: str | None = None
+
+
+class Rename(Record):
+    """That a file, or a folder, has had another path since ``ts``."""
+
+    old: FilePath
+    new: FilePath
+    ts: int
 
 
 class NotebookRef(Record):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import CommandRun, ModelFailure, NotebookRef
+from ._additions import CommandRun, Halt, ModelFailure, NotebookRef
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
 
@@ -82,7 +82,8 @@ class ClineMessage(Record):
     denied: Literal[True] | None = None
     """On what was asked for: the person said no to it."""
     failure: str | None = None
-    """On what was to be asked for: why it failed before anybody could be asked."""
+    """On what was asked for, or was to be: why it failed."""
+    halt: Halt | None = None
     notebook: NotebookRef | None = None
     stopped_by: Literal["person"] | None = None
     """On the question whether to go on: who stopped the work, where that is known."""

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ..config import GlobalSettings, ModeConfig, ProfileEntry, SecretStatus
-from ._base import JsonObject, Message
+from ._base import Flag, JsonObject, Message
 from ._catalogue import (
     Command,
     CustomTool,
@@ -54,6 +54,7 @@ class ProfilesUpdatedMessage(Message):
     list_api_config: list[ProfileEntry]
     current_api_config_name: str
     mode_api_configs: dict[str, str] | None = None
+    lock_api_config_across_modes: Flag | None = None
     pinned_api_configs: dict[str, bool] | None = None
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ._additions import NotebookRef
+from ._additions import NotebookRef, Rename
 from ._base import Record
 
 __all__ = ["HistoryItem", "HistoryStatus"]
@@ -40,3 +40,5 @@ class HistoryItem(Record):
     notebook: NotebookRef | None = None
     pictures: int | None = None
     """How many pictures it began with, where it began without a word."""
+    renames: list[Rename] | None = None
+    """Of files and folders its messages from before may name, the newest last."""

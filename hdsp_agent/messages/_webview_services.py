@@ -10,6 +10,7 @@ from ._webview_base import Request
 
 __all__ = [
     "DeleteMcpServerRequest",
+    "FindFileRequest",
     "FlushRouterModelsRequest",
     "FocusPanelRequest",
     "InsertTextIntoTextareaRequest",
@@ -178,6 +179,13 @@ class SearchFilesRequest(Request):
     query: Query | None = None
 
 
+class FindFileRequest(Request):
+    """Whether there is a file or folder of this path; the answer says so."""
+
+    type: Literal["findFile"] = "findFile"
+    path: FilePath
+
+
 class SearchCommitsRequest(Request):
     """Search the workspace's commits."""
 
@@ -293,6 +301,7 @@ ServicesMessage = (
     | ReadFileContentRequest
     | OpenMentionRequest
     | SearchFilesRequest
+    | FindFileRequest
     | SearchCommitsRequest
     | InsertTextIntoTextareaRequest
     | OpenMarkdownPreviewRequest

@@ -28,6 +28,7 @@ __all__ = [
     "EditMessageConfirmRequest",
     "EditQueuedMessagePayload",
     "EditQueuedMessageRequest",
+    "ErrorDetailsRequest",
     "ExportCurrentTaskRequest",
     "ExportTaskWithIdRequest",
     "GetTaskWithAggregatedCostsRequest",
@@ -181,6 +182,13 @@ class ExportTaskWithIdRequest(Request):
     task_id: TaskIdField
 
 
+class ErrorDetailsRequest(Request):
+    """Ask for what a report of an error needs, as a file's content without keys."""
+
+    type: Literal["errorDetails"] = "errorDetails"
+    message_ts: Timestamp
+
+
 class GetTaskWithAggregatedCostsRequest(Request):
     """Ask what a task cost together with its subtasks."""
 
@@ -312,6 +320,7 @@ TaskMessage = (
     | DeleteMultipleTasksWithIdsRequest
     | ExportCurrentTaskRequest
     | ExportTaskWithIdRequest
+    | ErrorDetailsRequest
     | GetTaskWithAggregatedCostsRequest
     | LoadMessagesRequest
     | LoadTaskHistoryRequest

@@ -12,7 +12,7 @@ from jupyter_core.utils import ensure_async
 
 from ..errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, Unavailable
 
-__all__ = ["ContentsManagerPort", "ContentsModel", "asked", "local_root", "notebook_file", "reads_plain_files"]
+__all__ = ["ContentsManagerPort", "ContentsModel", "Doing", "asked", "local_root", "notebook_file", "reads_plain_files"]
 
 logger = logging.getLogger(__name__)
 

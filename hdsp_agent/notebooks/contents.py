@@ -20,7 +20,7 @@ from ..errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ..messages import JsonObject, OutputDetail, TaskId
 from ._apply import apply_operations
 from ._contents_file import FileContent, NotebookFile
-from ._contents_port import ContentsManagerPort, asked, local_root
+from ._contents_port import ContentsManagerPort, Doing, asked, local_root
 from ._document import Applied, Operation, Snapshot
 from ._format import new_notebook
 from ._saved_form import as_read, require_valid, to_save
@@ -59,11 +59,14 @@ class ContentsNotebooks:
             folder = path.rpartition("/")[0]
             if not await asked(lambda: self._manager.dir_exists(folder), path, "created"):
                 raise NotFound(f"There is no folder {folder} to create {path} in. Create it first.", path=folder)
-            if await asked(lambda: self._manager.file_exists(path), path, "created") or await asked(
-                lambda: self._manager.dir_exists(path), path, "created"
-            ):
+            if await self.has(path, "created"):
                 raise Conflict(f"There is something at {path} already. Choose another name, or use it.", path=path)
             await self._file(path).save_new(node)
+
+    async def has(self, path: str, doing: Doing = "read") -> bool:
+        """Whether there is a file or a folder of this path; ``doing`` is what is wanted with it."""
+        is_file = await asked(lambda: self._manager.file_exists(path), path, doing)
+        return bool(is_file or await asked(lambda: self._manager.dir_exists(path), path, doing))
 
     def root(self) -> Path | None:
         """The folder that paths begin in, where it is one."""

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
 from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
+from ._constrained import answer_format, as_plain_messages
 from ._model import ModelRequest, ToolSpec
 from ._plain_schema import plain_schema
 from ._quirks import Quirks
@@ -43,14 +44,20 @@ class ChatOptions:
     cache: bool = True
     streaming: bool = True
     draft_model: str | None = None
+    constrained: bool = False
+    """Whether calls are answers of a given form, instead of what the protocol has for them."""
 
 
 def chat_body(request: ModelRequest, options: ChatOptions) -> JsonObject:
     """The body of a request."""
     quirks = options.quirks
+    if options.constrained:
+        request = as_plain_messages(request)
     messages = _messages(request, options)
     body: JsonObject = {"model": options.model, "messages": [*messages], "stream": options.streaming}
-    if request.tools:
+    if request.tools and options.constrained:
+        body["response_format"] = answer_format(request.tools)
+    elif request.tools:
         body["tools"] = [_tool(tool, quirks) for tool in request.tools]
         if request.tool_choice != "auto":
             body["tool_choice"] = _choice(request.tool_choice, quirks)
@@ -72,7 +79,7 @@ def _told(request: ModelRequest, options: ChatOptions) -> JsonObject:
     upstream = options.upstream
     parameters: dict[str, JsonValue] = {
         quirks.max_tokens: request.max_output or options.max_output,
-        "temperature": options.temperature,
+        "temperature": options.temperature if request.temperature is None else request.temperature,
         "verbosity": options.verbosity,
         "prompt_cache_key": request.cache_key if keyed else None,
         "draft_model": options.draft_model,

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from time import monotonic
+from typing import Final
 
 from pydantic import SecretStr
 
@@ -20,6 +21,9 @@ from ._openai_client import open_chat
 from ._transport import Timeouts
 
 __all__ = ["LocalClient"]
+
+_FEW_TOKENS: Final = 48
+"""Fewer than that are read in no time that could be told from that of the request itself."""
 
 
 class LocalClient:
@@ -108,7 +112,7 @@ class _Stopwatch:
     @property
     def reading(self) -> float | None:
         """Of what it had not read before."""
-        if self._usage is None or self._first is None or self._usage.input < 1:
+        if self._usage is None or self._first is None or self._usage.input < _FEW_TOKENS:
             return None
         return self._usage.input / max(0.001, self._first - self._asked)
 

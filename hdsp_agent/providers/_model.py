@@ -145,6 +145,8 @@ class ModelRequest:
     cache_breakpoints: Sequence[int] = ()
     """Indices into ``messages``; without any the adapter's own rule holds."""
     stop: Sequence[str] = ()
+    temperature: float | None = None
+    """Goes before the profile's, where the protocol has one."""
 
 
 @dataclass(frozen=True)

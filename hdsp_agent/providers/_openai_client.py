@@ -9,11 +9,12 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ..config import ProviderSettings
+from ..config import ProviderSettings, tool_set
 from ..messages import JsonObject
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
 from ._connection import Connection
+from ._constrained_stream import ConstrainedStream
 from ._learnt import adapted
 from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
 from ._model_error import ModelError
@@ -101,7 +102,8 @@ class ChatClient(AdaptingClient):
         return chat_body(request, self._options)
 
     def _decoder(self) -> Decoder:
-        return ChatStream(self._options.quirks, self._info.provider)
+        stream = ChatStream(self._options.quirks, self._info.provider)
+        return ConstrainedStream(stream) if self._options.constrained else stream
 
 
 def open_responses(
@@ -124,14 +126,16 @@ def open_responses(
 def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts) -> ModelClient:
     """The model's client. Imports the SDK and reads certificates: call it in a thread."""
     quirks = quirks_of(connection.server, connection.model, settings)
+    constrained = tool_set(settings) == "compound"
     options = ChatOptions(
         model=connection.model,
         quirks=quirks,
         images=info.supports_images,
         max_output=_limit(settings),
         effort=_effort(settings),
-        temperature=settings.model_temperature,
+        temperature=0.0 if constrained and settings.model_temperature is None else settings.model_temperature,
         verbosity=settings.verbosity,
+        constrained=constrained,
         upstream=settings.open_router_specific_provider if connection.server == "openrouter" else None,
         cache=settings.model_supports_prompt_cache is not False,
         draft_model=_draft_model(settings) if connection.server == "lmstudio" else None,

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pydantic import JsonValue, ValidationError
 
-from ..config import GlobalSettings, ModeConfig, OperatorPolicy
+from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ToolSet
 from ..errors import InvalidInput, NotFound
 from ..messages import JsonObject
 from ..providers._model import ToolSpec
@@ -20,6 +20,18 @@ from ._flow import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, 
 from ._read_file import ReadFile
 from ._shell import ExecuteCommand, ReadCommandOutput
 from ._tool import Tool, ToolArguments
+from .compound import (
+    AddCell,
+    AddText,
+    Answer,
+    CompoundTool,
+    DeleteCell,
+    EditCell,
+    InspectVariable,
+    ReadCell,
+    RenameVariable,
+    RunCell,
+)
 from .notebook import (
     CreateNotebook,
     EditCells,
@@ -52,6 +64,16 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         ManageKernel(),
         InstallPackages(),
     ]
+    compound: list[Tool] = [
+        AddCell(),
+        EditCell(),
+        RunCell(),
+        RenameVariable(),
+        AddText(),
+        DeleteCell(),
+        ReadCell(),
+        InspectVariable(),
+    ]
     return [
         ReadFile(),
         ListFiles(),
@@ -68,6 +90,8 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         SwitchMode(),
         NewTask(),
         AttemptCompletion(),
+        *(compound if notebooks else ()),
+        Answer(),
     ]
 
 
@@ -82,15 +106,25 @@ class ToolRegistry:
         """The names of all tools, offered or not."""
         return list(self._tools)
 
-    def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
+    def specs(
+        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+    ) -> list[ToolSpec]:
         """What the model is told of the tools it has in this mode."""
-        return [self._specs[name] for name in self._tools if self.is_offered(name, mode, policy, settings)]
+        return [
+            self._specs[name]
+            for name, tool in self._tools.items()
+            if isinstance(tool, CompoundTool) == (tool_set == "compound")
+            and self.is_offered(name, mode, policy, settings)
+        ]
 
     def is_offered(self, name: str, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> bool:
         """Whether the tool may be used in this mode, under these settings and this operator."""
         tool = self._tools.get(name)
         if tool is None or name in settings.disabled_tools:
             return False
+        if isinstance(tool, CompoundTool):
+            # Whoever takes a part away takes the whole.
+            return all(self.is_offered(part, mode, policy, settings) for part in tool.parts)
         if policy.allowed_tools is not None and name not in policy.allowed_tools:
             return False
         if isinstance(tool, FetchUrl) and not settings.fetch_url_enabled:

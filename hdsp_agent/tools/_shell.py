@@ -314,7 +314,8 @@ async def _result(running: RunningCommand, context: ToolContext) -> ToolResult:
     else:
         artifact, where = await _kept(text, context)
         body = f"Output:\n{middle_left_out(text, most, f'[… the middle of {len(text):,} characters is left out: {where} …]')}"
-    return ToolResult(f"{about}\n{body}", is_error=ended and running.ending != "exited", artifact=artifact)
+    failed = ended and running.ending != "exited"
+    return ToolResult(f"{about}\n{body}", is_error=failed, artifact=artifact, shown=True)
 
 
 async def _kept(text: str, context: ToolContext) -> tuple[str | None, str]:

@@ -27,7 +27,9 @@ __all__ = [
     "AskReply",
     "Completion",
     "FlowPort",
+    "PastCall",
     "SimpleTool",
+    "SinceAsked",
     "Tool",
     "ToolArguments",
     "ToolContext",
@@ -58,6 +60,10 @@ class ToolResult:
     is_error: bool = False
     artifact: str | None = None
     """Where the whole of a shortened output is kept."""
+    counts: bool = True
+    """Whether an error counts among the model's mistakes in a row, after which the person is asked."""
+    shown: bool = False
+    """Whether messages of its own have told the person what came of it."""
 
 
 class ToolFailed(Exception):
@@ -82,6 +88,26 @@ class Completion:
     accepted: bool
     feedback: str | None = None
     images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PastCall:
+    """A call that was made, and what the model was told of it."""
+
+    name: str
+    arguments: JsonObject
+    result: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True)
+class SinceAsked:
+    """What the model was told and did since the person last spoke."""
+
+    words: str
+    surroundings: str
+    """How things were then."""
+    calls: tuple[PastCall, ...] = ()
 
 
 class AskReply(Protocol):
@@ -118,6 +144,9 @@ class FlowPort(Protocol):
 
     async def new_task(self, mode: str, message: str, todos: Sequence[TodoItem]) -> str:
         """Begin a subtask, approved already; what the model is told now."""
+
+    async def since_asked(self) -> SinceAsked:
+        """What was asked, and what was done since; without the call that is being made."""
 
     async def complete(self, result: str) -> Completion:
         """Show the result and hear whether the person, or the parent task, is content with it."""

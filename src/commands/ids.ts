@@ -47,6 +47,7 @@ export namespace CommandIDs {
   export const favoriteConversation = 'hdsp-agent:favorite-conversation';
   export const forkConversation = 'hdsp-agent:fork-conversation';
   export const exportConversation = 'hdsp-agent:export-conversation';
+  export const copyRequest = 'hdsp-agent:copy-request';
   export const deleteConversation = 'hdsp-agent:delete-conversation';
 
   /**

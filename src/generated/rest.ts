@@ -106,6 +106,8 @@ export interface Endpoints {
   };
   /** The process that runs the embedded model. */
   'GET /local-runtime': { answer: LocalRuntimeView };
+  /** Try an embedded model: whether it runs here, and how fast. */
+  'POST /local-runtime': { body: EmbeddedChoice; answer: LocalRuntimeView };
   /** End the process that runs the embedded model, if it is idle. */
   'DELETE /local-runtime': { answer: LocalRuntimeView };
   /** Keys and model servers that are there already. */
@@ -114,6 +116,8 @@ export interface Endpoints {
   'POST /setup/use': { body: SetupUse; answer: ProfileView };
   /** Try a key at its provider before it is kept. */
   'POST /setup/check': { body: KeyToTry; answer: KeyCheckView };
+  /** Make a profile of an embedded model, and the current one. */
+  'POST /setup/embedded': { body: EmbeddedChoice; answer: ProfileView };
   /** The caller's conversations, searched, sorted, a page at a time. */
   'GET /history': {
     query: {
@@ -183,6 +187,18 @@ export interface ClientStats {
 /** The tasks that went: the one asked for, and its subtasks. */
 export interface Deleted {
   taskIds: Array<string>;
+}
+
+/** An embedded model, or a file of the person's with what it may take in and say. */
+export interface EmbeddedChoice {
+  /** The default one, if neither this nor a file is named. */
+  model?: string;
+  /** A GGUF file on the server's machine, in place of a listed model. */
+  path?: string;
+  /** Tokens it is given room for. */
+  context?: number;
+  /** Tokens of its longest answer. */
+  output?: number;
 }
 
 /** Fetch a model. Without consent nothing is fetched. */
@@ -303,6 +319,8 @@ export interface LocalModelList {
   folder: string;
   /** Bytes free on the folder's disk. */
   free?: number;
+  /** Bytes of memory that a new process can take. */
+  freeMemory?: number;
   models: Array<LocalModelView>;
   runtime: LocalRuntimeView;
 }
@@ -352,6 +370,9 @@ export interface LocalRuntimeView {
   /** Why it last did not start, or ended by itself; absent once it is there again. */
   failure?: ErrorBody;
   failedAt?: string;
+  /** Why it had to be started again, the last time that was so. */
+  restartedAfter?: ErrorBody;
+  restartedAt?: string;
 }
 
 /** The profile a mode is to use. */

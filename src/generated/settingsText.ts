@@ -309,6 +309,42 @@ export function settingsText(
         'The oldest checkpoints go when a workspace needs more than this; the newest always stay.'
       )
     },
+    checkpointMaxCount: {
+      title: trans.__('Checkpoints of a workspace'),
+      description: trans.__(
+        'The oldest go when a workspace has more than this.'
+      )
+    },
+    checkpointMaxFiles: {
+      title: trans.__('Largest workspace kept as a whole (files)'),
+      description: trans.__(
+        'In a larger one, only the files the agent touches are kept.'
+      )
+    },
+    checkpointMaxWalkSeconds: {
+      title: trans.__('Longest look at a workspace (s)'),
+      description: trans.__(
+        'Where looking at all files takes longer, only those the agent touches are kept.'
+      )
+    },
+    checkpointMaxFileMegabytes: {
+      title: trans.__('Largest file in a checkpoint (MB)'),
+      description: trans.__(
+        'A larger file is left alone, unless the agent says that it changes it.'
+      )
+    },
+    checkpointMaxTouchedFileMegabytes: {
+      title: trans.__('Largest file the agent changes (MB)'),
+      description: trans.__(
+        'A larger file is left alone even if the agent says that it changes it.'
+      )
+    },
+    checkpointMaxTotalMegabytes: {
+      title: trans.__('Largest checkpoint (MB)'),
+      description: trans.__(
+        'What all files of one checkpoint may have together; beyond it the largest are left alone.'
+      )
+    },
     memoryEnabled: {
       title: trans.__('Memory'),
       description: trans.__(
@@ -960,6 +996,17 @@ export function settingsText(
     modelCacheWritesPrice: {
       title: trans.__('Price of cache writes'),
       description: trans.__('US$ for a million tokens.')
+    },
+    toolSet: {
+      title: trans.__('Tools'),
+      description: trans.__(
+        'What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools for others.'
+      )
+    },
+    'choice:toolSet:full': { title: trans.__('All tools'), description: '' },
+    'choice:toolSet:compound': {
+      title: trans.__('A few simple tools, for small models'),
+      description: ''
     },
     todoListEnabled: {
       title: trans.__('To-do list'),

@@ -241,6 +241,7 @@ export type WebviewMessage =
   | DeleteMultipleTasksWithIdsRequest
   | ExportCurrentTaskRequest
   | ExportTaskWithIdRequest
+  | ErrorDetailsRequest
   | GetTaskWithAggregatedCostsRequest
   | LoadMessagesRequest
   | LoadTaskHistoryRequest
@@ -311,6 +312,7 @@ export type WebviewMessage =
   | ReadFileContentRequest
   | OpenMentionRequest
   | SearchFilesRequest
+  | FindFileRequest
   | SearchCommitsRequest
   | InsertTextIntoTextareaRequest
   | OpenMarkdownPreviewRequest
@@ -909,6 +911,7 @@ export interface ClineMessage {
   modelFailure?: ModelFailure;
   denied?: true;
   failure?: string;
+  halt?: Halt;
   notebook?: NotebookRef;
   stoppedBy?: 'person';
 }
@@ -1428,6 +1431,14 @@ export interface ErrorBody {
   field?: string;
 }
 
+/** Ask for what a report of an error needs, as a file's content without keys. */
+export interface ErrorDetailsRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'errorDetails';
+  messageTs: number;
+}
+
 /** An evaluation run failed. */
 export interface EvalFail {
   taskId: number;
@@ -1586,6 +1597,14 @@ export interface FilesPreview {
   kept: Array<string>;
   openNotebooks: Array<string>;
   incomplete?: true;
+}
+
+/** Whether there is a file or folder of this path; the answer says so. */
+export interface FindFileRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'findFile';
+  path: string;
 }
 
 /** Forget the cached models of the provider `text`. */
@@ -1761,6 +1780,18 @@ export interface GlobalSettings {
   checkpointVariables: boolean;
   /** The oldest checkpoints go when a workspace needs more than this; the newest always stay. */
   checkpointQuotaMegabytes: number;
+  /** The oldest go when a workspace has more than this. */
+  checkpointMaxCount: number;
+  /** In a larger one, only the files the agent touches are kept. */
+  checkpointMaxFiles: number;
+  /** Where looking at all files takes longer, only those the agent touches are kept. */
+  checkpointMaxWalkSeconds: number;
+  /** A larger file is left alone, unless the agent says that it changes it. */
+  checkpointMaxFileMegabytes: number;
+  /** A larger file is left alone even if the agent says that it changes it. */
+  checkpointMaxTouchedFileMegabytes: number;
+  /** What all files of one checkpoint may have together; beyond it the largest are left alone. */
+  checkpointMaxTotalMegabytes: number;
   /** Remember between conversations what helps with the next one. */
   memoryEnabled: boolean;
   /** Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered. */
@@ -1857,6 +1888,12 @@ export interface GroupOptions {
   description?: string;
 }
 
+/** What made the agent stop and ask: mistakes in a row, or the same call of `tool` again and again. */
+export interface Halt {
+  kind: 'mistakes' | 'repetition';
+  tool?: string;
+}
+
 /** Remember that the person has found the mode selector. */
 export interface HasOpenedModeSelectorRequest {
   requestId: string;
@@ -1893,6 +1930,7 @@ export interface HistoryItem {
   forkedFrom?: string;
   notebook?: NotebookRef;
   pictures?: number;
+  renames?: Array<Rename>;
 }
 
 /** A line out of a task's title, first message or conversation that says what was searched for. */
@@ -2645,6 +2683,7 @@ export interface ProfilesUpdatedMessage {
   listApiConfig: Array<ProfileEntry>;
   currentApiConfigName: string;
   modeApiConfigs?: Record<string, string>;
+  lockApiConfigAcrossModes?: boolean;
   pinnedApiConfigs?: Record<string, boolean>;
 }
 
@@ -2846,6 +2885,8 @@ export interface ProviderSettings {
   modelCacheReadsPrice?: number;
   /** US$ for a million tokens. */
   modelCacheWritesPrice?: number;
+  /** What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools for others. */
+  toolSet?: 'full' | 'compound';
   /** Let the agent keep a to-do list. On unless you say otherwise. */
   todoListEnabled?: boolean;
   /** Empty means 3, 0 means no limit. */
@@ -2939,6 +2980,13 @@ export interface RemoveQueuedMessageRequest {
   taskId?: string;
   type: 'removeQueuedMessage';
   text: string;
+}
+
+/** That a file, or a folder, has had another path since `ts`. */
+export interface Rename {
+  old: string;
+  new: string;
+  ts: number;
 }
 
 /** Rename a profile. */

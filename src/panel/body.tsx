@@ -12,6 +12,7 @@ import { TabStrip } from './header/tabstrip';
 import { TaskHeader } from './header/taskheader';
 import { HistoryView } from './history/historyview';
 import { usePanelState, useStore } from './hooks';
+import { LocalModelLabel } from './localmodel/label';
 import { Notices } from './notices';
 import { usePanel } from './services';
 
@@ -86,6 +87,12 @@ export function PanelBody(): JSX.Element | null {
             version={taskId}
           >
             <AskBar />
+          </Boundary>
+          <Boundary
+            says={trans.__('What the embedded model is could not be shown.')}
+            version={taskId}
+          >
+            <LocalModelLabel />
           </Boundary>
           <Boundary
             says={trans.__('The field to write in could not be shown.')}

@@ -5,8 +5,13 @@ import type { JSONObject } from '@lumino/coreutils';
 import type { ErrorLike } from '../comm/requesterror';
 import { RequestError } from '../comm/requesterror';
 import type {
+  EmbeddedChoice,
   Endpoints,
+  GetLocalModel,
   ImportReport,
+  LocalModelList,
+  LocalModelView,
+  LocalRuntimeView,
   ModelEntry,
   ProfileChange,
   ProfileList,
@@ -115,6 +120,62 @@ export class SettingsApi {
   async models(provider: string): Promise<readonly ModelEntry[]> {
     const query = { provider };
     return (await this._request('GET /models', { query })).models;
+  }
+
+  localModels(): Promise<LocalModelList> {
+    return this._request('GET /local-models', {});
+  }
+
+  /**
+   * Begin to fetch an embedded model; it goes on when nobody looks.
+   */
+  getLocalModel(model: string, body: GetLocalModel): Promise<LocalModelView> {
+    return this._request('POST /local-models/{model}', {
+      path: { model },
+      body
+    });
+  }
+
+  cancelLocalModel(model: string): Promise<LocalModelView> {
+    return this._request('POST /local-models/{model}/cancel', {
+      path: { model }
+    });
+  }
+
+  /**
+   * Delete an embedded model.
+   *
+   * @returns How many bytes were freed.
+   */
+  async removeLocalModel(model: string): Promise<number> {
+    const path = { model };
+    return (await this._request('DELETE /local-models/{model}', { path }))
+      .freed;
+  }
+
+  localRuntime(): Promise<LocalRuntimeView> {
+    return this._request('GET /local-runtime', {});
+  }
+
+  /**
+   * Have an embedded model say a few words, to see whether it runs here and how fast.
+   */
+  tryLocalModel(choice: EmbeddedChoice): Promise<LocalRuntimeView> {
+    return this._request('POST /local-runtime', { body: choice });
+  }
+
+  /**
+   * Give the memory of the embedded model back, unless it is at work.
+   */
+  releaseLocalModel(): Promise<LocalRuntimeView> {
+    return this._request('DELETE /local-runtime', {});
+  }
+
+  /**
+   * Make a profile of an embedded model, and the current one.
+   */
+  useLocalModel(choice: EmbeddedChoice): Promise<ProfileView> {
+    return this._request('POST /setup/embedded', { body: choice });
   }
 
   protected async _request<E extends keyof Endpoints>(

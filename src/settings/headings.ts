@@ -5,7 +5,7 @@ import type { ModeConfig } from '../generated/wire';
 /**
  * The sections of the panel that no schema knows.
  */
-export type OwnSection = 'models' | 'keys' | 'transfer';
+export type OwnSection = 'models' | 'keys' | 'embedded' | 'transfer';
 
 /**
  * The heading of a section of our own.
@@ -19,6 +19,8 @@ export function headingText(
       return trans.__('Models and keys');
     case 'keys':
       return trans.__('Key storage');
+    case 'embedded':
+      return trans.__('Embedded models');
     case 'transfer':
       return trans.__('Import, export, reset');
   }

@@ -11,6 +11,7 @@ import type {
 
 import type { SettingsApi } from './api';
 import { SchemaData, SettingsData } from './data';
+import { EmbeddedData } from './embedded';
 import type { FieldTexts, IField, IFieldGroup } from './fields';
 import { groupFields, readFields } from './fields';
 import { KeysData } from './keys';
@@ -35,8 +36,9 @@ export class SettingsModel implements IDisposable {
     this.settings = new SettingsData(options.api);
     this.profiles = new ProfilesData(options.api);
     this.keys = new KeysData(options.api);
+    this.embedded = new EmbeddedData(options.api);
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
-    for (const part of this._parts) {
+    for (const part of [...this._parts, this.embedded]) {
       part.changed.connect(this._onChanged, this);
     }
     this.settings.form.changed.connect(this._onChanged, this);
@@ -67,6 +69,11 @@ export class SettingsModel implements IDisposable {
    * Which keys there are, and where they are kept.
    */
   readonly keys: KeysData;
+
+  /**
+   * The models that run on the server's own machine; asked for where they are shown.
+   */
+  readonly embedded: EmbeddedData;
 
   /**
    * Emitted when anything shown may be different.
@@ -174,7 +181,7 @@ export class SettingsModel implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    for (const part of this._parts) {
+    for (const part of [...this._parts, this.embedded]) {
       part.dispose();
     }
     Signal.clearData(this);

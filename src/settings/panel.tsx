@@ -5,6 +5,7 @@ import { errorText } from '../errors';
 
 import { SettingsProvider, useSettings } from './context';
 import type { IDialogs } from './dialogs';
+import { EmbeddedSection } from './embeddedsection';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
 import { fieldsOfProvider } from './fields';
@@ -257,6 +258,12 @@ function useSections(query: string): ISection[] {
     {
       ...own('keys', storageField ? textsOf(storageField) : []),
       render: () => <KeysSection />
+    },
+    {
+      ...own('embedded', [
+        trans.__('Models that run on this machine without a key (GGUF)')
+      ]),
+      render: () => <EmbeddedSection />
     },
     ...groups,
     { ...own('transfer', []), render: () => <TransferSection /> }

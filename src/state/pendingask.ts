@@ -69,8 +69,8 @@ export function onPendingAsk(
 }
 
 /**
- * Whether words answer a question: the server takes them for an answer to no
- * other. While an approval waits, words wait in the queue.
+ * Whether words answer a question. While an approval waits, they wait in the
+ * queue; to a model that gave no answer, they are said when it is asked again.
  */
 export function takesWords({ ask }: AskMessage): boolean {
   return Private.WORDS_ANSWER.has(ask);
@@ -85,7 +85,8 @@ namespace Private {
     'completion_result',
     'resume_task',
     'resume_completed_task',
-    'mistake_limit_reached'
+    'mistake_limit_reached',
+    'api_req_failed'
   ]);
 
   /**

@@ -19,7 +19,7 @@ from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.modes import ModeBook
-from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
+from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import (
     ClineAsk,
@@ -51,7 +51,7 @@ from hdsp_agent.tools import (
 
 __all__ = ["Agent", "Heard", "Toolbox", "running_agent", "until"]
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class NoteArguments(ToolArguments):
@@ -250,7 +250,9 @@ class Toolbox:
         """Have this tool, instead of the one of its name."""
         self._tools[tool.name] = tool
 
-    def specs(self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> list[ToolSpec]:
+    def specs(
+        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+    ) -> list[ToolSpec]:
         return [
             ToolSpec(tool.name, tool.description, tool.Arguments.model_json_schema()) for tool in self._tools.values()
         ]
@@ -308,8 +310,10 @@ class ScriptedModels:
     limit: int = 3
     spacing: float = 0
 
-    def profile_for(self, mode: str) -> str:
-        return f"{mode}-profile"
+    locked: bool = False
+
+    def profile_for(self, mode: str, now: str | None = None) -> str:
+        return now if self.locked and now is not None else f"{mode}-profile"
 
     async def client(self, profile: str) -> ModelClient:
         return self.model

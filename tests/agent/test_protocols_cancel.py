@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
 
 from ..modelgateway import gateway
 from ..modelserver import ModelServer, Reply
+from ..timing import within
 from .provider_agent import PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn
 from .scripted_agent import until
 
@@ -34,10 +34,10 @@ async def test_a_cancel_in_mid_stream_closes_the_connection_and_the_task_can_go_
         shown = agent.heard.shown
         await until(lambda: any("One word" in (each.text or "") for each in shown.get(task_id, {}).values()))
 
-        begun = time.monotonic()
-        await agent.manager.cancel(task_id)
-        assert time.monotonic() - begun < 0.2
-        await asyncio.wait_for(server.closed.wait(), 1)
+        with within(0.2):
+            await agent.manager.cancel(task_id)
+        with within(1):
+            await asyncio.wait_for(server.closed.wait(), 30)
 
         ask = await agent.asked(task_id, "resume_task")
         messages = await agent.ui(task_id)
@@ -68,10 +68,10 @@ async def test_a_cancel_before_the_answer_begins_closes_the_connection(
     async with agent_behind(silent, gateway(model_server), home=tmp_path, protocol=protocol) as (server, agent):
         task_id = await agent.start()
         await until(lambda: len(sent_by(server.requests)) == 1)
-        begun = time.monotonic()
-        await agent.manager.cancel(task_id)
-        assert time.monotonic() - begun < 0.2
-        await asyncio.wait_for(server.closed.wait(), 1)
+        with within(0.2):
+            await agent.manager.cancel(task_id)
+        with within(1):
+            await asyncio.wait_for(server.closed.wait(), 30)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.ended(task_id)

@@ -319,4 +319,4 @@ async def test_an_answer_to_what_is_not_asked_any_more_is_refused_at_once(tmp_pa
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_task")
         with pytest.raises(AskNotOpen):
-            await asyncio.wait_for(agent.manager.answer(task_id, old.ts, "yesButtonClicked"), 5)
+            await asyncio.wait_for(agent.manager.answer(task_id, old.ts, "yesButtonClicked"), 60)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hdsp_agent.agent._tool_context import CallContext
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import Halt
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Turn
 
@@ -72,6 +73,7 @@ async def test_mistakes_in_a_row_ask_the_person(tmp_path: Path) -> None:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "mistake_limit_reached")
         assert agent.manager.status(task_id) == "idle"
+        assert ask.halt == Halt(kind="mistakes")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "use the other tool")
         await agent.completed(task_id)
         assert "use the other tool" in str(agent.model.requests[-1].messages[-1].content)
@@ -98,6 +100,7 @@ async def test_the_fourth_identical_call_is_not_made(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [*turns, DONE]) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "mistake_limit_reached")
+        assert ask.halt == Halt(kind="repetition", tool="look")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "try elsewhere")
         await agent.completed(task_id)
         results = await agent.results(task_id)
@@ -201,6 +204,14 @@ async def test_a_switch_of_mode_stays_with_the_task(tmp_path: Path) -> None:
         assert (item.mode, item.api_config_name) == ("ask", "ask-profile")
         assert "taskModeSwitched" in agent.names()
         assert "mode ask" in agent.model.requests[1].system
+
+
+async def test_one_profile_for_all_modes_stays_through_a_switch(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [call_tool("switch_mode", {"mode": "ask"}), DONE]) as agent:
+        agent.models.locked = True
+        task_id = await agent.finished()
+        item = agent.history.items[task_id]
+        assert (item.mode, item.api_config_name) == ("ask", "code-profile")
 
 
 def test_the_context_is_what_tools_expect() -> None:

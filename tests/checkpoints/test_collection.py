@@ -102,6 +102,24 @@ async def test_saving_tidies_up_by_itself(workspace: Path, store_dir: Path) -> N
     assert_sound(store_dir, leftovers=True)
 
 
+async def test_tidying_waits_until_nothing_is_asked_for_a_moment(
+    workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hdsp_agent.checkpoints._service._PAUSE_SECONDS", 1.0)
+    checkpoints = Checkpoints(workspace, store_dir, Limits(checkpoints=5, kept_checkpoints=2))
+    for number in range(20):
+        write(workspace, {"a": f"{number}"})
+        await checkpoints.save("next", changes_by="agent")
+        if checkpoints._tidying is not None:
+            break
+    tidying = checkpoints._tidying
+    assert tidying is not None and not tidying.done()
+    assert (await checkpoints.statistics()).states == number + 1
+    await tidying
+    assert (await checkpoints.statistics()).states == 5
+    await checkpoints.close()
+
+
 async def test_many_small_packs_become_few(workspace: Path, store_dir: Path) -> None:
     checkpoints = Checkpoints(workspace, store_dir)
     for number in range(70):
@@ -139,7 +157,7 @@ async def test_a_quota_that_becomes_smaller_holds_from_the_next_save_on(workspac
         write(workspace, {"data.bin": os.urandom(100_000)})
         await checkpoints.save(f"{number}")
     assert len(await checkpoints.list()) == 6
-    checkpoints.set_quota(250_000)
+    checkpoints.set_limits(Limits(quota_bytes=250_000, kept_checkpoints=2))
     await checkpoints.save("look")
     await checkpoints.close()
     assert len(await checkpoints.list()) == 2

@@ -30,7 +30,7 @@ def test_an_operation_killed_anywhere_is_whole_or_can_be_rolled_back(
 ) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.checkpoints.killed_operation", str(quick_folder), what, str(step)],
-        cwd=ROOT, capture_output=True, text=True, timeout=115, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads(done.stdout)

@@ -31,7 +31,7 @@ async def test_processes_share_a_store_without_harming_each_other(quick_folder: 
         for name in ("one", "two", "three")
     ]  # fmt: skip
     for process in running:
-        _, complaint = process.communicate(timeout=100)
+        _, complaint = process.communicate(timeout=280)
         assert process.returncode == 0, complaint.decode()[-2000:]
     checkpoints = Checkpoints(workspace, store_dir)
     assert await checkpoints.interrupted() is None

@@ -333,13 +333,15 @@ async def test_a_damaged_store_is_noticed_before_anything_changes(
         damaged = bytearray(data)
         damaged[place] ^= 0xFF
         pack.write_bytes(damaged)
+        # What this one has saved it still remembers; another server has only the disk.
+        other = Checkpoints(workspace, store_dir)
         try:
-            await checkpoints.restore(first.id)
+            await other.restore(first.id)
         except StorageUnavailable as error:
             assert "damaged" in str(error)
             assert ((workspace / "a").read_text(), (workspace / "b").read_text()) == ("2", "2")
             break
-        await checkpoints.undo()
+        await other.undo()
     else:
         raise AssertionError(f"no damage was noticed, not even of {blob.hex()}")
     pack.write_bytes(data)

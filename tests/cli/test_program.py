@@ -207,7 +207,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         running.stdout.close()
         said = running.stderr.read()
         running.stderr.close()
-        assert running.wait(20) == 141
+        assert running.wait(60) == 141
         assert said == ""
 
 
@@ -217,7 +217,7 @@ def test_an_interruption_ends_it_with_130_in_good_order(own_home: Home) -> None:
     assert running.stdout is not None
     assert "[1] user" in running.stdout.readline()
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=60)
     assert running.returncode == 130
     assert said.startswith("hdsp-agent: interrupted")
     assert said.count("\n") == 1
@@ -229,11 +229,11 @@ def test_an_interrupted_backup_leaves_nothing_half_done(own_home: Home) -> None:
     artifact.write_bytes(os.urandom(120_000_000))
     running = own_home.start("backup")
     folder = own_home.path / "backups"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not list(folder.glob(".hdsp*")) and time.monotonic() < deadline:
         time.sleep(0.005)
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     assert running.returncode == 130
     assert not list(folder.glob("*hdsp-agent*")) and not list(folder.glob("*.tar.gz"))
     artifact.unlink()
@@ -257,7 +257,7 @@ def on_terminal(home: Home, *arguments: str, **env: str) -> tuple[str, str]:
         os.close(end)
     for end in ours:
         said.append(read_to_the_end(end).decode())
-    assert running.wait(20) == 0
+    assert running.wait(60) == 0
     return said[0], said[1]
 
 

@@ -198,7 +198,7 @@ def test_ctrl_c_keeps_the_task_and_it_goes_on_later(place: Place) -> None:
         assert piece, "the program ended"
         seen += piece
     program.send_signal(signal.SIGINT)
-    _, err = program.communicate(timeout=20)
+    _, err = program.communicate(timeout=60)
     assert program.returncode == 130, err
     task = re.search("--resume ([0-9a-f-]{36})", err)
     assert task is not None, err
@@ -217,7 +217,7 @@ def test_on_a_terminal_the_person_is_asked(place: Place, typed: str, code: int, 
         env=place.home.environment(TERM="dumb"), cwd=place.home.config, stdin=theirs, stdout=theirs, stderr=theirs,
     )  # fmt: skip
     os.close(theirs)
-    seen, answered, deadline = "", False, time.monotonic() + 30
+    seen, answered, deadline = "", False, time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([ours], [], [], 0.2)[0]:
             try:
@@ -232,6 +232,6 @@ def test_on_a_terminal_the_person_is_asked(place: Place, typed: str, code: int, 
             assert "newFileCreated note.txt" in seen and "once" in seen
             os.write(ours, typed.encode())
             answered = True
-    assert program.wait(10) == code, seen
+    assert program.wait(60) == code, seen
     os.close(ours)
     assert place.note() == note

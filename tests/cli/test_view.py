@@ -140,7 +140,7 @@ def test_a_task_is_followed_until_it_is_over(own_home: Home, log: str) -> None:
         await store.stop()
 
     asyncio.run(work())
-    out, said = running.communicate(timeout=20)
+    out, said = running.communicate(timeout=60)
     assert (running.returncode, said) == (0, "")
     if log == "--messages":
         assert [f"step {number}" in line for number, line in enumerate(out.splitlines())] == [True] * 3

@@ -25,7 +25,7 @@ from tests.comm.channel.channel_panel import Panel
 __all__ = ["JupyterProcess"]
 
 _TOKEN = "restarts"
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 
 class JupyterProcess:
@@ -132,5 +132,5 @@ class JupyterProcess:
             method=method,
             headers={"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"null")

@@ -46,7 +46,7 @@ async def keep(services: Services, *texts: str, user: str | None = None, **more:
     return task.task_id
 
 
-async def eventually(condition: Callable[[], object], seconds: float = 10) -> None:
+async def eventually(condition: Callable[[], object], seconds: float = 60) -> None:
     """Wait until the condition holds."""
     deadline = monotonic() + seconds
     while not condition():

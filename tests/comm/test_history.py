@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,9 +18,12 @@ from hdsp_agent.comm.history import ItemChange
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import Conflict, UnknownTask
+from hdsp_agent.messages import ClineMessage, ModelFailure
 from hdsp_agent.persistence import HistoryQuery, MessageManager
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, eventually, keep
+
+from ..timing import in_time
 
 ME = server_owner()
 
@@ -254,12 +258,37 @@ async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, 
     assert not await services.history.has(ME, task)
 
 
+async def test_the_details_of_an_error_are_what_a_report_needs_and_no_key(services: Services, connect: Connect) -> None:
+    key = "sk-ant-api03-" + "Ab3" * 31 + "AA"
+    log = await begin(services, "secret plans")
+    error = ClineMessage(
+        ts=log.next_ts(), type="ask", ask="api_req_failed", text=f"refused {key} of me@example.com",
+        model_failure=ModelFailure(kind="authentication"),
+    )  # fmt: skip
+    await log.put_ui(error)
+    await log.finish()
+    await services.config.profiles.update("default", {"apiProvider": "ollama", "ollamaModelId": "qwen"})
+    async with connect() as panel:
+        details = (await panel.ask("errorDetails", taskId=log.task_id, messageTs=error.ts))["result"]
+        assert details["version"] == services.version
+        assert (details["message"], details["kind"]) == ("api_req_failed", "authentication")
+        assert (details["provider"], details["model"]) == ("ollama", "qwen")
+        assert datetime.fromisoformat(details["time"]).timestamp() == error.ts / 1000
+        said = json.dumps(details)
+        assert "refused" in details["text"]
+        assert key not in said and "me@example.com" not in said and "secret plans" not in said
+        ack = await panel.ask("errorDetails", taskId=log.task_id, messageTs=1)
+        assert ack["error"]["code"] == "not_found"
+
+
 async def test_what_is_anothers_is_as_unknown_as_what_is_not_there(services: Services, connect: Connect) -> None:
     theirs = await keep(services, "private thoughts", user="somebody-else")
     async with connect() as panel:
         for type_ in ("loadMessages", "showTaskWithId", "deleteTaskWithId", "exportTaskWithId"):
             ack = await panel.ask(type_, taskId=theirs)
             assert ack["error"]["code"] == "unknown_task", type_
+        ack = await panel.ask("errorDetails", taskId=theirs, messageTs=1)
+        assert ack["error"]["code"] == "unknown_task"
         ack = await panel.ask("deleteMultipleTasksWithIds", ids=[theirs])
         assert ack["error"]["code"] == "unknown_task"
         await panel.ask("loadTaskHistory", query="private")
@@ -290,10 +319,10 @@ async def test_what_another_process_does_is_seen_within_a_second(
                 for item in messages(panel, "taskHistoryItemUpdated")
             )
         )
-        assert monotonic() - done < 1
+        in_time(monotonic() - done, 1)
         done = await elsewhere(storage_dir, "delete", task)
         await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
-        assert monotonic() - done < 1
+        in_time(monotonic() - done, 1)
 
 
 async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_belongs(
@@ -315,7 +344,7 @@ async def test_the_history_is_there_after_its_index_is_lost(services: Services, 
     async def found() -> int:
         return (await services.history.page(ME, HistoryQuery(text="words"))).total
 
-    deadline = monotonic() + 10
+    deadline = monotonic() + 60
     while not await found():
         assert monotonic() < deadline
         await asyncio.sleep(0.05)

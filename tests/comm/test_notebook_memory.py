@@ -98,7 +98,7 @@ async def test_a_tab_that_comes_back_late_does_the_work(services: Services, file
             await panel.open(version=services.version)
             async with BrowserTab(panel, page).at_work() as browser:
                 await browser.tell()
-                await asyncio.wait_for(work, 10)
+                await asyncio.wait_for(work, 60)
         finally:
             await panel.leave()
     assert sources_in(file) == ["a = 1"]

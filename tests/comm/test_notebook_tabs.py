@@ -76,7 +76,7 @@ def opened(services: Services, jp_ws_fetch: Any) -> Open:
     return tab
 
 
-async def until(holds: Callable[[], object], seconds: float = 10) -> None:
+async def until(holds: Callable[[], object], seconds: float = 60) -> None:
     end = asyncio.get_running_loop().time() + seconds
     while not holds():
         assert asyncio.get_running_loop().time() < end, "this did not come about"

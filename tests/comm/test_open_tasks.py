@@ -19,6 +19,8 @@ from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.stored_tasks import eventually, keep
 from tests.comm.test_agent import DONE, ME, WRITE, another_server
 
+from ..timing import until
+
 WAIT: Turn = ({"text": "I look. "}, {"wait": 600})
 DELEGATE: Turn = ({"tool": "new_task", "arguments": {"mode": "code", "message": "Do the part"}},)
 
@@ -204,6 +206,7 @@ async def test_conversations_say_the_new_name_of_a_renamed_notebook(
     (jp_root_dir / "old" / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
     await speak(services, tmp_path, WRITE, DONE)
     resting, unseen = [await keep(services, "A matter", notebook="old/a.ipynb") for _ in range(2)]
+    other = await keep(services, "Another matter")
     async with connect() as panel:
         await panel.ask("showTaskWithId", taskId=resting)
         working = await start(panel, "Write a note", notebook={"path": "old/a.ipynb", "cellId": "one"})
@@ -218,6 +221,34 @@ async def test_conversations_say_the_new_name_of_a_renamed_notebook(
         assert (await services.history.item(ME, unseen)).notebook == NotebookRef(path="old/b.ipynb")
         await jp_fetch("api", "contents", "old", method="PATCH", body=json.dumps({"path": "new"}))
         await panel.until(lambda: [task["notebook"]["path"] for task in strip(panel)] == ["new/b.ipynb"] * 2)
+        everyone = {resting, unseen, working}
+        await eventually(lambda: {one["id"] for one in told(panel) if len(one.get("renames", [])) == 2} >= everyone)
+        for task in everyone:
+            renames = (await services.history.item(ME, task)).renames or []
+            assert [(each.old, each.new) for each in renames] == [("old/a.ipynb", "old/b.ipynb"), ("old", "new")]
+            assert all(each.ts > 0 for each in renames)
+        assert (await services.history.item(ME, other)).renames is None
+
+
+async def test_an_open_conversation_learns_of_renames_of_notebooks_it_is_not_about(
+    services: Services, connect: Connect, jp_fetch: Any, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "a.csv").write_text("1,2")
+    task = await keep(services, "A matter")
+    async with connect() as panel:
+        await panel.ask("showTaskWithId", taskId=task)
+        await jp_fetch("api", "contents", "a.csv", method="PATCH", body=json.dumps({"path": "b.csv"}))
+        await panel.until(lambda: [item.get("renames", [{}])[-1].get("new") for item in told(panel)] == ["b.csv"])
+        assert (await services.history.item(ME, task)).notebook is None
+
+
+async def test_a_tab_asks_whether_a_file_is_there(connect: Connect, jp_root_dir: Path) -> None:
+    (jp_root_dir / "data").mkdir()
+    (jp_root_dir / "data" / "a b.csv").write_text("1,2")
+    async with connect() as panel:
+        found = [(await panel.ask("findFile", path=path))["result"] for path in ("data/a b.csv", "data", "gone/a.csv")]
+        assert found == [True, True, False]
+        assert (await panel.ask("findFile", path="../../etc/passwd"))["result"] is False
 
 
 def told(panel: Panel) -> list[dict[str, Any]]:
@@ -250,7 +281,11 @@ async def test_a_conversation_that_begins_with_pictures_alone_tells_how_many(
     async with connect() as panel:
         task = await start(panel, "", images=["data:image/png;base64,AAAA"] * 2)
         await panel.until(lambda: strip(panel) and strip(panel)[0].get("pictures") == 2)
-        assert (await services.history.item(ME, task)).pictures == 2
+
+        async def kept() -> bool:
+            return (await services.history.item(ME, task)).pictures == 2
+
+        await until(kept)
 
 
 async def test_a_deleted_task_is_closed(services: Services, connect: Connect, tmp_path: Path) -> None:

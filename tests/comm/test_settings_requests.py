@@ -76,6 +76,17 @@ async def test_profiles_live_through_their_life(services: Services, connect: Con
         assert messages(other, "profilesUpdated")[-1]["currentApiConfigName"] == "default"
 
 
+async def test_one_profile_is_locked_across_modes_on_all_pages(services: Services, connect: Connect) -> None:
+    async with connect() as one, connect() as other:
+        assert messages(other, "state")[0]["state"]["lockApiConfigAcrossModes"] is False
+        assert (await one.ask("lockApiConfigAcrossModes", bool=True))["ok"]
+        assert services.config.profiles.locked
+        await other.until(lambda: messages(other, "profilesUpdated"))
+        assert messages(other, "profilesUpdated")[-1]["lockApiConfigAcrossModes"] is True
+        assert (await one.ask("lockApiConfigAcrossModes", bool=False))["ok"]
+        await other.until(lambda: messages(other, "profilesUpdated")[-1]["lockApiConfigAcrossModes"] is False)
+
+
 async def test_what_was_exported_can_be_imported_after_a_reset(services: Services, connect: Connect) -> None:
     async with connect() as panel:
         await panel.ask("mode", text="debug")

@@ -23,6 +23,8 @@ from hdsp_agent.persistence import STREAM_FILES, HistoryQuery
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
 
+from ..timing import until
+
 ME = server_owner()
 
 
@@ -185,7 +187,7 @@ async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_serv
     await services.config.update({"sizeWarningGigabytes": 0.0000001})
     services.notices.subscribe(looked.set)
     upkeep.start()
-    await asyncio.wait_for(looked.wait(), 10)
+    await asyncio.wait_for(looked.wait(), 60)
     assert "storage_large" in codes(services)
     await upkeep.stop()
     assert not [
@@ -203,11 +205,7 @@ async def test_an_index_that_fell_behind_follows_the_folders_again(services: Ser
     async def found() -> int:
         return (await services.history.page(ME, HistoryQuery(text="words"))).total
 
-    for _ in range(200):
-        if await found():
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("the index never caught up")
+    await until(found)
 
 
 async def test_nothing_is_promised_while_it_is_being_opened(services: Services, tmp_path: Path) -> None:

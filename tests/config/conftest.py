@@ -37,7 +37,8 @@ def open_config(home: Path) -> OpenConfig:
         user_config: UserConfigSource | None = None,
         folder: Path = home,
     ) -> AsyncIterator[ContextProxy]:
-        policy = policy or OperatorPolicy()
+        # A keyring that answers late on a crowded machine is not what these tests are about.
+        policy = policy or OperatorPolicy(keyring_timeout_seconds=30)
         secrets = SecretStore(folder, policy, environ=environ or {})
         proxy = ContextProxy(folder, policy, secrets, user_config=user_config)
         await proxy.start()

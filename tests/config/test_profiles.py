@@ -112,6 +112,20 @@ async def test_the_last_profile_stays(open_config: OpenConfig) -> None:
         assert names(proxy) == ["default"]
 
 
+async def test_one_profile_can_be_for_all_modes(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        await proxy.profiles.create("work")
+        await proxy.profiles.assign_mode("architect", "work")
+        await proxy.profiles.lock(True)
+        assert proxy.profiles.locked
+        assert proxy.profiles.for_mode("architect").name == "default"
+    async with open_config() as proxy:
+        assert proxy.profiles.locked
+        await proxy.profiles.lock(False)
+        assert proxy.profiles.for_mode("architect").name == "work"
+    assert "lockApiConfigAcrossModes" not in (home / "config.json").read_text(encoding="utf-8")
+
+
 async def test_pins_and_modes(open_config: OpenConfig) -> None:
     async with open_config() as proxy:
         await proxy.profiles.create("work")

@@ -33,7 +33,7 @@ async def settled(proxy: ContextProxy) -> None:
     end = proxy.subscribe(
         lambda change: arrived.set() if change.settings or change.profiles or change.notices else None
     )
-    await asyncio.wait_for(arrived.wait(), 3)
+    await asyncio.wait_for(arrived.wait(), 60)
     end()
 
 

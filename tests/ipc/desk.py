@@ -31,7 +31,7 @@ from hdsp_agent.messages import (
 
 __all__ = ["PATIENCE", "Desk", "Wire", "command_frame", "serving", "until"]
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Desk:

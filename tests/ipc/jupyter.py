@@ -18,7 +18,7 @@ from hdsp_agent.ipc import FOLDER, IpcServerInfo, find_servers
 
 __all__ = ["Jupyter", "jupyter_server"]
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 
 @dataclass

@@ -16,6 +16,7 @@ import pytest
 from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.messages import TaskDelegationCompleted, TaskIdle, TaskToolFailed
 
+from ..timing import in_time, within
 from .desk import Wire, command_frame, serving, until
 
 
@@ -61,7 +62,7 @@ async def test_a_client_that_never_reads_is_dropped_and_delays_nobody(
                 slowest = max(slowest, perf_counter() - began)
                 assert message["data"]["payload"][1] == str(number)
                 assert server.waiting <= 1_100_000
-        assert slowest < 1.0
+        in_time(slowest, 1)
         await until(lambda: server.clients == 1)
         assert "wait for it unread" in caplog.text
         # 60 MB were said; of what one client did not read no more was kept than the limit.
@@ -78,7 +79,7 @@ async def test_a_slow_client_that_wakes_up_reads_why_it_was_dropped(tmp_path: Pa
             desk.events.emit(TaskDelegationCompleted(payload=("parent", "child", "x" * 20_000)))
             await asyncio.sleep(0)
         wire.writer.transport.resume_reading()
-        frames = (await asyncio.wait_for(wire.reader.read(-1), 10)).split(b"\f")
+        frames = (await asyncio.wait_for(wire.reader.read(-1), 60)).split(b"\f")
         assert frames.pop() == b""
         last = json.loads(frames[-1])["data"]
         assert (last["type"], last["data"]["code"]) == ("Error", "unavailable")
@@ -162,9 +163,8 @@ async def test_a_server_that_stops_lets_commands_end_and_waits_for_nobody(tmp_pa
         wire.write(command_frame(client_id, "SendMessage", {"text": "never ends"}))
         await wire.writer.drain()
         await asyncio.sleep(0.005)
-        began = perf_counter()
-        await server.stop()
-        assert perf_counter() - began < 2
+        with within(2):
+            await server.stop()
         assert [command.command_name for command in desk.done] == ["StartNewTask"]
         assert server.clients == 0
         lazy.close()

@@ -34,7 +34,7 @@ async def begin(home: Path, *arguments: str) -> asyncio.subprocess.Process:
 
 async def run(home: Path, *arguments: str) -> Ended:
     process = await begin(home, *arguments)
-    out, err = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert process.returncode is not None
     return Ended(process.returncode, out.decode(), err.decode())
 

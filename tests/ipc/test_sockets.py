@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
@@ -19,6 +18,7 @@ from hdsp_agent.ipc import IpcLimits, IpcServer, find_servers
 from hdsp_agent.ipc._endpoint import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
+from ..timing import until
 from .desk import Desk, Wire, serving
 
 SERVE = """
@@ -130,10 +130,7 @@ async def test_another_machines_socket_stays_while_its_server_shows_life(tmp_pat
 async def test_a_server_shows_life(tmp_path: Path) -> None:
     async with serving(tmp_path, limits=IpcLimits(heartbeat_seconds=0.02)) as (server, _):
         os.utime(server.address, (0, 0))
-        for _ in range(200):
-            await asyncio.sleep(0.01)
-            if os.stat(server.address).st_mtime > 0:
-                break
+        await until(lambda: os.stat(server.address).st_mtime > 0)
         assert time.time() - os.stat(server.address).st_mtime < 60
 
 

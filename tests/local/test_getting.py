@@ -136,7 +136,7 @@ async def test_wrong_bytes_are_thrown_away_and_never_used(folder: WeightsFolder)
     async with hub() as there:
         there.content = bytes(len(CONTENT))
         model = model_of(there.source)
-        with pytest.raises(WeightsUnreachable, match="wrong checksum"):
+        with pytest.raises(WrongChecksum, match=r"the hub is not Small.*thrown away"):
             await get_weights(model, folder, consent_to(model))
     assert left_in(folder) == set()
 

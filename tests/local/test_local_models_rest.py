@@ -15,6 +15,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.local import LocalModel
 from hdsp_agent.local import _catalogue as catalogue_module
 from hdsp_agent.local import _local_models as local_models_module
+from hdsp_agent.local import _runtime as runtime_module
 
 from .weights import CONTENT, Hub, hub, model_of, real_weights
 
@@ -75,6 +76,7 @@ async def test_it_says_what_there_is_and_what_getting_it_would_take(
     assert status == 200
     assert seen["allowed"] is True and seen["free"] > 0
     assert seen["folder"].endswith("embedded-models")
+    assert seen["freeMemory"] is None or seen["freeMemory"] > 0
     (model,) = seen["models"]
     assert (model["id"], model["isDefault"], model["state"], model["done"]) == ("small", True, "absent", 0)
     assert (model["size"], model["licence"]) == (len(CONTENT), "Apache-2.0")
@@ -166,6 +168,60 @@ async def test_a_profile_is_ready_once_its_model_is_here(
     assert not await ready()
 
 
+async def test_a_profile_is_made_of_a_model_that_is_here_and_used_again(
+    services: Services, api: Api, listed: dict[str, object], tmp_path: Path
+) -> None:
+    status, error = await api.ask("POST", "setup", "embedded", body={"model": "small"})
+    assert (status, error["code"]) == (404, "local_weights_missing")
+    assert services.config.profiles.current.api_provider is None
+    own = tmp_path / "own.gguf"
+    own.write_bytes(CONTENT)
+    await api.ask("POST", "local-models", "small", body={"path": str(own), "consent": CONSENT})
+    await api.model(until="ready")
+    status, made = await api.ask("POST", "setup", "embedded")
+    assert (status, made["settings"]) == (201, {"apiProvider": "local", "apiModelId": "small"})
+    assert services.config.profiles.current.id == made["id"]
+    # A file of one's own is another matter than the model that is listed.
+    file = {"path": str(own), "context": 2048, "output": 256}
+    status, other = await api.ask("POST", "setup", "embedded", body=file)
+    assert status == 201 and other["id"] != made["id"]
+    assert other["settings"] == {
+        "apiProvider": "local",
+        "localModelPath": str(own),
+        "modelContextWindow": 2048,
+        "modelMaxTokens": 256,
+    }
+    assert (await api.ask("POST", "setup", "embedded", body={"model": "small"}))[1]["id"] == made["id"]
+
+
+async def test_a_file_that_is_no_model_makes_no_profile(services: Services, api: Api, tmp_path: Path) -> None:
+    own = tmp_path / "own.gguf"
+    own.write_bytes(b"something else")
+    for path in (own, tmp_path / "missing.gguf"):
+        status, error = await api.ask("POST", "setup", "embedded", body={"path": str(path)})
+        assert (status, error["code"]) == (400, "local_not_a_model"), path
+    assert (await api.ask("POST", "setup", "embedded", body={"path": "own.gguf"}))[1]["field"] == "path"
+    assert services.config.profiles.current.api_provider is None
+
+
+async def test_a_try_says_why_the_model_does_not_run_here(
+    services: Services, api: Api, listed: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await api.ask("POST", "local-runtime"))[1]["code"] == "local_weights_missing"
+    own = tmp_path / "own.gguf"
+    own.write_bytes(CONTENT)
+    await api.ask("POST", "local-models", "small", body={"path": str(own), "consent": CONSENT})
+    await api.model(until="ready")
+    monkeypatch.setattr(runtime_module, "is_installed", lambda: True)
+    monkeypatch.setattr(runtime_module, "available_memory", lambda: 500_000)
+    status, error = await api.ask("POST", "local-runtime")
+    assert (status, error["code"]) == (503, "local_too_little_memory")
+    assert (await api.ask("GET", "local-runtime"))[1]["failure"]["code"] == "local_too_little_memory"
+    monkeypatch.undo()
+    monkeypatch.setattr(runtime_module, "is_installed", lambda: False)
+    assert (await api.ask("POST", "local-runtime", body={"path": str(own)}))[1]["code"] == "local_runtime_missing"
+
+
 async def test_an_unknown_model_is_not_found(services: Services, api: Api) -> None:
     for verb, path in (("GET", ()), ("POST", ()), ("DELETE", ()), ("POST", ("cancel",))):
         status, error = await api.ask(verb, "local-models", "gpt-9", *path, body={"consent": CONSENT})
@@ -183,6 +239,9 @@ class TestForbidden:
         assert (await api.ask("GET", "local-models"))[1]["allowed"] is False
         status, error = await api.ask("POST", "local-models", "small", body={"consent": CONSENT})
         assert (status, error["code"]) == (403, "forbidden_by_operator")
+        for path in (("setup", "embedded"), ("local-runtime",)):
+            status, error = await api.ask("POST", *path)
+            assert (status, error["code"]) == (403, "forbidden_by_operator"), path
         status, error = await api.ask("PATCH", "profiles", "default", body={"settings": {"apiProvider": "local"}})
         assert (status, error["code"]) == (403, "forbidden_by_operator")
 
@@ -201,4 +260,8 @@ async def test_the_process_shows_in_the_status_and_can_be_ended(
         assert (await api.ask("DELETE", "local-runtime"))[1]["state"] == "busy"
     _, seen = await api.ask("GET", "local-runtime")
     assert seen["state"] == "ready" and seen["startSeconds"] > 0 and seen["memory"] > 10_000_000
+    assert "writingSpeed" not in seen
+    status, seen = await api.ask("POST", "local-runtime", body={"path": str(weights)})
+    assert (status, seen["state"]) == (200, "ready")
+    assert seen["writingSpeed"] > 0 and seen["readingSpeed"] > 0
     assert (await api.ask("DELETE", "local-runtime"))[1]["state"] == "stopped"

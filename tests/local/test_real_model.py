@@ -134,6 +134,13 @@ async def test_it_is_there_for_nobody_else() -> None:
                 assert not allowed and str(REAL_FOLDER) not in text
 
 
+async def test_two_servers_never_want_the_same_port() -> None:
+    async with asked() as one, asked() as other:
+        file = await one.models.file_of(profile())
+        async with one.models.runtime.turn(file) as first, other.models.runtime.turn(file) as second:
+            assert first.url != second.url and first.key != second.key
+
+
 async def test_who_is_cancelled_frees_it_at_once() -> None:
     async with asked() as it:
         await it.say("Say hello.", longest=1)

@@ -203,7 +203,8 @@ async def test_a_process_that_dies_is_told_of_and_begun_again(script: Begun) -> 
         assert "-11" in status.failure.error.message
         async with made.turn(file_of()):
             assert await process_of(made) != process
-            assert (await made.status()).failure is None
+            again = await made.status()
+            assert again.failure is None and again.restarted_after == status.failure
 
 
 async def test_what_goes_wrong_while_the_process_lives_stays_what_it_is(script: Begun) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from copy import deepcopy
 
 import pytest
@@ -22,6 +21,8 @@ from hdsp_agent.messages import (
     parse_client_frames,
 )
 from tests.messages.vocabulary_samples import arms, json_values, minimal, wires
+
+from ..timing import within
 
 LIMIT = 1_000_000
 GOOD = {"op": "ping", "commId": "c", "seq": 7}
@@ -151,9 +152,8 @@ def test_too_many_frames_are_refused_as_one() -> None:
 
 def test_a_flood_of_wrong_fields_is_answered_quickly() -> None:
     flood = request(type="newTask", **{f"field{number}": number for number in range(40_000)})
-    began = time.perf_counter()
-    assert isinstance(only_error(flood).error, MalformedFrame)
-    assert time.perf_counter() - began < 1
+    with within(1):
+        assert isinstance(only_error(flood).error, MalformedFrame)
 
 
 @pytest.mark.parametrize("kind", ["sing", "newTask"])

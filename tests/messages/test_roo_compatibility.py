@@ -27,7 +27,7 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status"}
-OUR_CLINE_MESSAGE_FIELDS = {"commandRun", "denied", "failure", "modelFailure", "notebook", "stoppedBy"}
+OUR_CLINE_MESSAGE_FIELDS = {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
 # A ``tool`` message about a notebook has a text that Roo Code's clients cannot show; the message itself they can read.
 OUR_SAY_TOOLS = {
     "readNotebook",
@@ -44,7 +44,7 @@ OUR_SAY_TOOLS = {
     "installPackages",
 }
 OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
-OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures"}
+OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames"}
 OUR_IPC_TYPES = {"Error"}
 OUR_IPC_COMMANDS = {"AnswerAsk"}
 # Names of tools as they are, beside payloads that hold only names Roo Code knows.
@@ -78,6 +78,7 @@ OUR_EXTENSION_TYPES = {
 }
 OUR_WEBVIEW_TYPES = {
     "dismissNotice",
+    "errorDetails",
     "loadMessages",
     "loadTaskHistory",
     "rewindTask",
@@ -95,6 +96,7 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "suggestRules",
+    "findFile",
 }
 # Fields we add to messages of Roo Code's, because here several tasks may run and several tabs look on.
 OUR_EXTENSION_FIELDS = {

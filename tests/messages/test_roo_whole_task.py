@@ -63,7 +63,15 @@ CALLS: list[tuple[str, dict[str, JsonValue]]] = [
     ("list_kernels", {}),
     ("manage_kernel", {"path": "a.ipynb", "action": "restart"}),
     ("install_packages", {"path": "a.ipynb", "packages": ["pip"]}),
-    ("run_cell", {"cell": "a tool there is not"}),
+    ("add_cell", {"code": "y = 2\ny"}),
+    ("add_text", {"text": "# Twos", "place": "top"}),
+    ("read_cell", {"cell": 2}),
+    ("inspect_variable", {"name": "y"}),
+    ("edit_cell", {"cell": 3, "code": "y + 1"}),
+    ("rename_variable", {"old": "y", "new": "two"}),
+    ("run_cell", {"cell": 2}),
+    ("delete_cell", {"cell": 1}),
+    ("run_cells_of_nobody", {"cell": "a tool there is not"}),
     ("mcp--files--read", {}),
 ]
 
@@ -129,7 +137,7 @@ async def play(agent: Agent) -> list[TaskCommand]:
 @pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
 async def test_roo_reads_a_task_with_every_tool(tmp_path: Path) -> None:
     assert {name for name, _ in CALLS} | {
-        "execute_command", "ask_followup_question", "switch_mode", "new_task", "attempt_completion"
+        "execute_command", "ask_followup_question", "switch_mode", "new_task", "attempt_completion", "answer"
     } >= set(ToolRegistry().names)  # fmt: skip
     (tmp_path / "work").mkdir()
     async with (
@@ -181,7 +189,7 @@ def _verdicts(samples: list[dict[str, JsonValue]]) -> list[tuple[dict[str, JsonV
 def _names_of_tools_are_not_lost(events: list[TaskEvent]) -> None:
     failed = [(event.payload[1], event.tool) for event in events if isinstance(event, TaskToolFailed)]
     assert ("read_file", None) in failed
-    assert {("custom_tool", name) for name in ("fetch_url", "run_cell", "mcp--files--read")} <= set(failed)
+    assert {("custom_tool", name) for name in ("fetch_url", "run_cells_of_nobody", "mcp--files--read")} <= set(failed)
     [whole] = [event for event in events if isinstance(event, TaskCompleted) and not event.payload[3].is_subtask]
-    assert whole.payload[2]["custom_tool"].attempts == 13
+    assert whole.payload[2]["custom_tool"].attempts == 21
     assert whole.tools is not None and whole.tools["fetch_url"].failures == 1

@@ -34,6 +34,8 @@ from hdsp_agent.messages import (
 from hdsp_agent.notebooks import CellConflict, EditSource, NotebookDesk, source_hash
 from tests.collaboration import Colleague, collaboration_config, in_room, require_collaboration
 
+from ..timing import until
+
 PATH = "shared.ipynb"
 Open = Callable[..., AbstractAsyncContextManager[Colleague]]
 
@@ -129,7 +131,11 @@ async def test_what_people_type_in_the_room_is_what_the_agent_reads(
 ) -> None:
     async with opened() as colleague:
         colleague.type_at_end(2, "  # typed")
-        await asyncio.sleep(0.1)
+
+        async def arrived() -> bool:
+            return (await desk.document(PATH).snapshot()).cells[2].source.endswith("# typed")
+
+        await until(arrived)
         snapshot = await desk.document(PATH).snapshot(outputs="full")
         assert snapshot.source == "room"
         assert snapshot.cells[2].source == "print('last')  # typed"
@@ -214,9 +220,12 @@ async def test_somebody_who_types_in_the_same_cell_loses_nothing(desk: NotebookD
             colleague.notebook.ycells[0]["source"].insert(0, f"# {number}\n")
             await desk.document(PATH).apply([EditSource(LAST, "print(", "print(0, ")], save=False)
             await asyncio.sleep(0)
-        await asyncio.sleep(0.3)
-        snapshot = await desk.document(PATH).snapshot()
-        assert snapshot.cell(FIRST).source == colleague.source(0)
+
+        async def agreed() -> bool:
+            return (await desk.document(PATH).snapshot()).cell(FIRST).source == colleague.source(0)
+
+        await until(agreed)
+        await colleague.until(lambda: colleague.source(2).count("0, ") == 20)
         assert colleague.source(0).count("#") == 20
         assert colleague.source(2) == "print(" + "0, " * 20 + "'last')"
 
@@ -442,8 +451,5 @@ async def _hash(file: Path) -> str:
 
 
 async def _saved(file: Path, word: str) -> Path:
-    for _ in range(100):
-        if word in file.read_text(encoding="utf-8"):
-            return file
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{word} was never saved")
+    await until(lambda: word in file.read_text(encoding="utf-8"))
+    return file

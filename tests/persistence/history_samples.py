@@ -47,7 +47,7 @@ async def found(index: HistoryIndex, text: str = "", **query: object) -> list[st
     return [hit.item.id for hit in page.hits]
 
 
-async def eventually(condition: Callable[[], Awaitable[object]], seconds: float = 20.0) -> None:
+async def eventually(condition: Callable[[], Awaitable[object]], seconds: float = 60.0) -> None:
     """Wait until the condition holds; fail if it does not in time."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

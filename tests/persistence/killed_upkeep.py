@@ -35,16 +35,27 @@ async def make_home(home: Path) -> Kept:
         return {task_id: await contents(store, task_id) for task_id in kept}
 
 
-def kill_one(work: Callable[[], Awaitable[object]], longest: float) -> bool:
-    child = os.fork()
-    if child == 0:
-        try:
-            asyncio.run(work())  # type: ignore[arg-type]  # a coroutine
-        finally:
-            os._exit(0)
-    time.sleep(random.uniform(0.001, longest))
-    os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1] == signal.SIGKILL
+class Killer:
+    """Kills at any moment of the work, which it learns to last as long as the machine makes it last."""
+
+    def __init__(self, longest: float) -> None:
+        self.killed = 0
+        self._longest = longest
+
+    def kill_one(self, work: Callable[[], Awaitable[object]]) -> None:
+        child = os.fork()
+        if child == 0:
+            try:
+                asyncio.run(work())  # type: ignore[arg-type]  # a coroutine
+            finally:
+                os._exit(0)
+        time.sleep(random.uniform(0, self._longest))
+        os.kill(child, signal.SIGKILL)
+        if os.waitpid(child, 0)[1] == signal.SIGKILL:
+            self.killed += 1
+            self._longest *= 1.1
+        else:
+            self._longest *= 0.7
 
 
 async def look(home: Path, kept: Kept) -> list[str]:
@@ -71,34 +82,32 @@ def kill_cleaning(folder: Path, rounds: int) -> tuple[int, list[str]]:
     origin, home = folder / "origin", folder / "home"
     kept = asyncio.run(make_home(origin))
     wrong: list[str] = []
-    killed = 0
 
     async def work() -> None:
         async with file_store(home) as store:
             await clean(store, RULES)
 
     shutil.copytree(origin, home)
-    longest = asyncio.run(timed(work))
+    killer = Killer(asyncio.run(timed(work)))
     for number in range(rounds):
         shutil.rmtree(home)
         shutil.copytree(origin, home)
-        killed += kill_one(work, longest)
+        killer.kill_one(work)
         wrong += [f"round {number}: {what}" for what in asyncio.run(look(home, kept))]
         asyncio.run(work())
         wrong += [f"round {number}, then cleaned: {what}" for what in asyncio.run(look(home, kept))]
         if len(os.listdir(home / "contexts" / "completed")) < 4:
             wrong.append(f"round {number}: too few tasks are left")
-    return killed, wrong
+    return killer.killed, wrong
 
 
 def kill_backups(folder: Path, rounds: int) -> tuple[int, list[str]]:
     home, target = folder / "home", folder / "backups"
     asyncio.run(make_home(home))
     wrong: list[str] = []
-    killed = 0
-    longest = asyncio.run(timed(lambda: back_up(home, target, generations=3)))
+    killer = Killer(asyncio.run(timed(lambda: back_up(home, target, generations=3))))
     for number in range(rounds):
-        killed += kill_one(lambda: back_up(home, target, generations=3), longest)
+        killer.kill_one(lambda: back_up(home, target, generations=3))
         there = backups(target)
         if not 1 <= len(there) <= 4:
             wrong.append(f"round {number}: {len(there)} backups")
@@ -111,7 +120,7 @@ def kill_backups(folder: Path, rounds: int) -> tuple[int, list[str]]:
     left = {path.name for path in target.iterdir()} - {info.path.name for info in backups(target)}
     if left - {"backup.lock"} or len(backups(target)) != 3:
         wrong.append(f"left over: {left}")
-    return killed, wrong
+    return killer.killed, wrong
 
 
 def kill_restoring(folder: Path, rounds: int) -> tuple[int, list[str]]:
@@ -121,21 +130,20 @@ def kill_restoring(folder: Path, rounds: int) -> tuple[int, list[str]]:
     other = asyncio.run(make_home(home))
     (home / "secrets.json").write_text("keys")
     wrong: list[str] = []
-    killed = 0
-    longest = asyncio.run(timed(lambda: restore_backup(archive, folder / "timed")))
+    killer = Killer(asyncio.run(timed(lambda: restore_backup(archive, folder / "timed"))))
     for number in range(rounds):
         shutil.rmtree(home)
         asyncio.run(make_home(home))
         ids = set(os.listdir(home / "contexts" / "completed"))
         (home / "secrets.json").write_text("keys")
-        killed += kill_one(lambda: restore_backup(archive, home, overwrite=True), longest * 1.1)
+        killer.kill_one(lambda: restore_backup(archive, home, overwrite=True))
         asyncio.run(restore_backup(archive, home, overwrite=True))
         wrong += [f"round {number}: {what}" for what in asyncio.run(look(home, kept))]
         aside = {path.name for path in home.glob("before-restore-*/contexts/completed/*")}
         if not ids <= aside or (home / "secrets.json").read_text() != "keys":
             wrong.append(f"round {number}: what was there before is gone")
     assert len(other) == len(kept)
-    return killed, wrong
+    return killer.killed, wrong
 
 
 def main() -> None:

@@ -160,7 +160,13 @@ async def move(home: Path, to_database: int) -> dict[str, object]:
     source, target = (files, database) if to_database else (database, files)
     await source.start()
     await target.start()
-    report = await migrate(source, target, progress=lambda _, done, __: print(done, flush=True))
+
+    def told(_: object, done: int, __: object) -> None:
+        # Whoever reads this lets it go on, task by task.
+        print(done, flush=True)
+        sys.stdin.readline()
+
+    report = await migrate(source, target, progress=told)
     await source.stop()
     await target.stop()
     return {"copied": len(report.copied), "already": len(report.already)}

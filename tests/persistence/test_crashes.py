@@ -42,7 +42,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 def run(script: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, "-m", f"tests.persistence.{script}", *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     report: dict[str, object] = json.loads(done.stdout)

@@ -16,6 +16,7 @@ from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore, kept_aside
 
+from ..timing import until
 from .store_contract import StoreContract, asked, said
 
 
@@ -62,13 +63,14 @@ class TestFileStore(StoreContract):
         await store.start()
         log = await store.create(NewTask())
         folder = tmp_path / "contexts" / "running" / log.task_id
-        first = json.loads((folder / ".lock").read_text()), json.loads((folder / "state.json").read_text())
-        await asyncio.sleep(1.5)
-        later = json.loads((folder / ".lock").read_text()), json.loads((folder / "state.json").read_text())
-        assert later[0]["beats"] > first[0]["beats"]
-        assert later[0]["heartbeat_at"] > first[0]["heartbeat_at"]
-        assert later[0]["acquired_at"] == first[0]["acquired_at"]
-        assert later[1]["updated_at"] > first[1]["updated_at"]
+
+        def look() -> tuple[int, str, str]:
+            lock, state = (json.loads((folder / name).read_text()) for name in (".lock", "state.json"))
+            return lock["beats"], lock["heartbeat_at"], state["updated_at"]
+
+        first, acquired = look(), json.loads((folder / ".lock").read_text())["acquired_at"]
+        await until(lambda: all(now > then for now, then in zip(look(), first, strict=True)))
+        assert json.loads((folder / ".lock").read_text())["acquired_at"] == acquired
         await store.stop()
 
     async def test_the_event_loop_is_never_blocked(self, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark
 from hdsp_agent.persistence.marks._replay import replay
 from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
 
+from ..timing import in_time
 from .conversation import Conversation, text_of
 
 T = TypeVar("T")
@@ -317,7 +318,7 @@ def test_ten_thousand_messages_with_a_hundred_marks_take_milliseconds() -> None:
 
     assert len(effective_api(talk.api, marks)) > 3000
     # A few milliseconds on an idle machine; one that is busy gets leave.
-    assert best() < 0.1
+    in_time(best(), 0.1)
 
 
 def test_marks_alone_tell_what_is_visible_so_a_view_is_small_whatever_the_length() -> None:

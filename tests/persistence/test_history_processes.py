@@ -11,6 +11,7 @@ from pathlib import Path
 from hdsp_agent.persistence.history._index import HistoryChange
 from hdsp_agent.persistence.history._query import HistoryQuery
 
+from ..timing import until, within
 from .history_samples import eventually, found, history, task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,14 +62,18 @@ async def test_what_another_process_does_is_reported_within_a_second(tmp_path: P
     async with history(tmp_path, on_change=changes.append, poll_seconds=0.5) as index:
         await index.upsert(task("mine"))
         async with neighbour(tmp_path, "one", 10) as one:
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(1.5)
             changes.clear()  # making its own connection may count as a change
             await tell(one)
             assert await line(one) == b"done\n"
-            await asyncio.sleep(1.0)
-            changed = {item.id for change in changes for item in change.changed}
-            assert changed == {f"one{n}" for n in range(9)} | {"shared"}
-            assert {name for change in changes for name in change.removed} == {"one9"}
+            with within(1):
+                await until(
+                    lambda: (
+                        {item.id for change in changes for item in change.changed}
+                        == {f"one{n}" for n in range(9)} | {"shared"}
+                    )
+                )
+                await until(lambda: {name for change in changes for name in change.removed} == {"one9"})
             assert not any(change.everything for change in changes)
             changes.clear()
             await index.upsert(task("mine", ts=2))

@@ -56,6 +56,44 @@ async def test_substrings_of_every_script_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_way_of_searching")
+async def test_a_slip_of_the_keyboard_still_finds_the_title(tmp_path: Path) -> None:
+    titles = {
+        "en": "Sales analysis of 2025", "model": "Train a model", "cosine": "cosine of the angle",
+        "ko": "판매 데이터를 분석하기", "chart": "매출 그래프", "ja": "売上分析レポートの作成", "kana": "コンピューターの設定",
+    }  # fmt: skip
+    expected = {
+        "analsis": ["en"], "anaylsis": ["en"], "anlyss": ["en"], "analyssis 2025": ["en"], "slaes analysis": ["en"],
+        "modle": ["model"], "moedl": ["model"], "csoine": ["cosine"], "cost": [], "anal": ["en"],
+        "데이타": ["ko"], "분삭": ["ko"], "판메 데이터": ["ko"], "그레프": ["chart"], "구래프": ["chart"], "고레프": [],
+        "レポト": ["ja"], "売上分折": ["ja"], "コンピュタ": ["kana"], "コンピュータの設定": ["kana"],
+        '"analsis"': [], "analsis nothing": [], "2026": [], "xxxxxx": [],
+    }  # fmt: skip
+    async with history(tmp_path) as index:
+        for name, title in titles.items():
+            await index.upsert(task(name, title=title, task="first"), text="")
+        for query, names in expected.items():
+            assert sorted(await found(index, query)) == names, query
+        (hit,) = (await index.search(HistoryQuery("analsis"))).hits
+        assert hit.snippet is not None
+        assert [part.text for part in hit.snippet.parts if part.found] == ["analysis"]
+
+
+@pytest.mark.usefixtures("_way_of_searching")
+async def test_near_words_are_looked_for_only_where_nothing_has_the_word_itself(tmp_path: Path) -> None:
+    async with history(tmp_path) as index:
+        await index.upsert(task("far", ts=3, title="analsys", task="first", workspace="w"), text="")
+        await index.upsert(task("near", ts=2, title="analysis", task="first", workspace="w"), text="")
+        await index.upsert(task("untitled", ts=1, task="an analysis", workspace="w"), text="")
+        assert await found(index, "analysis") == ["near", "untitled"]
+        assert await found(index, "analysus", sort="mostRelevant") == ["near", "untitled", "far"]
+        first = await index.search(HistoryQuery("analysus", sort="mostRelevant", limit=2))
+        assert first.total == 3 and first.next is not None
+        rest = await index.search(HistoryQuery("analysus", sort="mostRelevant", limit=2, cursor=first.next))
+        assert [hit.item.id for hit in rest.hits] == ["far"]
+        assert await found(index, "analysus", workspace="elsewhere") == []
+
+
+@pytest.mark.usefixtures("_way_of_searching")
 async def test_the_most_relevant_have_it_in_the_title_then_in_the_task(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         for word in ("표", "회귀분석"):
@@ -95,6 +133,10 @@ async def test_filters_narrow_and_totals_follow(tmp_path: Path) -> None:
         assert await found(index, "데이터", workspace="/w1") == ["b", "a"]
         assert await found(index, favorites=True) == ["a"]
         assert await found(index, notebook="x.ipynb") == ["a"]
+        assert await found(index, place="x.ipynb") == ["a"]
+        await index.upsert(task("d", ts=5, notebook=notebook("x/y_z/n.ipynb")), owner="lee")
+        assert await found(index, place="x") == await found(index, place="x/y_z") == ["d"]
+        assert await found(index, place="x/y%z") == []
         assert await found(index, owner="kim") == ["c", "a"]
         assert await found(index, statuses=frozenset({"active", "completed"})) == ["b", "a"]
         assert await found(index, statuses=frozenset()) == []

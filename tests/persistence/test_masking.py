@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hdsp_agent.config import MaskedKind
 from hdsp_agent.persistence.masking._masker import Masker
 
+from ..timing import in_time
 from .planted_secrets import Planted, planted_secrets, private_key
 
 KINDS: tuple[MaskedKind, ...] = get_args(get_args(MaskedKind)[0])
@@ -305,7 +306,7 @@ def test_masking_a_long_text_in_a_thread_leaves_time_to_others() -> None:
         time.sleep(0.001)
         pauses.append(time.perf_counter() - last)
         last = time.perf_counter()
-    assert max(pauses) < (last - begun) / 2
+    in_time(max(pauses), (last - begun) / 2)
 
 
 def test_masking_what_is_masked_changes_nothing() -> None:
@@ -376,7 +377,7 @@ def test_ordinary_text_costs_less_than_50_ms_a_megabyte() -> None:
         masker.mask(text)
         spent.append((time.process_time() - start) * 1e9 / len(text))
     print(f"\n{min(spent):.1f} ms for a megabyte")
-    assert min(spent) < 50
+    in_time(min(spent) / 1000, 0.05)
 
 
 HOSTILE = (
@@ -410,7 +411,7 @@ def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     text = unit * (100_000 // len(unit))
     start = time.process_time()
     masked(text)
-    assert time.process_time() - start < 3
+    in_time(time.process_time() - start, 3)
 
 
 @settings(max_examples=150, deadline=None)

@@ -259,16 +259,18 @@ async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path
     for _ in range(6):
         mover = subprocess.Popen(
             [sys.executable, "-m", "tests.persistence.sqlite_scenes", "migrate", str(home), str(int(way == "files"))],
-            cwd=ROOT, stdout=subprocess.PIPE,
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
         )  # fmt: skip
-        assert mover.stdout is not None
+        assert mover.stdin is not None and mover.stdout is not None
         # Each run goes over what is there already, and a few tasks further.
         while int(mover.stdout.readline()) < copied + 2:
-            pass
+            mover.stdin.write(b"\n")
         copied += 2
+        mover.stdin.write(b"\n")
         time.sleep(random.uniform(0, 0.01))
         mover.send_signal(signal.SIGKILL)
         mover.wait()
+        mover.stdin.close()
         mover.stdout.close()
         kills += mover.returncode == -signal.SIGKILL
     assert kills == 6

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import time
@@ -11,6 +10,7 @@ import pytest
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import FileStore, NewTask
 
+from ..timing import until
 from .store_contract import asked
 
 
@@ -67,11 +67,12 @@ async def test_the_rounds_find_what_dies_later(tmp_path: Path) -> None:
     change_state(folder, status="processing")
     os.rename(folder, tmp_path / "contexts" / "running" / task_id)
     reader = await store.view(task_id)
-    for _ in range(500):
-        if (state := await reader.read_state()).status == "failed":
-            break
-        await asyncio.sleep(0.02)
-    assert (state.status, state.resumable) == ("failed", True)
+
+    async def failed() -> bool:
+        return (await reader.read_state()).status == "failed"
+
+    await until(failed)
+    assert (await reader.read_state()).resumable
     await store.stop()
 
 

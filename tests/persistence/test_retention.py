@@ -205,7 +205,7 @@ async def test_a_disk_that_refuses_any_call_costs_nothing(quick_folder: Path) ->
 def test_upkeep_that_is_killed_at_any_moment_loses_nothing(quick_folder: Path, what: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.persistence.killed_upkeep", quick_folder, what, "40", "1"],
-        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     report = json.loads(done.stdout)

@@ -16,6 +16,8 @@ from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.persistence.files import _append_file
 from hdsp_agent.persistence.files._writer import LogFile, LogWriter
 
+from ..timing import until
+
 
 @asynccontextmanager
 async def running(**limits: int) -> AsyncIterator[LogWriter]:
@@ -58,7 +60,7 @@ async def test_many_durable_lines_share_the_disks_commits(tmp_path: Path, monkey
     def counting(descriptor: int) -> None:
         nonlocal syncs
         syncs += 1
-        time.sleep(0.005)
+        time.sleep(0.05)
         sync(descriptor)
 
     monkeypatch.setattr(_append_file, "_sync", counting)
@@ -72,13 +74,13 @@ async def test_a_slow_disk_under_one_file_does_not_hold_up_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = threading.Event()
-    monkeypatch.setattr(_append_file, "_sync", lambda descriptor: release.wait(10))
+    monkeypatch.setattr(_append_file, "_sync", lambda descriptor: release.wait(100))
     async with running() as writer:
         slow, quick = LogFile(tmp_path / "slow"), LogFile(tmp_path / "quick")
         durable = writer.append(slow, record(1), durable=True)
         behind = writer.append(slow, record(2), durable=False)
         for number in range(100):
-            await asyncio.wait_for(writer.append(quick, record(number), durable=False), 5)
+            await asyncio.wait_for(writer.append(quick, record(number), durable=False), 60)
         assert not durable.done() and not behind.done()
         release.set()
         await asyncio.gather(durable, behind)
@@ -198,8 +200,8 @@ async def test_those_who_gave_up_waiting_do_not_keep_others_from_going_on(tmp_pa
         await asyncio.sleep(0)
         for task in tasks[::2]:
             task.cancel()
-        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
-        await asyncio.wait_for(add(1000), 5)
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
+        await asyncio.wait_for(add(1000), 60)
         assert set(lines(log.path)) >= {record(number).strip() for number in range(1, 100, 2)}
 
 
@@ -223,11 +225,7 @@ async def test_stopping_writes_what_was_handed_over_and_ends_the_threads(tmp_pat
     await writer.stop()
     assert all(future.done() for future in done)
     assert len(lines(log.path)) == 1000
-    for _ in range(100):
-        if threading.active_count() == before:
-            break
-        await asyncio.sleep(0.01)
-    assert threading.active_count() == before
+    await until(lambda: threading.active_count() == before)
     with pytest.raises(StorageUnavailable):
         writer.append(log, record(1), durable=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from hdsp_agent.providers import Answer, ModelError, TextDelta, Timeouts
 
 from ..modelserver import RawServer, Reply, raw_server, refusal, sse, sse_events
+from ..timing import within
 from .asking import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
 
 HELLO = {
@@ -238,11 +238,10 @@ async def test_a_slow_stream_is_waited_for_and_a_silent_one_is_given_up(protocol
     async with raw_server(slow, silent) as server, opened(profile(protocol, server.url), patience) as client:
         answer, _ = await ask(client, request(user("hi")))
         assert answer.text == "Hello"
-        began = time.monotonic()
-        with pytest.raises(ModelError) as raised:
-            await ask(client, request(user("hi")))
-        assert raised.value.kind == "timeout"
-        assert time.monotonic() - began < 2
+        with within(2):
+            with pytest.raises(ModelError) as raised:
+                await ask(client, request(user("hi")))
+            assert raised.value.kind == "timeout"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -283,15 +282,14 @@ async def test_cancelling_closes_the_connection_at_once(protocol: str, begun: bo
 
         task = asyncio.ensure_future(consume())
         if begun:
-            await asyncio.wait_for(said.wait(), 5)
+            await asyncio.wait_for(said.wait(), 30)
         else:
-            await asyncio.wait_for(server.asked.wait(), 5)
-        cancelled = time.monotonic()
-        task.cancel()
-        await asyncio.wait({task}, timeout=5)
-        assert task.cancelled()
-        await asyncio.wait_for(server.closed.wait(), 5)
-        assert time.monotonic() - cancelled < 0.2
+            await asyncio.wait_for(server.asked.wait(), 30)
+        with within(0.2):
+            task.cancel()
+            await asyncio.wait({task}, timeout=30)
+            assert task.cancelled()
+            await asyncio.wait_for(server.closed.wait(), 30)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -306,7 +304,8 @@ async def test_leaving_the_stream_closes_the_connection(protocol: str) -> None:
             async for event in stream:
                 if isinstance(event, TextDelta):
                     break
-        await asyncio.wait_for(server.closed.wait(), 0.2)
+        with within(0.2):
+            await asyncio.wait_for(server.closed.wait(), 30)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -318,7 +317,6 @@ async def test_the_end_is_told_though_the_server_forgets_to_close(protocol: str)
         await asyncio.sleep(30)
 
     async with raw_server(forgetful) as server:
-        began = time.monotonic()
-        answer, _ = await ask_once(profile(protocol, server.url), request(user("hi")))
+        with within(2):
+            answer, _ = await ask_once(profile(protocol, server.url), request(user("hi")))
     assert answer.stop == "end"
-    assert time.monotonic() - began < 2

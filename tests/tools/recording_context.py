@@ -28,6 +28,7 @@ from hdsp_agent.tools import (
     ApprovalAsk,
     Completion,
     PathPolice,
+    SinceAsked,
     ToolFailed,
     ToolRegistry,
     ToolResult,
@@ -81,6 +82,8 @@ class RecordingFlow:
     subtasks: list[tuple[str, str, list[TodoItem]]] = field(default_factory=list)
     completion: Completion = field(default_factory=lambda: Completion(accepted=True))
     edit_plan: Callable[[list[TodoItem]], list[TodoItem]] = lambda plan: plan
+    since: SinceAsked = field(default_factory=lambda: SinceAsked("", ""))
+    completed: list[str] = field(default_factory=list)
 
     @property
     def todos(self) -> Sequence[TodoItem]:
@@ -102,7 +105,11 @@ class RecordingFlow:
         self.subtasks.append((mode, message, list(todos)))
         return "The subtask has begun."
 
+    async def since_asked(self) -> SinceAsked:
+        return self.since
+
     async def complete(self, result: str) -> Completion:
+        self.completed.append(result)
         return self.completion
 
 

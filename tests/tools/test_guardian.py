@@ -60,7 +60,7 @@ async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path,
         process.kill()
         await process.wait()
     try:
-        await until(lambda: not any(alive(pid) for pid in pids), 10)
+        await until(lambda: not any(alive(pid) for pid in pids))
     finally:
         for pid in filter(alive, pids):
             os.kill(pid, signal.SIGKILL)

@@ -13,6 +13,9 @@ from hdsp_agent.tools import ToolRegistry, built_in_tools
 
 from .recording_context import CODE_MODE
 
+COMPOUND = [
+    "add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell", "read_cell", "inspect_variable",
+]  # fmt: skip
 ALWAYS = ["ask_followup_question", "update_todo_list", "switch_mode", "new_task", "attempt_completion"]
 
 
@@ -37,6 +40,31 @@ def test_settings_and_the_operator_take_tools_away() -> None:
     assert offered(policy=OperatorPolicy(allowed_tools=("read_file",))) == ["read_file"]
 
 
+def test_a_weak_model_has_the_compound_tools_and_no_others() -> None:
+    def compound(mode: ModeConfig, policy: OperatorPolicy | None = None, *disabled: str) -> list[str]:
+        settings = GlobalSettings(disabled_tools=disabled)
+        specs = ToolRegistry().specs(mode, policy or OperatorPolicy(), settings, tool_set="compound")
+        return [spec.name for spec in specs]
+
+    assert compound(CODE_MODE) == [*COMPOUND, "answer"]
+    assert not set(offered()) & {*COMPOUND, "answer"}
+    reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
+    assert compound(reading) == ["read_cell", "inspect_variable", "answer"]
+    # What may not be done may not be done by another name.
+    assert compound(CODE_MODE, None, "run_cells") == [
+        "add_text",
+        "delete_cell",
+        "read_cell",
+        "inspect_variable",
+        "answer",
+    ]
+    assert compound(CODE_MODE, OperatorPolicy(allowed_tools=("read_notebook", "attempt_completion"))) == [
+        "read_cell",
+        "answer",
+    ]
+    assert "delete_cell" not in compound(CODE_MODE, None, "delete_cell")
+
+
 def test_fetching_is_off_until_it_is_turned_on() -> None:
     assert "fetch_url" not in offered()
     assert "fetch_url" in offered(settings=GlobalSettings(fetch_url_enabled=True))
@@ -47,7 +75,7 @@ def test_without_notebooks_there_are_no_tools_for_them() -> None:
     assert not [name for name in names if "notebook" in name or "cell" in name or "kernel" in name or "run" in name]
     assert set(ToolRegistry().names) - set(names) == {
         "read_notebook", "edit_cells", "run_cells", "wait_run", "run_code", "inspect_variables", "create_notebook",
-        "list_kernels", "manage_kernel", "install_packages",
+        "list_kernels", "manage_kernel", "install_packages", *COMPOUND,
     }  # fmt: skip
 
 

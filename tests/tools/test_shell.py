@@ -17,10 +17,11 @@ from hdsp_agent.messages import CommandExited, CommandOutput, CommandStarted, Co
 from hdsp_agent.tools import Approval, CommandBoard, KeptOutput, ToolState
 from hdsp_agent.tools._output import OutputBuffer, readable
 
+from ..timing import within
 from .recording_context import RecordingContext
 
 
-async def until(condition: Callable[[], bool], seconds: float = 5) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -147,7 +148,7 @@ async def test_a_command_that_names_a_hidden_file_is_refused(task: RecordingCont
 
 
 async def test_nothing_can_be_typed_into_it(task: RecordingContext) -> None:
-    assert "Exit code: 1" in await asyncio.wait_for(task.text("execute_command", command="read x"), 5)
+    assert "Exit code: 1" in await asyncio.wait_for(task.text("execute_command", command="read x"), 60)
     await task.state.close()
 
 
@@ -231,13 +232,11 @@ async def test_cancelling_ends_it_and_all_it_began_within_200_ms(task: Recording
     processes = pids(workspace, *names)
     assert all(alive(pid) for pid in processes)
     running.cancel()
-    begun = time.monotonic()
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
-    # 200 ms is what is promised; a machine that does other work gets some more for its scheduler.
-    assert time.monotonic() - begun < 0.35
-    assert running.cancelled()
-    await until(lambda: not any(alive(pid) for pid in processes), 0.2)
+    with within(0.2):
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        assert running.cancelled()
+        await until(lambda: not any(alive(pid) for pid in processes))
     await task.state.close()
 
 
@@ -245,12 +244,12 @@ async def test_the_time_limit_of_the_settings_ends_it(workspace: Path) -> None:
     task = await asyncio.to_thread(
         RecordingContext,
         workspace,
-        GlobalSettings(command_execution_timeout=1, command_timeout_allowlist=("sleep 1.3",)),
+        GlobalSettings(command_execution_timeout=2, command_timeout_allowlist=("sleep 2.3",)),
     )
     failure = await task.failure("execute_command", command="echo before; sleep 100")
     assert "ran longer than the settings allow" in failure
     assert "before" in failure
-    assert "Exit code: 0" in await task.text("execute_command", command="sleep 1.3")
+    assert "Exit code: 0" in await task.text("execute_command", command="sleep 2.3")
     await task.state.close()
 
 
@@ -261,7 +260,7 @@ async def test_a_command_goes_on_in_the_background_and_can_be_read(task: Recordi
     command_id = result.split("as ")[1].split()[0]
     assert "still runs" in await task.text("read_command_output", artifact_id=command_id)
     (workspace / "go").touch()
-    text = await task.text("read_command_output", artifact_id=command_id, wait_seconds=5)
+    text = await task.text("read_command_output", artifact_id=command_id, wait_seconds=60)
     assert "Exit code: 4" in text
     assert "ready\nfinished" in text
     await task.state.close()
@@ -284,13 +283,13 @@ async def test_a_person_can_send_it_to_the_background_or_stop_it(task: Recording
 async def test_what_a_command_leaves_running_does_not_hold_it_up_and_ends_with_the_task(
     task: RecordingContext, workspace: Path
 ) -> None:
-    text = await asyncio.wait_for(task.text("execute_command", command="sleep 100 & echo $! > left; echo done"), 5)
+    text = await asyncio.wait_for(task.text("execute_command", command="sleep 100 & echo $! > left; echo done"), 60)
     assert "Exit code: 0" in text
     assert "Processes it started still run" in text
     (pid,) = pids(workspace, "left")
     assert alive(pid)
     await task.state.close()
-    await until(lambda: not alive(pid), 1)
+    await until(lambda: not alive(pid))
 
 
 async def test_a_long_output_is_kept_whole_and_can_be_read_and_searched(task: RecordingContext) -> None:
@@ -316,7 +315,7 @@ async def test_a_long_output_is_kept_whole_and_can_be_read_and_searched(task: Re
 
 async def test_an_endless_output_costs_bounded_memory_and_can_be_cancelled(task: RecordingContext) -> None:
     running = asyncio.create_task(task.call("execute_command", command="yes", timeout=60))
-    await until(lambda: any(command.process.output.total > 30_000_000 for command in task.state.commands.running), 20)
+    await until(lambda: any(command.process.output.total > 30_000_000 for command in task.state.commands.running))
     command = task.state.commands.running[0]
     assert len(command.process.output._head) + len(command.process.output._tail) < 14_000_000
     assert all(len(text) < 25_000 for text in task.shown_texts)

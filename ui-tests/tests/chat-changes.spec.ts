@@ -81,6 +81,11 @@ test('going back with files takes a file back on the disk, and undo brings it ag
   await lab.picture('chat-went-back');
 
   await chat.undoBar.getByRole('button', { name: 'Undo' }).click();
+  await expect(chat.dialog).toContainText('1 file changes with it:');
+  await expect(chat.dialog).toContainText(
+    'diary.txt is as it was before you went back'
+  );
+  await lab.picture('chat-undo');
   await chat.dialog.getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => textOf(notebooks)).toBe('Monday.\nTuesday.\n');
   await chat.expectDone();

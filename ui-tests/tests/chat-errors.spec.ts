@@ -40,7 +40,13 @@ test('a wrong key is said in words, with a way to the settings and a retry', asy
   });
 
   await chat.answer(NO_ANSWER, 'Retry');
+  await model.fail(401, 'Incorrect API key provided');
+  await chat.expectAsked(NO_ANSWER);
+  await expect(chat.field).toHaveAttribute('placeholder', /asked again/);
+  await chat.field.fill('In short words, please.');
+  await chat.button('Send').click();
   await model.asked();
+  expect(model.told).toContain('In short words, please.');
   await chat.finish(model, 'It works now.');
   await expect(chat.messages('Agent')).toContainText('It works now.');
 });
@@ -54,9 +60,10 @@ test('a limit of requests is waited for, as long as the provider says', async ({
   await chat.begin('Hello.');
   await model.fail(429, 'Rate limit reached for requests', { retryAfter: 9 });
 
-  // A second more than was said, and each second is told.
-  await expect(chat.feed).toContainText('Trying again in 10 s.');
-  await expect(chat.feed).toContainText(/Trying again in [1-9]\ss\./);
+  // A second more than was said, and it counts down. Each second is told, but
+  // a page that is busy may not show them all.
+  await expect(chat.feed).toContainText(/Trying again in (10|[6-9])\ss\./);
+  await expect(chat.feed).toContainText(/Trying again in [1-5]\ss\./);
   await expect(chat.feed).toContainText(/too many requests/i);
   await expect(chat.ask).toBeHidden();
   await lab.picture('limit-of-requests');
@@ -75,7 +82,7 @@ test('a wait for the provider is ended by stop, and gone on with', async ({
 }) => {
   await chat.begin('Hello.');
   await model.fail(429, 'Rate limit reached for requests', { retryAfter: 500 });
-  await expect(chat.feed).toContainText('Trying again in 50');
+  await expect(chat.feed).toContainText(/Trying again in (50|4\d)\d/);
 
   await chat.button('Stop').click();
 

@@ -12,7 +12,7 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
   model
 }) => {
   // Hundreds of tools run, one after the other.
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   await lab.api.change({
     autoApprovalEnabled: true,
     alwaysAllowReadOnly: true

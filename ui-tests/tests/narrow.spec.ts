@@ -145,7 +145,11 @@ async function makeNarrow(lab: Lab): Promise<void> {
  * by its tooltip.
  */
 async function expectNoOverflow(element: Locator): Promise<void> {
-  const faults = await element.evaluate(root => {
+  await expect.poll(() => overflowsOf(element)).toEqual([]);
+}
+
+async function overflowsOf(element: Locator): Promise<string[]> {
+  return element.evaluate(root => {
     const { right } = root.getBoundingClientRect();
     const scrolls = (node: Element) =>
       /auto|scroll/.test(getComputedStyle(node).overflowX) &&
@@ -173,5 +177,4 @@ async function expectNoOverflow(element: Locator): Promise<void> {
       )
       .map(node => node.outerHTML.slice(0, 200));
   });
-  expect(faults).toEqual([]);
 }

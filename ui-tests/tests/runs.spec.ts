@@ -239,7 +239,7 @@ test('a hundred megabytes of prints hurt neither server nor tab', async ({
 
   expect(await running).toContain('the end');
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(1_000);
-  expect(waits.at(-1)).toBeLessThan(15_000);
+  expect(waits.at(-1)).toBeLessThan(30_000);
   await expect(notebook.outputs(0)).toContainText('the end');
   const shown = await notebook.outputs(0).textContent();
   expect(shown?.length).toBeLessThan(1_000_000);

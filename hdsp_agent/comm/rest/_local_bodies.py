@@ -12,6 +12,7 @@ from ...messages import ErrorBody
 from ...wire import WireModel
 
 __all__ = [
+    "EmbeddedChoice",
     "GetLocalModel",
     "LicenceConsent",
     "LocalModelList",
@@ -68,6 +69,9 @@ class LocalRuntimeView(WireModel):
     failure: ErrorBody | None = None
     """Why it last did not start, or ended by itself; absent once it is there again."""
     failed_at: datetime | None = None
+    restarted_after: ErrorBody | None = None
+    """Why it had to be started again, the last time that was so."""
+    restarted_at: datetime | None = None
 
 
 class LocalModelList(WireModel):
@@ -80,6 +84,8 @@ class LocalModelList(WireModel):
     folder: str
     free: int | None = None
     """Bytes free on the folder's disk."""
+    free_memory: int | None = None
+    """Bytes of memory that a new process can take."""
     models: list[LocalModelView]
     runtime: LocalRuntimeView
 
@@ -97,6 +103,19 @@ class GetLocalModel(WireModel):
     consent: LicenceConsent | None = None
     path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """A file on the server's machine to take it from, instead of fetching it."""
+
+
+class EmbeddedChoice(WireModel):
+    """An embedded model, or a file of the person's with what it may take in and say."""
+
+    model: Annotated[str, Field(max_length=200)] | None = None
+    """The default one, if neither this nor a file is named."""
+    path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """A GGUF file on the server's machine, in place of a listed model."""
+    context: Annotated[int, Field(ge=256, le=1_000_000)] | None = None
+    """Tokens it is given room for."""
+    output: Annotated[int, Field(ge=16, le=1_000_000)] | None = None
+    """Tokens of its longest answer."""
 
 
 class RemovedLocalModel(WireModel):

@@ -5,13 +5,41 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ...errors import InvalidInput
-from ...local import Consent, LocalModels, ModelState, RuntimeStatus, is_installed
-from ...messages import error_body
-from ._endpoint import RestHandler, endpoint
-from ._local_bodies import GetLocalModel, LocalModelList, LocalModelView, LocalRuntimeView, RemovedLocalModel
+from pydantic import JsonValue
 
-__all__ = ["CancelLocalModelHandler", "LocalModelHandler", "LocalModelsHandler", "LocalRuntimeHandler"]
+from ...config import ProviderSettings
+from ...errors import InvalidInput
+from ...local import (
+    Consent,
+    LocalModels,
+    ModelState,
+    RuntimeFailure,
+    RuntimeStatus,
+    available_memory,
+    is_installed,
+)
+from ...messages import ErrorBody, error_body
+from ..embedded_trial import try_embedded_model
+from ..setup_candidates import use_settings
+from ._bodies import ProfileView
+from ._endpoint import RestHandler, endpoint
+from ._local_bodies import (
+    EmbeddedChoice,
+    GetLocalModel,
+    LocalModelList,
+    LocalModelView,
+    LocalRuntimeView,
+    RemovedLocalModel,
+)
+from ._profiles import ProfilesBase
+
+__all__ = [
+    "CancelLocalModelHandler",
+    "EmbeddedSetupHandler",
+    "LocalModelHandler",
+    "LocalModelsHandler",
+    "LocalRuntimeHandler",
+]
 
 
 class _LocalModelsBase(RestHandler):
@@ -32,6 +60,7 @@ class LocalModelsHandler(_LocalModelsBase):
             installed=await asyncio.to_thread(is_installed),
             folder=str(self.local.folder.path),
             free=await asyncio.to_thread(self.local.folder.free),
+            free_memory=await asyncio.to_thread(available_memory),
             models=[_model(state) for state in await self.local.states()],
             runtime=_runtime(await self.local.runtime.status()),
         )
@@ -69,11 +98,23 @@ class CancelLocalModelHandler(_LocalModelsBase):
 
 
 class LocalRuntimeHandler(_LocalModelsBase):
-    """`GET` and `DELETE local-runtime`"""
+    """`GET`, `POST` and `DELETE local-runtime`"""
 
     @endpoint("The process that runs the embedded model", answer=LocalRuntimeView)
     async def get(self) -> LocalRuntimeView:
         """Its state, memory and speed, and why it last failed."""
+        return _runtime(await self.local.runtime.status())
+
+    @endpoint(
+        "Try an embedded model: whether it runs here, and how fast",
+        answer=LocalRuntimeView,
+        body=EmbeddedChoice,
+        action="write",
+    )
+    async def post(self, *, body: EmbeddedChoice) -> LocalRuntimeView:
+        """It is started and says a few words, behind whoever waits for it already."""
+        settings = ProviderSettings.model_validate(_settings(body))
+        await try_embedded_model(settings, self.services.config.policy, self.local)
         return _runtime(await self.local.runtime.status())
 
     @endpoint("End the process that runs the embedded model, if it is idle", answer=LocalRuntimeView, action="write")
@@ -81,6 +122,37 @@ class LocalRuntimeHandler(_LocalModelsBase):
         """Its memory is free again; the next request starts it."""
         await self.local.runtime.release()
         return _runtime(await self.local.runtime.status())
+
+
+class EmbeddedSetupHandler(ProfilesBase):
+    """`POST setup/embedded`"""
+
+    @endpoint(
+        "Make a profile of an embedded model, and the current one",
+        answer=ProfileView,
+        body=EmbeddedChoice,
+        action="write",
+        status=201,
+    )
+    async def post(self, *, body: EmbeddedChoice) -> ProfileView:
+        """Its weights must be there. An empty profile is filled, an equal one used again."""
+        config, settings = self.services.config, _settings(body)
+        file = await self.services.local_models.file_of(ProviderSettings.model_validate(settings))
+        if body.path is None:
+            settings["apiModelId"] = file.id
+        return self.view(await use_settings(config, settings, file.name))
+
+
+def _settings(choice: EmbeddedChoice) -> dict[str, JsonValue]:
+    """The settings of a profile that uses it."""
+    path = _path(choice.path)
+    return {
+        "apiProvider": "local",
+        "apiModelId": None if path is not None else choice.model,
+        "localModelPath": None if path is None else str(path),
+        "modelContextWindow": choice.context,
+        "modelMaxTokens": choice.output,
+    }
 
 
 def _path(given: str | None) -> Path | None:
@@ -114,7 +186,7 @@ def _model(state: ModelState) -> LocalModelView:
 
 
 def _runtime(status: RuntimeStatus) -> LocalRuntimeView:
-    failure = status.failure
+    failure, earlier = status.failure, status.restarted_after
     return LocalRuntimeView(
         state=status.state,
         model=status.model,
@@ -123,6 +195,12 @@ def _runtime(status: RuntimeStatus) -> LocalRuntimeView:
         start_seconds=status.start_seconds,
         reading_speed=status.speed.reading,
         writing_speed=status.speed.writing,
-        failure=error_body(failure.error) if failure is not None else None,
+        failure=_told(failure),
         failed_at=failure.at if failure is not None else None,
+        restarted_after=_told(earlier),
+        restarted_at=earlier.at if earlier is not None else None,
     )
+
+
+def _told(failure: RuntimeFailure | None) -> ErrorBody | None:
+    return error_body(failure.error) if failure is not None else None

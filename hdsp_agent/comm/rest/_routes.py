@@ -17,7 +17,13 @@ def routes() -> dict[str, type[RestHandler]]:
     """Path templates below the API's own path, with their handlers."""
     from ._health import HealthHandler, OpenApiHandler
     from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
-    from ._local_models import CancelLocalModelHandler, LocalModelHandler, LocalModelsHandler, LocalRuntimeHandler
+    from ._local_models import (
+        CancelLocalModelHandler,
+        EmbeddedSetupHandler,
+        LocalModelHandler,
+        LocalModelsHandler,
+        LocalRuntimeHandler,
+    )
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
@@ -48,6 +54,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/setup/candidates": SetupCandidatesHandler,
         "/setup/use": SetupUseHandler,
         "/setup/check": KeyCheckHandler,
+        "/setup/embedded": EmbeddedSetupHandler,
         "/history": HistoryHandler,
         # Before the next one, whose pattern it fits; no task is called that.
         "/history/places": HistoryPlacesHandler,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._channels import KernelState
+from ._channels import KernelLink, KernelState
 from ._executor import Executor
 from ._images import ImageLimits, ModelImage, images_of
 from ._limits import RunLimits
@@ -21,6 +21,7 @@ __all__ = [
     "InspectionLimits",
     "Keep",
     "KernelInfo",
+    "KernelLink",
     "KernelPort",
     "KernelSession",
     "KernelSpec",

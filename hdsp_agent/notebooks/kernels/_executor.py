@@ -9,6 +9,7 @@ from typing import Final
 
 from ...errors import HdspAgentError, NotFound
 from ...messages import TaskId
+from ._channels import KernelLink
 from ._limits import RunLimits
 from ._outputs import OutputCollector
 from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
@@ -156,6 +157,12 @@ class Executor:
         self._active()
         link = await self._queue(session.kernel_id).link()
         return await inspect(link, names=names, limits=limits or InspectionLimits())
+
+    async def link(self, path: str) -> KernelLink:
+        """The connection to the notebook's kernel, for questions of one's own."""
+        session = await self._sessions.require(path)
+        self._active()
+        return await self._queue(session.kernel_id).link()
 
     async def close(self) -> None:
         """Stop what runs and let the kernels be; they go on."""

@@ -30,8 +30,9 @@ from ._entries import (
     write_entry,
 )
 from ._folding import search_terms, tidy
+from ._nearness import near_word
 from ._places import HistoryPlaces, read_places
-from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, page_size, page_sql
+from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, near_sql, page_size, page_sql, term_sql
 from ._schema import HISTORY_SCHEMA, fact, full_text_search, set_fact, storable
 from ._snippets import SnippetField, cut_snippet
 from ._state_database import StateDatabase
@@ -256,14 +257,35 @@ class HistoryIndex:
 
 
 def _search(connection: sqlite3.Connection, query: HistoryQuery) -> HistoryPage:
-    statement, values = page_sql(query, indexed=full_text_search())
+    indexed, terms = full_text_search(), search_terms(query.text)
+    statement, values = page_sql(query, indexed=indexed)
     rows = connection.execute(statement, values).fetchall()
+    # Who puts something in quotation marks wants it as it is.
+    if not rows[0][0] and terms and '"' not in query.text:
+        near = _near(connection, query, terms, indexed)
+        if near:
+            statement, values = page_sql(query, indexed=indexed, near=near)
+            rows = connection.execute(statement, values).fetchall()
     total, found = rows[0][0], [row[1:] for row in rows if row[1] is not None]
     limit = page_size(query)
-    terms = search_terms(query.text)
     hits = tuple(_hit(connection, row, owner, terms) for row, owner, *_ in found[:limit])
     following = cursor_of(query.sort, tuple(found[limit - 1][2:])) if len(found) > limit else None
     return HistoryPage(hits, total, following)
+
+
+def _near(connection: sqlite3.Connection, query: HistoryQuery, terms: list[str], indexed: bool) -> dict[int, int]:
+    """The rows that have each term as it is, or a near word in the title or the task; the nearer the higher."""
+    apart: dict[int, int] | None = None
+    for term in terms:
+        statement, values = term_sql(term, indexed=indexed)
+        found = {row: 0 for (row,) in connection.execute(statement, values)}
+        statement, values = near_sql(query, term, indexed=indexed)
+        for row, title, task in connection.execute(statement, values):
+            words = [near for text in (title, task) if (near := near_word(term, text))]
+            if words and row not in found:
+                found[row] = min(words)[0]
+        apart = found if apart is None else {row: apart[row] + found[row] for row in apart.keys() & found.keys()}
+    return {row: -distance for row, distance in (apart or {}).items()}
 
 
 def _hit(connection: sqlite3.Connection, row: int, owner: str, terms: list[str]) -> HistoryHit:
@@ -277,7 +299,17 @@ def _hit(connection: sqlite3.Connection, row: int, owner: str, terms: list[str])
     rank = 2 * all(term in title for term in terms) + all(term in task for term in terms)
     fields: tuple[tuple[SnippetField, str, str], ...]
     fields = (("title", shown_title(item), title), ("task", shown_task(item), task), ("text", shown, body))
-    return HistoryHit(item, owner, rank, cut_snippet(fields, terms))
+    return HistoryHit(
+        item, owner, rank, cut_snippet(fields, [_as_written(term, (title, task, body)) for term in terms])
+    )
+
+
+def _as_written(term: str, texts: tuple[str, str, str]) -> str:
+    """The term, or in a task that was found by a near word that word."""
+    if any(term in text for text in texts):
+        return term
+    near = [found for text in texts[:2] if (found := near_word(term, text))]
+    return min(near)[1] if near else term
 
 
 def _newest_change(connection: sqlite3.Connection) -> int:

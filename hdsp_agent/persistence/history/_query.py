@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,12 +15,25 @@ from typing_extensions import assert_never
 from ...errors import InvalidInput
 from ...messages import HistoryItem, HistorySort, HistoryStatus
 from ._folding import search_terms
+from ._nearness import least_shared, shared_grams
 from ._schema import bounded, gram, storable
 from ._snippets import Snippet
 
-__all__ = ["MAX_PAGE", "HistoryHit", "HistoryPage", "HistoryQuery", "Key", "cursor_of", "page_size", "page_sql"]
+__all__ = [
+    "MAX_PAGE",
+    "HistoryHit",
+    "HistoryPage",
+    "HistoryQuery",
+    "Key",
+    "cursor_of",
+    "near_sql",
+    "page_size",
+    "page_sql",
+    "term_sql",
+]
 
 MAX_PAGE: Final = 500
+_MOST_NEAR: Final = 100
 Key = tuple[int | float, ...]
 _Value = str | int | float
 
@@ -33,6 +46,8 @@ class HistoryQuery:
     sort: HistorySort = "newest"
     workspace: str | None = None
     notebook: str | None = None
+    place: str | None = None
+    """A notebook, or a folder that notebooks are in."""
     favorites: bool = False
     statuses: frozenset[HistoryStatus] | None = None
     owner: str | None = None
@@ -44,7 +59,7 @@ class HistoryQuery:
 
 @dataclass(frozen=True)
 class HistoryHit:
-    """A task that was found. ``rank`` is 2 for a match in the title plus 1 for one in the task; 0 in the conversation only."""
+    """A task that was found. ``rank`` is 2 for a match in the title plus 1 for one in the task; 0 in the conversation only, and for a near word."""
 
     item: HistoryItem
     owner: str
@@ -67,10 +82,15 @@ class _Sql:
     values: tuple[_Value, ...] = ()
 
 
-def page_sql(query: HistoryQuery, *, indexed: bool) -> tuple[str, tuple[_Value, ...]]:
-    """A statement for a page and one task more; its rows are (total, row, owner, *key), with all but the total None if none is found."""
+def page_sql(
+    query: HistoryQuery, *, indexed: bool, near: Mapping[int, int] | None = None
+) -> tuple[str, tuple[_Value, ...]]:
+    """A statement for a page and one task more; its rows are (total, row, owner, *key), with all but the total None if none is found.
+
+    ``near`` are the rows to page through instead of those that have the terms as they are, with their ranks.
+    """
     terms = search_terms(query.text)
-    hits = _hits(query, terms, indexed)
+    hits = _hits(query, terms, indexed) if near is None else _near_hits(query, near)
     columns, direction = _order(query.sort, bool(terms))
     after, after_values = "", _read_cursor(query.sort, query.cursor, len(columns))
     if after_values:
@@ -85,6 +105,37 @@ def page_sql(query: HistoryQuery, *, indexed: bool) -> tuple[str, tuple[_Value, 
         ORDER BY {order}
     """  # noqa: S608 - made of this module's own words; what came from outside is bound
     return statement, (*hits.values, *after_values, page_size(query) + 1)
+
+
+def term_sql(term: str, *, indexed: bool) -> tuple[str, tuple[_Value, ...]]:
+    """A statement for the rows that have a term as it is."""
+    found = _found([term], indexed, None)
+    return found.text, found.values
+
+
+def near_sql(query: HistoryQuery, term: str, *, indexed: bool) -> tuple[str, tuple[_Value, ...]]:
+    """A statement for the (row, title, task) of those that share most with a term, in either text; few enough to be compared."""
+    grams = shared_grams(term)
+    if not grams:
+        return "SELECT 0, '', '' WHERE 0", ()
+    counted: tuple[_Value, ...]
+    if indexed:
+        each = " UNION ALL ".join("SELECT rowid AS row FROM history_grams(?)" for _ in grams)
+        shared = f"SELECT row, count(*) AS shared FROM ({each}) GROUP BY row"  # noqa: S608 - as above
+        counted = tuple(f"{gram(pair, 't')} OR {gram(pair, 'k')}" for pair in grams)
+    else:
+        each = " + ".join("(instr(title, ?) > 0 OR instr(task, ?) > 0)" for _ in grams)
+        shared = f"SELECT row, {each} AS shared FROM history_texts"  # noqa: S608 - as above
+        counted = tuple(pair for pair in grams for _ in "tk")
+    chosen, values = _filters(query)
+    # The text of a task is read after the cut, not for each that shares a pair of letters.
+    statement = f"""
+        SELECT row, title, task FROM history_texts WHERE row IN (
+            SELECT tasks.row FROM ({shared}) AS likely CROSS JOIN history_tasks AS tasks ON tasks.row = likely.row
+            {chosen} {"AND" if chosen else "WHERE"} shared >= ? ORDER BY shared DESC, ts DESC LIMIT ?
+        )
+    """  # noqa: S608 - as above
+    return statement, (*counted, *values, least_shared(term), _MOST_NEAR)
 
 
 def page_size(query: HistoryQuery) -> int:
@@ -147,12 +198,27 @@ def _hits(query: HistoryQuery, terms: Sequence[str], indexed: bool) -> _Sql:
     return _Sql(text, (*found.values, *rank.values, *values))
 
 
+def _near_hits(query: HistoryQuery, near: Mapping[int, int]) -> _Sql:
+    chosen, values = _filters(query)
+    text = f"""
+        found (row, rank) AS MATERIALIZED (SELECT CAST(key AS INTEGER), value FROM json_each(?)),
+        hits AS MATERIALIZED (
+            SELECT tasks.row, owner, ts, cost, tokens, rank
+            FROM found CROSS JOIN history_tasks AS tasks ON tasks.row = found.row {chosen}
+        )
+    """  # noqa: S608 - as above
+    return _Sql(text, (json.dumps(near), *values))
+
+
 def _filters(query: HistoryQuery) -> tuple[str, tuple[_Value, ...]]:
     wanted: list[tuple[str, tuple[_Value, ...]]] = []
     if query.workspace is not None:
         wanted.append(("workspace = ?", (storable(query.workspace),)))
     if query.notebook is not None:
         wanted.append(("notebook = ?", (storable(query.notebook),)))
+    if query.place is not None:
+        place = storable(query.place)
+        wanted.append(("(notebook = ? OR instr(notebook, ?) = 1)", (place, f"{place}/")))
     if query.owner is not None:
         wanted.append(("owner = ?", (storable(query.owner),)))
     if query.favorites:

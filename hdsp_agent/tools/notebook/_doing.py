@@ -156,7 +156,7 @@ async def result_of(known: KnownRun, context: ToolContext) -> ToolResult:
     after = "\n".join(_endings(known, waiting, context))
     content = await with_outputs(told, context, before=before, after=after)
     failed = run.done and any(cell.state != "ok" for cell in run.cells)
-    return ToolResult(content or "Nothing was run.", is_error=failed)
+    return ToolResult(content or "Nothing was run.", is_error=failed, shown=True)
 
 
 def _endings(known: KnownRun, waiting: Sequence[CellRun], context: ToolContext) -> list[str]:

@@ -43,7 +43,7 @@ from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, p
 from ._selection import numbers_of
 from ._states import outline_text
 
-__all__ = ["EditCells", "EditCellsArguments"]
+__all__ = ["EditCells", "EditCellsArguments", "new_id"]
 
 _MOST_SOURCE: Final = 20_000
 _MOST_LINES: Final = 40
@@ -154,12 +154,17 @@ def _new_ids(wanted: Sequence[CellOperation], snapshot: Snapshot, task_id: TaskI
     for number, one in enumerate(wanted):
         if one.op != "insert":
             continue
-        text = f"{task_id}\0{snapshot.path}\0{number}\0{one.source}"
-        while (new := CellId(source_hash(text)[:_ID_LENGTH])) in taken:
-            text += "\0"
+        source = one.source or ""
+        while (new := new_id(task_id, snapshot.path, number, source)) in taken:
+            source += "\0"
         taken.add(new)
         made.append(new)
     return made
+
+
+def new_id(task_id: TaskId, path: str, number: int, source: str) -> CellId:
+    """The id of the cell that the operation of this number inserts, if no other cell has it."""
+    return CellId(source_hash(f"{task_id}\0{path}\0{number}\0{source}")[:_ID_LENGTH])
 
 
 def _refuse_unseen(in_mind: Sequence[Planned], snapshot: Snapshot, place: NotebookPlace, context: ToolContext) -> None:

@@ -51,17 +51,17 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
 
     async def _run(self, arguments: ReadNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
-        asked = ", ".join(arguments.cells) if arguments.cells else None
+        # What cannot be read is told before anybody is asked.
+        snapshot = await failing_in_words(place.document.snapshot())
+        chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
         shown = ClineSayTool(
             tool="readNotebook",
             path=place.shown,
             content=str(place.policed.path),
-            reason=arguments.view if asked is None else f"{arguments.view}: {asked}",
+            reason=f"{arguments.view}: {_in_numbers(chosen, snapshot)}" if arguments.cells else arguments.view,
             is_outside_workspace=place.policed.is_outside or None,
         )
         action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
-        # What cannot be read is told before anybody is asked.
-        await failing_in_words(place.document.snapshot())
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
@@ -92,6 +92,18 @@ async def _read(arguments: ReadNotebookArguments, place: NotebookPlace, context:
     ]
     after = f"[… {left_out} more cells: read them with `cells` …]" if left_out else ""
     return await with_outputs(told, context, before=context.mask(before), after=after)
+
+
+def _in_numbers(cells: Sequence[Cell], snapshot: Snapshot) -> str:
+    """Cells as a person counts them: 1, 3-5."""
+    numbers = numbers_of(snapshot)
+    spans: list[list[int]] = []
+    for number in (numbers[cell.id] for cell in cells):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def _about(snapshot: Snapshot, place: NotebookPlace, kernel: KernelInfo | None) -> str:

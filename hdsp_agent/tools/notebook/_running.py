@@ -85,11 +85,14 @@ class RunCells(SimpleTool[RunCellsArguments]):
     async def _do(
         self, cells: Sequence[Cell], snapshot: Snapshot, place: NotebookPlace, seconds: int, context: ToolContext
     ) -> ToolResult:
-        context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
-        specs = [CellRunSpec(cell.id, cell.source) for cell in cells]
+        specs = self._specs(cells, snapshot, context)
         known = await begun(specs, place, context, numbers=numbers_of(snapshot), kernel_name=snapshot.kernel_name)
         await waited_for(known, seconds, context)
         return await result_of(known, context)
+
+    def _specs(self, cells: Sequence[Cell], snapshot: Snapshot, context: ToolContext) -> list[CellRunSpec]:
+        context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
+        return [CellRunSpec(cell.id, cell.source) for cell in cells]
 
 
 class WaitRunArguments(ToolArguments):

@@ -41,10 +41,13 @@ describe('the changes of lines', () => {
   it('of very long texts are one, and do not take for ever', () => {
     const old = Array.from({ length: 20_000 }, (_, at) => `old ${at}`);
     const now = old.map((line, at) => (at % 2 === 0 ? line : `new ${at}`));
-    const began = Date.now();
-    const changes = lineChanges(old, now);
-    expect(Date.now() - began).toBeLessThan(1_000);
-    expect(changed(old, changes)).toEqual(now);
+    // The best of a few: others share the machine.
+    const took = [1, 2, 3].map(() => {
+      const began = performance.now();
+      expect(changed(old, lineChanges(old, now))).toEqual(now);
+      return performance.now() - began;
+    });
+    expect(Math.min(...took)).toBeLessThan(1_000);
   });
 });
 

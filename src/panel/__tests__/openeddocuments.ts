@@ -1,7 +1,7 @@
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 
-/** A document manager of a server that has one file, and what it opened. */
-export function openedDocuments(file: string): {
+/** A document manager, and what it opened. */
+export function openedDocuments(): {
   readonly documents: IDocumentManager;
   readonly opened: readonly string[];
 } {
@@ -12,12 +12,7 @@ export function openedDocuments(file: string): {
       opened.push(path);
       return {};
     },
-    services: {
-      contents: {
-        get: (path: string) =>
-          path === file ? Promise.resolve({}) : Promise.reject(new Error(path))
-      }
-    }
+    services: {}
   };
   return { documents: documents as unknown as IDocumentManager, opened };
 }

@@ -20,6 +20,7 @@ import type { IAskWords } from './wording';
 import { describeAsk } from './wording';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
+const NeverBody = React.lazy(() => import('./neverbody'));
 
 /**
  * What the agent waits for, in words and buttons; nothing when it does not.
@@ -29,9 +30,13 @@ export function AskBar(): JSX.Element {
   const ask = usePendingAsk(store);
   const wentBack = useStore(store, store => Private.wentBack(store, ask));
   const modes = useStore(store, ({ state }) => state?.customModes);
+  const renames = useStore(
+    store,
+    ({ state }) => state?.currentTaskItem?.renames
+  );
   const words = React.useMemo(
-    () => ask && describeAsk(ask, trans, { modes, wentBack }),
-    [ask, trans, modes, wentBack]
+    () => ask && describeAsk(ask, trans, { modes, wentBack, renames }),
+    [ask, trans, modes, wentBack, renames]
   );
   return (
     <div className="jp-hdspAgent-asks">
@@ -134,6 +139,24 @@ function AskButtons({
           >
             {given === 'noButtonClicked' ? trans.__('Sending…') : deny}
           </button>
+        )}
+        {deny && ask.ask === 'command' && (
+          <Popover
+            label={trans.__('Never allow…')}
+            className="jp-hdspAgent-button jp-hdspAgent-ask-always"
+            face={
+              <>
+                {trans.__('Never')}
+                <caretDownIcon.react tag="span" aria-hidden="true" />
+              </>
+            }
+          >
+            {close => (
+              <React.Suspense fallback={trans.__('Loading…')}>
+                <NeverBody ask={ask} onDone={close} />
+              </React.Suspense>
+            )}
+          </Popover>
         )}
         {canLeave && <NewConversation isFirst={!approve || !!shouldLeave} />}
       </div>

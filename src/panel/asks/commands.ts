@@ -10,7 +10,7 @@ import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../composer/sending';
 import type { IPanelServices } from '../services';
 import { named } from './answers';
-import { describeAsk } from './wording';
+import { describeAsk, situationOf } from './wording';
 
 /**
  * Add the commands that answer what the agent asks, stop it, and let it go on
@@ -95,9 +95,7 @@ namespace Private {
   ): CommandRegistry.ICommandOptions {
     const words = () => {
       const ask = pendingAsk(store);
-      return (
-        ask && describeAsk(ask, trans, { modes: store.state?.customModes })
-      );
+      return ask && describeAsk(ask, trans, situationOf(store));
     };
     return {
       label: () => {

@@ -1,32 +1,27 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import type { ClineMessage } from '../../generated/wire';
 import { costText } from '../figures';
+import { plainName } from '../unseen';
 import { limitOf } from './texts';
 
 /**
- * Why the agent stopped after mistakes, by the text of its question.
+ * Why the agent stopped after mistakes; an older question says it in words of
+ * its own.
  */
 export function mistakesText(
-  text: string | undefined,
+  { halt, text }: Pick<ClineMessage, 'halt' | 'text'>,
   trans: TranslationBundle
 ): string {
-  const [, tool] = REPEATED.exec(text ?? '') ?? [];
-  if (tool !== undefined) {
-    return trans.__(
-      'The model keeps using the tool “%1” in the same way.',
-      tool
-    );
-  }
-  return !text || IN_A_ROW.test(text)
-    ? trans.__('The model makes one mistake after the other.')
-    : text;
+  return halt?.kind === 'repetition'
+    ? trans.__(
+        'The model keeps using the tool “%1” in the same way.',
+        plainName(halt.tool ?? '')
+      )
+    : halt || !text
+      ? trans.__('The model makes one mistake after the other.')
+      : text;
 }
-
-/**
- * What the server says. What else it may say is shown as it is.
- */
-const REPEATED = /^The model keeps calling (\S+) in the same way\./;
-const IN_A_ROW = /^The model makes one mistake after the other\./;
 
 /**
  * Which limit of what is done without asking was reached.

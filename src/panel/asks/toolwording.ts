@@ -4,10 +4,12 @@ import type {
   CellCode,
   CellEdit,
   ClineSayTool,
-  ModeConfig
+  ModeConfig,
+  Rename
 } from '../../generated/wire';
 import { modeName } from '../../settings/headings';
 import type { AskMessage } from '../../state/pendingask';
+import { presentPath } from '../renames';
 import { plainName } from '../unseen';
 import { toolOf } from './texts';
 import type { AskFlag, IAskWords } from './wording';
@@ -21,9 +23,12 @@ type Tool = Partial<ClineSayTool>;
 export function describeTool(
   ask: AskMessage,
   trans: TranslationBundle,
-  modes: readonly ModeConfig[] | undefined
+  modes: readonly ModeConfig[] | undefined,
+  renames: readonly Rename[] | undefined
 ): IAskWords {
-  const tool = toolOf(ask) ?? {};
+  const tool = atPresent(toolOf(ask) ?? {}, path =>
+    presentPath(path, ask.ts, renames)
+  );
   return {
     approve: trans.__('Approve'),
     deny: trans.__('Deny'),
@@ -31,6 +36,23 @@ export function describeTool(
     ...(tool.diffStats ? { stats: tool.diffStats } : {}),
     ...wordsOf(tool, trans, modes),
     flags: flagsOf(tool, ask)
+  };
+}
+
+/**
+ * A tool with what it is used on by its present names.
+ */
+function atPresent(tool: Tool, present: (path: string) => string): Tool {
+  const { path, batchDiffs, batchFiles } = tool;
+  const renamed = <T extends { path: string }>(item: T): T => ({
+    ...item,
+    path: present(item.path)
+  });
+  return {
+    ...tool,
+    ...(path ? { path: present(path) } : {}),
+    ...(batchDiffs ? { batchDiffs: batchDiffs.map(renamed) } : {}),
+    ...(batchFiles ? { batchFiles: batchFiles.map(renamed) } : {})
   };
 }
 

@@ -7,13 +7,19 @@ import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
+import type { CommandStarted } from '../../generated/wire';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
+import type { AgentStore } from '../../state/store';
 import type { IPanelServices } from '../services';
-import { describeAsk } from './wording';
+import { plainTitle } from '../header/opentasks';
+import { plainName } from '../unseen';
+import { awaitedCommand } from './runningcommand';
+import { describeAsk, situationOf } from './wording';
 
 /**
  * Tell the person that the agent waits for them: at the panel's icon always,
- * and by a notification when they cannot see it.
+ * and by a notification when they cannot see it. When they cannot, they are
+ * also told once of a command that the agent waits for long.
  *
  * @returns A disposable that ends it.
  */
@@ -67,6 +73,11 @@ namespace Private {
   const BADGE = 'hdsp-agent-waiting';
   const LONGEST_TITLE = 60;
 
+  /**
+   * How long a command runs before it is told of, in milliseconds.
+   */
+  const LONG = 30_000;
+
   export class Watch {
     constructor(services: IPanelServices, panel: Widget) {
       this._services = services;
@@ -88,6 +99,7 @@ namespace Private {
       document.removeEventListener('visibilitychange', this._look);
       this._told.forEach(told => this._takeBack(told));
       this._told.clear();
+      this._leaveCommand();
       this._showBadge(0);
     }
 
@@ -116,7 +128,57 @@ namespace Private {
           this._told.set(task.taskId, this._tell(task));
         }
       }
+      this._lookAtCommand();
     };
+
+    private _lookAtCommand(): void {
+      const { store } = this._services;
+      const taskId = store.state?.currentTaskId;
+      const command = taskId ? awaitedCommand(store) : null;
+      if (command?.executionId !== this._command?.id) {
+        this._leaveCommand();
+        if (taskId && command && !this._toldOf.has(command.executionId)) {
+          const left = startOf(store, command.executionId) + LONG - Date.now();
+          const tell = () => this._tellOfCommand(taskId, command);
+          this._command = {
+            id: command.executionId,
+            timer: window.setTimeout(tell, Math.max(0, left)),
+            told: null
+          };
+        }
+      }
+      if (taskId && this._command?.told && this._isSeen(taskId)) {
+        this._takeBack(this._command.told);
+        this._command.told = null;
+      }
+    }
+
+    private _leaveCommand(): void {
+      if (this._command) {
+        window.clearTimeout(this._command.timer);
+        if (this._command.told) {
+          this._takeBack(this._command.told);
+        }
+      }
+      this._command = null;
+    }
+
+    private _tellOfCommand(
+      taskId: string,
+      { executionId, command }: CommandStarted
+    ): void {
+      this._toldOf.add(executionId);
+      if (!this._command || this._isSeen(taskId)) {
+        return;
+      }
+      const { trans } = this._services;
+      const text = trans.__(
+        'A command has been running for more than 30 seconds: %1',
+        shortened(plainName(command))
+      );
+      const id = this._emit(taskId, text, 'info');
+      this._command.told = { id, system: this._tellSystem(taskId, text) };
+    }
 
     /**
      * Whether the person has the conversation before their eyes.
@@ -135,33 +197,38 @@ namespace Private {
       if (this._isSeen(task.taskId)) {
         return { id: null, system: null };
       }
-      const { trans } = this._services;
       const text = this._sentence(task);
-      const id = Notification.emit(text, 'warning', {
+      const id = this._emit(task.taskId, text, 'warning');
+      return { id, system: this._tellSystem(task.taskId, text) };
+    }
+
+    private _emit(
+      taskId: string,
+      text: string,
+      type: 'info' | 'warning'
+    ): string {
+      const { trans } = this._services;
+      return Notification.emit(text, type, {
         autoClose: false,
         actions: [
           {
             label: trans.__('Show'),
             caption: trans.__('Open the conversation in the panel'),
             displayType: 'accent',
-            callback: () => this._show(task.taskId)
+            callback: () => this._show(taskId)
           }
         ]
       });
-      return { id, system: this._tellSystem(task.taskId, text) };
     }
 
     private _sentence({ taskId, title }: IWaiting): string {
       const { store, trans } = this._services;
-      const short =
-        title.length > LONGEST_TITLE
-          ? `${title.slice(0, LONGEST_TITLE - 1)}…`
-          : title;
+      const plain = title === '' ? '' : plainTitle(title, trans);
+      const short = shortened(plain);
       const ask =
         store.state?.currentTaskId === taskId ? pendingAsk(store) : null;
       const sentence =
-        ask &&
-        describeAsk(ask, trans, { modes: store.state?.customModes }).sentence;
+        ask && describeAsk(ask, trans, situationOf(store)).sentence;
       if (short === '') {
         return sentence ?? trans.__('HDSP Agent waits for your answer.');
       }
@@ -251,7 +318,37 @@ namespace Private {
     private readonly _caption: string;
     private readonly _endWatching: () => void;
     private readonly _told = new Map<string, ITold>();
+    private readonly _toldOf = new Set<string>();
+    private _command: IAwaited | null = null;
     private _count = 0;
+  }
+
+  /**
+   * The command the agent waits for, and what was told of it.
+   */
+  interface IAwaited {
+    readonly id: string;
+    readonly timer: number;
+    told: ITold | null;
+  }
+
+  /**
+   * When a command began; now, where that is not known.
+   */
+  function startOf(store: AgentStore, executionId: string): number {
+    for (let index = store.order.length - 1; index >= 0; index--) {
+      const run = store.message(store.order[index])?.commandRun;
+      if (run?.executionId === executionId) {
+        return run.startedAt;
+      }
+    }
+    return Date.now();
+  }
+
+  function shortened(text: string): string {
+    return text.length > LONGEST_TITLE
+      ? `${text.slice(0, LONGEST_TITLE - 1)}…`
+      : text;
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { DiffStats, ModeConfig } from '../../generated/wire';
+import type { DiffStats, ModeConfig, Rename } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
+import type { AgentStore } from '../../state/store';
 import { plainName } from '../unseen';
 import { limitText, mistakesText } from './halttexts';
 import { commandOf, followUpOf, mcpUseOf } from './texts';
@@ -83,6 +84,23 @@ export interface IAskSituation {
    * Whether it is asked because the person went back.
    */
   readonly wentBack?: boolean;
+
+  /**
+   * What was renamed, perhaps since it was asked.
+   */
+  readonly renames?: readonly Rename[];
+}
+
+/**
+ * The situation as the server tells it.
+ */
+export function situationOf({
+  state
+}: Pick<AgentStore, 'state'>): IAskSituation {
+  return {
+    modes: state?.customModes,
+    renames: state?.currentTaskItem?.renames
+  };
 }
 
 /**
@@ -91,11 +109,11 @@ export interface IAskSituation {
 export function describeAsk(
   ask: AskMessage,
   trans: TranslationBundle,
-  { modes, wentBack = false }: IAskSituation = {}
+  { modes, wentBack = false, renames }: IAskSituation = {}
 ): IAskWords {
   switch (ask.ask) {
     case 'tool':
-      return describeTool(ask, trans, modes);
+      return describeTool(ask, trans, modes, renames);
     case 'command':
       return describeCommand(ask, trans);
     case 'use_mcp_server':
@@ -247,7 +265,7 @@ function describeHalt(
       };
     case 'mistake_limit_reached':
       return {
-        sentence: mistakesText(ask.text, trans),
+        sentence: mistakesText(ask, trans),
         hint: trans.__(
           'Saying below what it should do differently helps most.'
         ),

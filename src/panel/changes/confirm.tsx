@@ -154,7 +154,11 @@ function ConfirmView({
         </label>
       )}
       {preview.files && (chosen.withFiles || !offersFiles) && (
-        <FilesText files={preview.files} trans={trans} />
+        <FilesText
+          files={preview.files}
+          operation={preview.operation}
+          trans={trans}
+        />
       )}
       {error && <p role="alert">{errorText(trans, error)}</p>}
     </div>

@@ -7,6 +7,12 @@ import type {
   FileChange,
   FilesPreview
 } from '../../generated/wire';
+import { plainName } from '../unseen';
+
+/**
+ * So many files are named.
+ */
+const MOST_FILES = 20;
 
 /**
  * Says what a change would take back, what stays done, and whether one can undo it.
@@ -78,9 +84,11 @@ export function PreviewText({
       )}
       {(removed > 0 || restored > 0 || preview.canBeUndone) && (
         <p>
-          {preview.canBeUndone
-            ? trans.__('You can undo this.')
-            : trans.__('This cannot be undone.')}
+          {!preview.canBeUndone
+            ? trans.__('This cannot be undone.')
+            : preview.operation === 'undo'
+              ? trans.__('You can redo it afterwards.')
+              : trans.__('You can undo this.')}
         </p>
       )}
     </>
@@ -92,31 +100,48 @@ export function PreviewText({
  */
 export function FilesText({
   files: { changes, moreChanges, kept, openNotebooks, incomplete },
+  operation,
   trans
 }: {
   files: FilesPreview;
+  operation: ConversationPreview['operation'];
   trans: TranslationBundle;
 }): JSX.Element {
+  const shown = changes.slice(0, MOST_FILES);
+  const others = changes.length - shown.length + moreChanges;
+  const count = changes.length + moreChanges;
   return (
     <>
-      <p>{trans.__('What becomes of files:')}</p>
+      <p>
+        {count > 0
+          ? trans._n(
+              '%1 file changes with it:',
+              '%1 files change with it:',
+              count
+            )
+          : trans.__('No file changes with it:')}
+      </p>
       <ul tabIndex={0}>
-        {changes.map(change => (
-          <li key={change.path}>{fileText(change, trans)}</li>
+        {shown.map(change => (
+          <li key={change.path}>{fileText(change, operation, trans)}</li>
         ))}
-        {moreChanges > 0 && (
-          <li>
-            {trans._n('and %1 file more', 'and %1 files more', moreChanges)}
-          </li>
+        {others > 0 && (
+          <li>{trans._n('and %1 file more', 'and %1 files more', others)}</li>
         )}
         {kept.map(path => (
           <li key={path}>
-            {trans.__('%1 stays as it is: you changed it since', path)}
+            {trans.__(
+              '%1 stays as it is: you changed it since',
+              plainName(path)
+            )}
           </li>
         ))}
         {openNotebooks.map(path => (
           <li key={path}>
-            {trans.__('%1 stays as it is: it is open in a tab', path)}
+            {trans.__(
+              '%1 stays as it is: it is open in a tab',
+              plainName(path)
+            )}
           </li>
         ))}
         {incomplete && (
@@ -146,11 +171,11 @@ function kindText(
 ): string {
   switch (kind) {
     case 'file':
-      return trans.__('Changed: %1', name);
+      return trans.__('Changed: %1', plainName(name));
     case 'command':
       return trans.__('Command: %1', name);
     case 'cell':
-      return trans.__('Cells run in %1', name);
+      return trans.__('Cells run in %1', plainName(name));
     case 'mcp':
       return trans.__('MCP tool: %1', name);
     case 'subtask':
@@ -159,14 +184,20 @@ function kindText(
 }
 
 function fileText(
-  { path, action }: FileChange,
+  { path: name, action }: FileChange,
+  operation: ConversationPreview['operation'],
   trans: TranslationBundle
 ): string {
+  const path = plainName(name);
   switch (action) {
     case 'create':
       return trans.__('%1 comes back', path);
     case 'overwrite':
-      return trans.__('%1 is as it was then', path);
+      return operation === 'undo'
+        ? trans.__('%1 is as it was before you went back', path)
+        : operation === 'redo'
+          ? trans.__('%1 is as it was before you undid that', path)
+          : trans.__('%1 is as it was then', path);
     case 'delete':
       return trans.__('%1 goes', path);
     case 'leave':

@@ -12,6 +12,7 @@ import { NewestButton } from './newestbutton';
 import { moveByRow } from './rowkeys';
 import type { IChatRow } from './rowmodel';
 import { rowsOf } from './rowmodel';
+import { isFigures } from './rows/request';
 
 /**
  * How near to the beginning, in pixels, older messages are loaded.
@@ -87,7 +88,14 @@ export function ChatList(): JSX.Element {
         onFocus={({ target }) => setFocused(rowOf(target))}
         onBlur={({ relatedTarget }) => setFocused(rowOf(relatedTarget))}
         onWheel={onWheel}
-        onKeyDown={event => moveByRow(event, rows, list.current)}
+        onKeyDown={event =>
+          moveByRow(
+            event,
+            rows,
+            list.current,
+            ({ ts }) => !isFigures(store.message(ts))
+          )
+        }
       >
         <Virtualizer
           ref={list}

@@ -4,6 +4,7 @@ import * as React from 'react';
 import type { ClineMessage } from '../../generated/wire';
 import { Boundary } from '../boundary';
 import { useMessage } from '../hooks';
+import { MessageTime } from '../renames';
 import { usePanel } from '../services';
 import type { IChatRow } from './rowmodel';
 import { contentOf } from './rows/content';
@@ -47,7 +48,9 @@ export const ChatRow = React.memo(function ChatRow({
         text={message.text}
         version={`${message.partial} ${message.isAnswered}`}
       >
-        <Content message={message} parts={row.parts} />
+        <MessageTime.Provider value={row.ts}>
+          <Content message={message} parts={row.parts} />
+        </MessageTime.Provider>
         <StoppedHere ts={row.ts} />
       </Boundary>
     </article>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { FileChanges } from '../filechanges/filechanges';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { Announcements } from './announcements';
@@ -28,6 +29,7 @@ function Conversation(): JSX.Element | null {
   return (
     <ChatContext.Provider value={chat}>
       <ChatList />
+      <FileChanges />
       <Announcer />
     </ChatContext.Provider>
   );

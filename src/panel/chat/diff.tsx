@@ -100,6 +100,17 @@ export function diffLines(text: string): IDiffLine[] {
     : unifiedLines(lines);
 }
 
+/**
+ * The lines of a new file, as a change.
+ */
+export function addedLines(content: string): string {
+  return content
+    .replace(/\n$/, '')
+    .split('\n')
+    .map(line => `+${line}`)
+    .join('\n');
+}
+
 const SEARCH = /^<{5,9} SEARCH/;
 const HEAD = /^(--- |\+\+\+ |diff --git |index [0-9a-f]+)/;
 

@@ -1,15 +1,17 @@
 import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
+import { usePresentPath } from '../renames';
 import { usePanel } from '../services';
 import { plainName } from '../unseen';
 import { openPlace } from './places';
 
 /**
  * The path of a file, which opens it; or a cell, which is brought into sight.
+ * The file may have another name since the message was written that names it.
  */
 export function PlaceLink({
-  path,
+  path: named,
   cellId,
   isOutside = false,
   children
@@ -23,6 +25,7 @@ export function PlaceLink({
 }): JSX.Element {
   const services = usePanel();
   const { documents, trans } = services;
+  const path = usePresentPath()(named);
   const [problem, setProblem] = React.useState<string | null>(null);
   const label = children ?? plainName(path);
   if (isOutside || documents === null) {

@@ -8,12 +8,12 @@ import type { IPanelServices } from '../services';
  * @returns Whether there is such a file.
  */
 export async function openPlace(
-  { documents }: Pick<IPanelServices, 'documents'>,
+  { client, documents }: Pick<IPanelServices, 'client' | 'documents'>,
   path: string,
   cellId?: string
 ): Promise<boolean> {
   const found = documents?.findWidget(path);
-  if (!documents || (!found && !(await exists(documents, path)))) {
+  if (!documents || (!found && !(await exists(client, path)))) {
     return false;
   }
   const widget = documents.openOrReveal(path);
@@ -31,15 +31,13 @@ export async function openPlace(
   return widget !== undefined;
 }
 
+/**
+ * Whether there is such a file. Asked for one that is gone, the contents API
+ * leaves an error in the browser's console.
+ */
 async function exists(
-  { services }: NonNullable<IPanelServices['documents']>,
+  client: IPanelServices['client'],
   path: string
 ): Promise<boolean> {
-  try {
-    await services.contents.get(path, { content: false });
-    return true;
-  } catch {
-    // Gone, renamed, or not below the folder Lab shows: it cannot be opened.
-    return false;
-  }
+  return (await client.request({ type: 'findFile', path })) === true;
 }

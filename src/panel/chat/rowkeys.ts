@@ -11,11 +11,14 @@ const TRIES = 5;
 /**
  * Moves the focus from row to row, with Page Up and Page Down from a row, as
  * feeds do, and with Alt and the arrows from anywhere in the conversation.
+ *
+ * @param isStop - Whether the focus goes to a row; else it goes past it.
  */
 export function moveByRow(
   event: React.KeyboardEvent<HTMLElement>,
   rows: readonly IChatRow[],
-  list: VirtualizerHandle | null
+  list: VirtualizerHandle | null,
+  isStop: (row: IChatRow) => boolean
 ): void {
   const box = event.currentTarget;
   const target = event.target as HTMLElement;
@@ -24,17 +27,21 @@ export function moveByRow(
     return;
   }
   const current = target.closest<HTMLElement>('[data-ts]')?.dataset.ts;
-  const index =
-    current === undefined
+  let index =
+    step +
+    (current === undefined
       ? rows.length
-      : rows.findIndex(({ ts }) => String(ts) === current);
-  const next = rows[index + step];
+      : rows.findIndex(({ ts }) => String(ts) === current));
+  while (rows[index] && !isStop(rows[index])) {
+    index += step;
+  }
+  const next = rows[index];
   if (next === undefined) {
     return;
   }
   event.preventDefault();
   event.stopPropagation();
-  list.scrollToIndex(index + step, { align: 'nearest' });
+  list.scrollToIndex(index, { align: 'nearest' });
   focusRow(box, next.ts, TRIES);
 }
 

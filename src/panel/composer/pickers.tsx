@@ -1,6 +1,7 @@
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import type { ChannelClient } from '../../comm/client';
 import { asErrorBody } from '../../errors';
 import type { ErrorBody, ModeName } from '../../generated/wire';
 import { modeName } from '../../settings/headings';
@@ -71,7 +72,8 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
 }
 
 /**
- * Shows with which profile the agent works, and lets another one be chosen.
+ * Shows with which profile the agent works, and lets another one be chosen;
+ * keeps some at the top, and one for all modes.
  */
 export function ProfilePicker({
   isOffline,
@@ -80,6 +82,14 @@ export function ProfilePicker({
   const { client, openSettings, store, trans } = usePanel();
   const profiles = useStore(store, ({ state }) => state?.listApiConfigMeta);
   const current = useStore(store, ({ state }) => currentProfile(state));
+  const isLocked = useStore(
+    store,
+    ({ state }) => state?.lockApiConfigAcrossModes ?? false
+  );
+  const ask = (request: ChannelClient.Request) =>
+    void client
+      .request(request)
+      .catch((reason: unknown) => onFailed(asErrorBody(reason)));
   const open = (anchor: HTMLElement) => {
     const entry = (profile: Private.Profile): IMenuEntry => ({
       label: profile.modelId
@@ -87,10 +97,12 @@ export function ProfilePicker({
         : profile.name,
       isEnabled: profile.allowed,
       isChosen: profile.name === current,
-      run: () =>
-        void client
-          .request({ type: 'loadApiConfiguration', text: profile.name })
-          .catch((reason: unknown) => onFailed(asErrorBody(reason)))
+      run: () => ask({ type: 'loadApiConfiguration', text: profile.name })
+    });
+    const pin = ({ id, name, pinned }: Private.Profile): IMenuEntry => ({
+      label: name,
+      isChosen: pinned,
+      run: () => ask({ type: 'toggleApiConfigPin', text: id })
     });
     const [pinned, others] = Private.parted(profiles ?? []);
     openMenu(anchor, [
@@ -98,6 +110,14 @@ export function ProfilePicker({
       ...(pinned.length > 0 && others.length > 0 ? [null] : []),
       ...others.map(entry),
       null,
+      ...(profiles && profiles.length > 1
+        ? [{ label: trans.__('Pin to Top'), entries: profiles.map(pin) }]
+        : []),
+      {
+        label: trans.__('One Profile for All Modes'),
+        isChosen: isLocked,
+        run: () => ask({ type: 'lockApiConfigAcrossModes', bool: !isLocked })
+      },
       {
         label: trans.__('Set Up Models…'),
         run: () => openSettings('models')

@@ -18,35 +18,23 @@ export interface IMenuEntry {
 }
 
 /**
+ * More to choose, beside the menu.
+ */
+export interface ISubmenu {
+  readonly label: string;
+  readonly entries: readonly IMenuEntry[];
+}
+
+/**
  * Open a menu at a button, which has the focus again afterwards.
  *
  * @param entries - What is in it; `null` is a line between others.
  */
 export function openMenu(
   anchor: HTMLElement,
-  entries: readonly (IMenuEntry | null)[]
+  entries: readonly (IMenuEntry | ISubmenu | null)[]
 ): Menu {
-  const commands = new CommandRegistry();
-  const menu = new Menu({ commands });
-  menu.addClass('jp-ThemedContainer');
-  entries.forEach((entry, index) => {
-    if (entry === null) {
-      menu.addItem({ type: 'separator' });
-      return;
-    }
-    const command = `entry:${index}`;
-    const { label, icon, isEnabled, isChosen, run } = entry;
-    commands.addCommand(command, {
-      label,
-      icon,
-      isEnabled: () => isEnabled ?? true,
-      isToggleable: isChosen !== undefined,
-      isToggled: () => isChosen ?? false,
-      describedBy: { args: { type: 'object', properties: {} } },
-      execute: run
-    });
-    menu.addItem({ command });
-  });
+  const menu = Private.menuOf(entries);
   menu.aboutToClose.connect(() => {
     anchor.setAttribute('aria-expanded', 'false');
     anchor.focus();
@@ -57,4 +45,49 @@ export function openMenu(
   const { left, top } = anchor.getBoundingClientRect();
   menu.open(left, top);
   return menu;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export function menuOf(
+    entries: readonly (IMenuEntry | ISubmenu | null)[]
+  ): Menu {
+    const commands = new CommandRegistry();
+    const menu = new Menu({ commands });
+    menu.addClass('jp-ThemedContainer');
+    entries.forEach((entry, index) => {
+      if (entry === null) {
+        menu.addItem({ type: 'separator' });
+      } else if ('entries' in entry) {
+        const submenu = menuOf(entry.entries);
+        submenu.title.label = entry.label;
+        // A submenu does not go by itself when its menu does.
+        menu.disposed.connect(() => submenu.dispose());
+        menu.addItem({ type: 'submenu', submenu });
+      } else {
+        const command = `entry:${index}`;
+        add(commands, command, entry);
+        menu.addItem({ command });
+      }
+    });
+    return menu;
+  }
+
+  function add(
+    commands: CommandRegistry,
+    command: string,
+    { label, icon, isEnabled, isChosen, run }: IMenuEntry
+  ): void {
+    commands.addCommand(command, {
+      label,
+      icon,
+      isEnabled: () => isEnabled ?? true,
+      isToggleable: isChosen !== undefined,
+      isToggled: () => isChosen ?? false,
+      describedBy: { args: { type: 'object', properties: {} } },
+      execute: run
+    });
+  }
 }

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { pendingAsk } from '../../state/pendingask';
+import type { ClineAsk } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
 import type { Destination } from './sending';
 import { destination } from './sending';
@@ -8,14 +9,20 @@ import { destination } from './sending';
 /**
  * What becomes of what is typed, as far as it is told in the empty field.
  */
-export type Situation = Destination['kind'] | 'approval';
+export type Situation =
+  Destination['kind'] | 'approval' | 'failure' | 'mistakes' | 'done';
 
 /**
  * What becomes of what is typed now.
  */
 export function situation(store: AgentStore): Situation {
   const { kind } = destination(store);
-  return kind === 'queue' && pendingAsk(store) !== null ? 'approval' : kind;
+  const ask = pendingAsk(store)?.ask;
+  return kind === 'queue' && ask !== undefined
+    ? 'approval'
+    : kind === 'answer'
+      ? Private.answered(ask)
+      : kind;
 }
 
 /**
@@ -34,6 +41,12 @@ export function placeholderOf(
       return trans.__('Say more. It waits until the agent has time.');
     case 'approval':
       return trans.__('Say more. It approves nothing by itself.');
+    case 'failure':
+      return trans.__('Say something, and the model is asked again.');
+    case 'mistakes':
+      return trans.__('Say what it should do differently.');
+    case 'done':
+      return trans.__('Say what to do next.');
     case 'goOn':
       return trans.__('Say how to go on.');
   }
@@ -53,4 +66,28 @@ export function sendLabelOf(
   return situation === 'queue' || situation === 'approval'
     ? trans.__('Queue')
     : trans.__('Send');
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * What words are for that answer a question of this kind.
+   */
+  export function answered(ask: ClineAsk | undefined): Situation {
+    switch (ask) {
+      case 'api_req_failed':
+        return 'failure';
+      case 'mistake_limit_reached':
+        return 'mistakes';
+      case 'completion_result':
+      case 'resume_completed_task':
+        return 'done';
+      case 'resume_task':
+        return 'goOn';
+      default:
+        return 'answer';
+    }
+  }
 }

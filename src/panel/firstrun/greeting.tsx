@@ -33,7 +33,7 @@ export function Greeting({
       <Recent />
       <p className="jp-hdspAgent-greeting-model">
         {setup.model === null
-          ? trans.__('Model: %1, by its default', setup.provider)
+          ? trans.__('Model: the default of %1', setup.provider)
           : trans.__('Model: %1 (%2)', setup.model, setup.provider)}{' '}
         <button
           type="button"

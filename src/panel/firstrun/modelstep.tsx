@@ -20,6 +20,7 @@ const TYPED = '';
  * The second step: which model it is; then all is done.
  */
 export function ModelStep({
+  heading,
   source,
   onBack,
   onDone
@@ -65,7 +66,9 @@ export function ModelStep({
         void start();
       }}
     >
-      <h4>{trans.__('Step 2 of 2: which model of %1', name)}</h4>
+      <h4 ref={heading} tabIndex={-1}>
+        {trans.__('Step 2 of 2: which model of %1', name)}
+      </h4>
       {models === null && error === null && (
         <p role="status">{trans.__('Asking for the models…')}</p>
       )}
@@ -159,6 +162,10 @@ export namespace ModelStep {
    * The properties of the step.
    */
   export interface IProps {
+    /**
+     * Where whoever hears the page goes on.
+     */
+    readonly heading: React.RefObject<HTMLHeadingElement>;
     readonly source: ModelSource;
     readonly onBack: () => void;
     readonly onDone: () => void;

@@ -19,9 +19,14 @@ import {
  * A provider, its key, and where it is.
  */
 export function ProviderForm({
+  suggested,
   onBusy,
   onDone
 }: {
+  /**
+   * The provider to begin with.
+   */
+  suggested: string | null;
   onBusy: (isBusy: boolean) => void;
   onDone: (source: ModelSource) => void;
 }): JSX.Element {
@@ -38,9 +43,13 @@ export function ProviderForm({
     () =>
       void run(async () => {
         const schema = await new PanelApi(serverSettings).schema();
-        setProviders(simpleProviders(schema.providers));
+        const simple = simpleProviders(schema.providers);
+        setProviders(simple);
+        if (simple.some(({ id }) => id === suggested)) {
+          setChosen(suggested ?? '');
+        }
       }),
-    [run, serverSettings]
+    [run, serverSettings, suggested]
   );
   React.useEffect(() => load(), [load]);
   const provider = providers.find(({ id }) => id === chosen);

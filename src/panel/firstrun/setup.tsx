@@ -1,7 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
+import type { AgentState } from '../../state/store';
+import { useStore } from '../hooks';
 import { usePanel } from '../services';
+import { EmbeddedStep } from './embeddedstep';
 import type { Hindrance } from './firstrun';
 import { ModelStep } from './modelstep';
 import { SourceStep } from './sourcestep';
@@ -11,29 +14,52 @@ import type { ModelSource } from './steps';
  * The way to a first model: where it comes from, which it is, and go.
  */
 export function Setup({ hindrance, onBusy }: Setup.IProps): JSX.Element {
-  const { openSettings, trans } = usePanel();
-  const [source, setSource] = React.useState<ModelSource | null>(null);
+  const { openSettings, store, trans } = usePanel();
+  const provider = useStore(store, ({ state }) => currentProvider(state));
+  const [source, setSource] = React.useState<ModelSource | 'embedded' | null>(
+    null
+  );
   const heading = React.useRef<HTMLHeadingElement>(null);
-  const goTo = (next: ModelSource | null) => {
+  const hasGone = React.useRef(false);
+  const goTo = (next: ModelSource | 'embedded' | null) => {
+    hasGone.current = true;
     setSource(next);
-    // What was pressed is gone; who hears the page goes on at its beginning.
-    heading.current?.focus();
   };
+  React.useEffect(() => {
+    if (hasGone.current) {
+      // What was pressed is gone; who hears the page goes on at the step.
+      heading.current?.focus();
+    }
+  }, [source]);
+  const finish = React.useCallback(() => onBusy(false), [onBusy]);
   return (
     <section
       className="jp-hdspAgent-card jp-hdspAgent-setup"
       aria-label={trans.__('Setting up a model')}
     >
-      <h3 ref={heading} tabIndex={-1} className="jp-hdspAgent-card-title">
-        {titleText(hindrance, trans)}
+      <h3 className="jp-hdspAgent-card-title">
+        {titleText(source === null ? hindrance : null, trans)}
       </h3>
       {source === null ? (
-        <SourceStep onBusy={onBusy} onDone={goTo} />
+        <SourceStep
+          heading={heading}
+          keyOf={hindrance === 'keyMissing' ? provider : null}
+          onBusy={onBusy}
+          onDone={goTo}
+        />
+      ) : source === 'embedded' ? (
+        <EmbeddedStep
+          heading={heading}
+          onBusy={onBusy}
+          onBack={() => goTo(null)}
+          onDone={finish}
+        />
       ) : (
         <ModelStep
+          heading={heading}
           source={source}
           onBack={() => goTo(null)}
-          onDone={() => onBusy(false)}
+          onDone={finish}
         />
       )}
       {hindrance === null && source === null && (
@@ -74,6 +100,16 @@ export namespace Setup {
      */
     readonly onBusy: (isBusy: boolean) => void;
   }
+}
+
+/**
+ * The provider of the current profile.
+ */
+function currentProvider(state: AgentState | null): string | null {
+  const profile = state?.listApiConfigMeta?.find(
+    ({ name }) => name === state.currentApiConfigName
+  );
+  return profile?.apiProvider ?? null;
 }
 
 function titleText(

@@ -1,38 +1,51 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { SetupCandidates, SetupCandidateView } from '../../generated/rest';
+import type {
+  LocalModelList,
+  SetupCandidates,
+  SetupCandidateView
+} from '../../generated/rest';
 import { PROVIDERS } from '../../generated/wire';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';
 import { PanelApi } from '../history/api';
 import { usePanel } from '../services';
+import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
 import type { ModelSource } from './steps';
 
 /**
- * The first step: what was found, or a provider with a key.
+ * The first step: what was found, the embedded model, or a provider with a key.
  */
 export function SourceStep({
+  heading,
+  keyOf,
   onBusy,
   onDone
-}: {
-  onBusy: (isBusy: boolean) => void;
-  onDone: (source: ModelSource) => void;
-}): JSX.Element {
+}: SourceStep.IProps): JSX.Element {
   const { serverSettings, trans } = usePanel();
   const [found, setFound] = React.useState<SetupCandidates | null>(null);
+  const [local, setLocal] = React.useState<LocalModelList | null>(null);
   const [isOther, setOther] = React.useState(false);
   const { run, error, isBusy } = useAction();
   const look = React.useCallback(
     () =>
-      void run(async () =>
-        setFound(await new PanelApi(serverSettings).setupCandidates())
-      ),
+      void run(async () => {
+        const api = new PanelApi(serverSettings);
+        // Each is shown though the other cannot be had.
+        await Promise.all([
+          api.setupCandidates().then(setFound),
+          api.localModels().then(setLocal)
+        ]);
+      }),
     [run, serverSettings]
   );
   React.useEffect(() => look(), [look]);
   const isNothing = found !== null && found.candidates.length === 0;
+  const form = (
+    <ProviderForm suggested={keyOf} onBusy={onBusy} onDone={onDone} />
+  );
   return (
     <>
       <p>
@@ -40,7 +53,10 @@ export function SourceStep({
           'The agent needs a language model: one of a provider for which you have a key, or one that runs on this machine.'
         )}
       </p>
-      <h4>{trans.__('Step 1 of 2: where the model comes from')}</h4>
+      <h4 ref={heading} tabIndex={-1}>
+        {trans.__('Step 1 of 2: where the model comes from')}
+      </h4>
+      {keyOf !== null && form}
       <div role="status">
         {isBusy && (
           <p>
@@ -71,6 +87,16 @@ export function SourceStep({
               <span>{originText(candidate, trans)}</span>
             </li>
           ))}
+          {local !== null && (
+            <EmbeddedOffer
+              list={local}
+              isOnly={isNothing}
+              onChoose={() => {
+                onBusy(true);
+                onDone('embedded');
+              }}
+            />
+          )}
         </ul>
       )}
       {found !== null && found.refused.length > 0 && (
@@ -86,19 +112,42 @@ export function SourceStep({
           {trans.__('Look again')}
         </button>
       )}
-      {isOther || isNothing || error !== null ? (
-        <ProviderForm onBusy={onBusy} onDone={onDone} />
-      ) : (
-        <button
-          type="button"
-          className="jp-hdspAgent-button"
-          onClick={() => setOther(true)}
-        >
-          {trans.__('Use another provider…')}
-        </button>
-      )}
+      {keyOf === null &&
+        (isOther || isNothing || error !== null ? (
+          form
+        ) : (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => setOther(true)}
+          >
+            {trans.__('Use another provider…')}
+          </button>
+        ))}
     </>
   );
+}
+
+/**
+ * The namespace for `SourceStep` statics.
+ */
+export namespace SourceStep {
+  /**
+   * The properties of the step.
+   */
+  export interface IProps {
+    /**
+     * Where whoever hears the page goes on.
+     */
+    readonly heading: React.RefObject<HTMLHeadingElement>;
+
+    /**
+     * The provider of which nothing but the key is missing.
+     */
+    readonly keyOf: string | null;
+    readonly onBusy: (isBusy: boolean) => void;
+    readonly onDone: (source: ModelSource | 'embedded') => void;
+  }
 }
 
 /**

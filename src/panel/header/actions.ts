@@ -1,9 +1,10 @@
-import { Dialog, showDialog } from '@jupyterlab/apputils';
+import { Clipboard, Dialog, showDialog } from '@jupyterlab/apputils';
 import { URLExt } from '@jupyterlab/coreutils';
 
 import { RequestError } from '../../comm/requesterror';
 import { LabDialogs } from '../../settings/dialogs';
 import type { AgentStore } from '../../state/store';
+import { readAttachments } from '../composer/attachments';
 import { focusComposer } from '../composer/focus';
 import type { IPanelServices } from '../services';
 
@@ -101,6 +102,18 @@ export async function renameConversation(
   if (name !== null && name !== title) {
     await client.request({ type: 'renameTask', taskId, title: name });
   }
+}
+
+/**
+ * Copy the words a conversation began with, to ask for it again elsewhere.
+ */
+export async function copyRequest(
+  { serverSettings }: IPanelServices,
+  taskId: string
+): Promise<void> {
+  const { PanelApi } = await import('../history/api');
+  const { task } = await new PanelApi(serverSettings).conversation(taskId);
+  Clipboard.copyToSystem(readAttachments(task).text);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   EXPORT_FORMATS,
   beginConversation,
   closeConversation,
+  copyRequest,
   deleteConversations,
   exportConversation,
   forkConversation,
@@ -40,6 +41,7 @@ export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.favoriteConversation,
   CommandIDs.forkConversation,
   CommandIDs.exportConversation,
+  CommandIDs.copyRequest,
   CommandIDs.deleteConversation
 ];
 
@@ -187,6 +189,13 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       execute: withTask(({ taskId }, args) =>
         exportConversation(services, taskId, Private.formatOf(args))
       )
+    }),
+    commands.addCommand(CommandIDs.copyRequest, {
+      label: trans.__('Copy What Was Asked For'),
+      caption: trans.__('Copy the words the conversation began with'),
+      describedBy: { args: ofTask },
+      isEnabled: hasTask,
+      execute: withTask(({ taskId }) => copyRequest(services, taskId))
     }),
     commands.addCommand(CommandIDs.deleteConversation, {
       label: trans.__('Delete Conversation…'),

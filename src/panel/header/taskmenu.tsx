@@ -40,6 +40,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.addItem({ command: CommandIDs.favoriteConversation });
   menu.addItem({ command: CommandIDs.forkConversation });
   menu.addItem({ type: 'submenu', submenu: files });
+  menu.addItem({ command: CommandIDs.copyRequest });
   menu.addItem({ type: 'separator' });
   menu.addItem({ command: CommandIDs.closeConversation });
   menu.addItem({ command: CommandIDs.deleteConversation });

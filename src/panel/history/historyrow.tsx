@@ -202,6 +202,7 @@ function RowMenu({
         args: { ...args, format }
       });
     }
+    menu.addItem({ command: CommandIDs.copyRequest, args });
     menu.addItem({ type: 'separator' });
     menu.addItem({ command: CommandIDs.deleteConversation, args });
   });

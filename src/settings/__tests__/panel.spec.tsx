@@ -75,7 +75,10 @@ class Page {
   async do(action: () => unknown): Promise<void> {
     await act(async () => {
       await action();
-      await new Promise(resolve => setTimeout(resolve, 30));
+      // In small steps: what follows from a timer begins one of its own.
+      for (let step = 0; step < 10; step++) {
+        await new Promise(resolve => setTimeout(resolve, 3));
+      }
     });
   }
 

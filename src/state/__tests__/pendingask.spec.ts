@@ -136,7 +136,12 @@ describe('pendingAsk', () => {
     const taken = (kind: ClineAsk) => takesWords(ask(1, kind) as AskMessage);
     expect(taken('followup')).toBe(true);
     expect(taken('resume_task')).toBe(true);
-    for (const approval of ['tool', 'command', 'api_req_failed'] as const) {
+    expect(taken('api_req_failed')).toBe(true);
+    for (const approval of [
+      'tool',
+      'command',
+      'auto_approval_max_req_reached'
+    ] as const) {
       expect(taken(approval)).toBe(false);
     }
   });

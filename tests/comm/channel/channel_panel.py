@@ -47,7 +47,7 @@ class Panel:
             self.closed.set()
             self._news.set()
 
-    async def until(self, condition: Callable[[], object], seconds: float = 10) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until what was heard fulfils ``condition``."""
         with anyio.fail_after(seconds):
             while not condition():

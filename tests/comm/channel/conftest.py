@@ -80,7 +80,7 @@ def serve(jp_serverapp, jp_ws_fetch, http_server):  # type: ignore[no-untyped-de
             for panel in panels:
                 await panel.leave()
             # Tornado may just have begun with a message that nobody reads any more.
-            for _ in range(100):
+            for _ in range(3000):
                 if not (left := _tasks_of_ours()):
                     break
                 await asyncio.sleep(0.01)

@@ -144,25 +144,23 @@ async def test_a_message_for_a_tab_that_is_not_there_is_refused(serve) -> None: 
 
 
 async def test_both_sides_send_heartbeats_and_a_silent_tab_is_closed(serve) -> None:  # type: ignore[no-untyped-def]
-    async with serve(heartbeat_seconds=0.2) as server, server.connect() as talking, server.connect() as silent:
-        for _ in range(12):
+    async with serve(heartbeat_seconds=1) as server, server.connect() as talking, server.connect() as silent:
+        while not silent.closed.is_set():
             await talking.say({"op": "ping", "commId": talking.comm_id, "seq": 0})
             await asyncio.sleep(0.08)
-        assert silent.closed.is_set()
+        await talking.until(lambda: len(talking.of("pong")) >= 10 and talking.of("ping"))
         assert not talking.closed.is_set()
-        assert len(talking.of("pong")) >= 10
-        assert len(talking.of("ping")) >= 2
         assert [stats.client_id for stats in server.channel.clients] == [talking.client_id]
 
 
 async def test_a_socket_that_says_nothing_is_closed(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve(heartbeat_seconds=0.1) as server, server.connect(attach=False) as panel:
-        await asyncio.wait_for(panel.closed.wait(), 5)
+        await asyncio.wait_for(panel.closed.wait(), 60)
 
 
 async def test_a_second_connection_of_one_tab_takes_over(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect("tab") as old, server.connect("tab") as new:
-        await asyncio.wait_for(old.closed.wait(), 5)
+        await asyncio.wait_for(old.closed.wait(), 60)
         assert old.of("close")[0]["data"]["code"] == "conflict"
         assert old.socket.close_code == 4002
         server.channel.publish(note("x"))
@@ -173,7 +171,7 @@ async def test_a_second_connection_of_one_tab_takes_over(serve) -> None:  # type
 async def test_a_tab_that_closes_the_channel_is_forgotten(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect() as panel:
         await panel.say({"op": "close", "commId": panel.comm_id, "data": {"reason": "leaving"}})
-        await asyncio.wait_for(panel.closed.wait(), 5)
+        await asyncio.wait_for(panel.closed.wait(), 60)
         assert panel.socket.close_code == 1000
         assert server.channel.clients == []
 
@@ -185,7 +183,7 @@ async def test_a_page_of_another_version_hears_it_once_and_is_closed(serve, chan
     async with serve() as server, server.connect(attach=False) as panel:
         hello = {"target": "hdsp_agent.webview", "clientId": "tab", "version": "0.1.0", "protocol": 1, **changes}
         await panel.say({"op": "open", "commId": "c", "data": hello})
-        await asyncio.wait_for(panel.closed.wait(), 5)
+        await asyncio.wait_for(panel.closed.wait(), 60)
         assert panel.socket.close_code == 4001
         (close,) = panel.frames
         assert close["op"] == "close"
@@ -232,7 +230,7 @@ async def test_stopping_the_server_tells_panels_to_come_back(serve) -> None:  # 
         server.channel.delta("t", 1, "text", "a")
         server.channel.delta("t", 1, "text", "b")
         await server.hub.stop()
-        await asyncio.wait_for(panel.closed.wait(), 5)
+        await asyncio.wait_for(panel.closed.wait(), 60)
         assert [frame["data"]["append"] for frame in panel.of("msg") if frame["data"]["type"] == "messageDelta"] == [
             "a",
             "b",

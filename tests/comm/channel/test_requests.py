@@ -191,5 +191,5 @@ async def test_stopping_ends_requests_that_do_not_end_by_themselves(serve) -> No
         await panel.ask("updateSettings", updatedSettings={})
         await server.hub.stop()
         assert server.channel._running == set()
-        await asyncio.wait_for(panel.closed.wait(), 5)
+        await asyncio.wait_for(panel.closed.wait(), 60)
         assert panel.acks("r1") == []

@@ -13,6 +13,8 @@ import pytest
 
 from hdsp_agent.messages import InsertTextIntoTextareaMessage
 
+from ...timing import in_time
+
 MEGABYTE = 1024 * 1024
 
 
@@ -65,7 +67,7 @@ def deaf_tab(jp_http_port, jp_base_url, jp_auth_header):  # type: ignore[no-unty
     return make
 
 
-async def until(condition, seconds: float = 10) -> None:  # type: ignore[no-untyped-def]
+async def until(condition, seconds: float = 60) -> None:  # type: ignore[no-untyped-def]
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -100,7 +102,7 @@ async def test_a_tab_that_never_reads_costs_little_delays_nobody_and_is_closed(s
             f"grown by {grown:.1f} MB, p99 {late[int(len(late) * 0.99)] * 1000:.0f} ms, worst {late[-1] * 1000:.0f} ms"
         )
         assert grown < 6
-        assert late[int(len(late) * 0.99)] < 0.25
+        in_time(late[int(len(late) * 0.99)], 0.25)
         await until(lambda: len(server.channel.clients) == 1)
         assert server.channel.clients[0].client_id == healthy.client_id
         assert server.channel.clients[0].resyncs == 0
@@ -159,7 +161,7 @@ async def test_a_tab_that_lags_catches_up_with_the_state(serve, deaf_tab) -> Non
             await asyncio.sleep(0)
         assert not stream.closed()
         panel._reader = asyncio.create_task(panel._read())
-        await panel.until(lambda: panel.numbers and panel.numbers[-1] == 1500, seconds=20)
+        await panel.until(lambda: panel.numbers and panel.numbers[-1] == 1500)
         assert panel.numbers == sorted(panel.numbers)
         assert server.channel.clients[0].resyncs >= 1
         for earlier, later in zip(panel.of("msg"), panel.of("msg")[1:], strict=False):

@@ -109,7 +109,7 @@ async def test_a_browser_that_leaves_before_its_answer_is_no_error(
 
     async def slow_list(*_: object, **__: object) -> list[object]:
         asked.set()
-        await asyncio.wait_for(left.wait(), 10)
+        await asyncio.wait_for(left.wait(), 60)
         return []
 
     await services.config.profiles.update("default", {"apiProvider": "anthropic"})
@@ -123,11 +123,11 @@ async def test_a_browser_that_leaves_before_its_answer_is_no_error(
             f"GET {jp_base_url}hdsp-agent/api/models HTTP/1.1\r\nHost: localhost\r\n"
             f"Authorization: {jp_auth_header['Authorization']}\r\n\r\n".encode()
         )
-        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.wait_for(asked.wait(), 60)
         writer.transport.abort()
         await asyncio.sleep(0.05)
         left.set()
-        await asyncio.wait_for(said.wait(), 10)
+        await asyncio.wait_for(said.wait(), 60)
     finally:
         jp_serverapp.log.removeHandler(caplog.handler)
     assert "did not wait" in caplog.text

@@ -22,7 +22,7 @@ def descriptors() -> int:
 
 async def settled(most: int) -> bool:
     """Whether no more than these are open soon; some are closed by threads, which take their time."""
-    for _ in range(100):
+    for _ in range(1000):
         if descriptors() <= most:
             return True
         await asyncio.sleep(0.05)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from hdsp_agent.errors import NotFound, Unavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks.kernels import RunLimits
 
+from ...timing import within
 from .working import NOTEBOOK, bench, text_of, until
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
@@ -20,13 +20,12 @@ SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
 async def test_a_kernel_that_dies_in_a_cell_is_noticed_at_once_and_the_next_run_works(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         await work.run("x = 1")
-        begun = time.monotonic()
-        run = await work.start("import os; os._exit(1)", "'never'")
-        queued = await work.start("'never either'")
-        assert await run.wait(10)
-        assert time.monotonic() - begun < 3
+        with within(3):
+            run = await work.start("import os; os._exit(1)", "'never'")
+            queued = await work.start("'never either'")
+            assert await run.wait(30)
         assert [(cell.state, cell.reason) for cell in run.cells] == [("dead", "kernel_died")] * 2
-        assert await queued.wait(1) and queued.cells[0].reason == "kernel_died"
+        assert await queued.wait(30) and queued.cells[0].reason == "kernel_died"
         after = await work.cell("'x' in globals()")
         assert (after.state, text_of(after)) == ("ok", "False")
 
@@ -38,7 +37,7 @@ async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
         await until(lambda: "begun" in text_of(run.cells[0]))
         kernel = await work.kernel_id()
         restart = asyncio.ensure_future(work.kernels.port.restart(kernel))
-        assert await run.wait(5)
+        assert await run.wait(30)
         assert run.cells[0].reason == "kernel_restarted" and queued.cells[0].reason == "kernel_restarted"
         await restart
         assert (await work.cell("'fresh'")).state == "ok"
@@ -61,7 +60,7 @@ async def test_a_kernel_the_person_shuts_down_ends_the_run_and_a_new_one_is_star
         kernel = await work.kernel_id()
         session = (await work.kernels.port.sessions())[0]
         await work.kernels.sessions.delete_session(session.id)
-        assert await run.wait(5)
+        assert await run.wait(30)
         assert (run.cells[0].state, run.cells[0].reason) == ("dead", "kernel_gone")
         assert (await work.cell("'new'")).state == "ok"
         assert await work.kernel_id() != kernel
@@ -94,7 +93,7 @@ async def test_a_task_ends_although_its_kernel_cannot_be_interrupted_just_now(
         with monkeypatch.context() as patched:
             patched.setattr(work.kernels.port, "interrupt", refuses)
             await work.executor.release(TaskId("t"))
-        assert await run.wait(10)
+        assert await run.wait(30)
         await until(lambda: work.kernels.kernels.kernel_model(kernel)["connections"] == 0)
 
 
@@ -116,7 +115,7 @@ async def test_interrupting_the_kernel_stops_whoevers_cell_it_is(tmp_path: Path)
         run = await work.start(SLEEP)
         await until(lambda: "begun" in text_of(run.cells[0]))
         await work.executor.interrupt(NOTEBOOK)
-        assert await run.wait(5) and run.cells[0].state == "interrupted"
+        assert await run.wait(30) and run.cells[0].state == "interrupted"
 
 
 async def test_closing_lets_kernels_go_on_and_ends_waiting(tmp_path: Path) -> None:

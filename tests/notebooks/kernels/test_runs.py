@@ -14,6 +14,7 @@ from hdsp_agent.errors import NotFound
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, Run, RunLimits
 
+from ...timing import within
 from .working import NOTEBOOK, bench, text_of, until
 
 
@@ -76,11 +77,10 @@ async def test_waiting_gives_up_after_a_while_and_the_run_goes_on(tmp_path: Path
     async with bench(tmp_path) as work:
         run = await work.start("import time\nprint('begun', flush=True)\ntime.sleep(2)\nprint('end')")
         await until(lambda: "begun" in text_of(run.cells[0]))
-        started = time.monotonic()
-        assert not await run.wait(0.2)
-        assert time.monotonic() - started < 1
+        with within(1):
+            assert not await run.wait(0.2)
         assert run.cells[0].state == "running" and run.cells[0].execution_count is None
-        assert await run.wait(20) and text_of(run.cells[0]) == "begun\nend\n"
+        assert await run.wait(30) and text_of(run.cells[0]) == "begun\nend\n"
 
 
 async def test_a_run_is_interrupted_and_its_next_cells_are_not_run(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ async def test_a_run_is_interrupted_and_its_next_cells_are_not_run(tmp_path: Pat
         run = await work.start("import time\ntime.sleep(60)", "print('never')")
         await until(lambda: run.cells[0].state == "running")
         await run.interrupt()
-        assert await run.wait(15)
+        assert await run.wait(30)
         assert [cell.state for cell in run.cells] == ["interrupted", "interrupted"]
         assert [cell.reason for cell in run.cells] == ["interrupted", "not_run"]
         assert (await work.cell("'alive'")).state == "ok"
@@ -96,16 +96,16 @@ async def test_a_run_is_interrupted_and_its_next_cells_are_not_run(tmp_path: Pat
 
 async def test_interrupting_a_run_that_waits_does_not_touch_the_one_that_runs(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
-        first = await work.start("import time\ntime.sleep(1.5)\nprint('whole')")
+        first = await work.start("import time\ntime.sleep(3)\nprint('whole')")
         second = await work.start("print('never')")
         await until(lambda: first.cells[0].state == "running")
         await second.interrupt()
         assert second.done and second.cells[0].reason == "not_run"
-        assert await first.wait(20) and text_of(first.cells[0]) == "whole\n"
+        assert await first.wait(30) and text_of(first.cells[0]) == "whole\n"
 
 
 async def test_a_silent_cell_is_interrupted_at_the_idle_limit(tmp_path: Path) -> None:
-    async with bench(tmp_path, RunLimits(idle_seconds=1)) as work:
+    async with bench(tmp_path, RunLimits(idle_seconds=2)) as work:
         cell = await work.cell("import time\nfor i in range(8): print(i, flush=True); time.sleep(0.3)\ntime.sleep(60)")
         assert (cell.state, cell.reason) == ("timed_out", "idle_limit")
         assert "7" in text_of(cell)
@@ -119,7 +119,7 @@ async def test_a_cell_that_prints_for_ever_is_interrupted_at_the_total_limit(tmp
 
 
 async def test_a_cell_that_ignores_its_interruption_ends_for_us_and_a_restart_helps(tmp_path: Path) -> None:
-    async with bench(tmp_path, RunLimits(total_seconds=1, interrupt_seconds=1)) as work:
+    async with bench(tmp_path, RunLimits(total_seconds=2, interrupt_seconds=1)) as work:
         deaf = "import time\nwhile True:\n  try: time.sleep(60)\n  except KeyboardInterrupt: pass"
         cell = await work.cell(deaf)
         assert (cell.state, cell.reason) == ("timed_out", "interrupt_ignored")
@@ -172,7 +172,7 @@ async def test_activity_is_told_while_cells_run(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         heard: list[float] = []
         executor = Executor(work.kernels.port, active=lambda: heard.append(time.monotonic()))
-        run = await executor.run(NOTEBOOK, [CellRunSpec(CellId("c"), "import time; time.sleep(2)")])
+        run = await executor.run(NOTEBOOK, [CellRunSpec(CellId("c"), "import time; time.sleep(4)")])
         assert await run.wait(30)
         await executor.close()
         assert len(heard) >= 4 and heard[-1] - heard[0] >= 2

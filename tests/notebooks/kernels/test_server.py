@@ -74,9 +74,9 @@ async def test_the_persons_restart_and_interrupt_through_the_server_are_noticed(
         (info,) = await work.executor.kernels()
         assert (info.state, info.ours) == ("busy", True)
         await jp_fetch("api", "kernels", info.id, "interrupt", method="POST", body="")
-        assert await run.wait(10) and run.cells[0].state == "interrupted"
+        assert await run.wait(30) and run.cells[0].state == "interrupted"
         run = await work.start("time.sleep(60)")
         await until(lambda: run.cells[0].state == "running")
         await jp_fetch("api", "kernels", info.id, "restart", method="POST", body="")
-        assert await run.wait(10) and run.cells[0].reason == "kernel_restarted"
+        assert await run.wait(30) and run.cells[0].reason == "kernel_restarted"
         assert (await work.run("'fresh'")).cells[0].state == "ok"

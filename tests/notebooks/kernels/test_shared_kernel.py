@@ -51,7 +51,7 @@ async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path:
         await asyncio.sleep(0.3)
         assert ours.cells[0].state == "queued"
         await ours.interrupt()
-        assert await ours.wait(1) and ours.cells[0].state == "interrupted"
+        assert await ours.wait(30) and ours.cells[0].state == "interrupted"
         await until(lambda: theirs.ended)
         assert other.printed == "whole\n"
         assert text_of(await work.cell("x")) == "0"
@@ -65,7 +65,7 @@ async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Pa
         await asyncio.sleep(2)
         assert (ours.cells[0].state, ours.cells[0].started_at) == ("queued", None)
         await ours.interrupt()
-        assert await ours.wait(1)
+        assert await ours.wait(30)
         await until(lambda: theirs.ended)
         assert text_of(await work.cell("x")) == "0"
 
@@ -93,6 +93,6 @@ async def test_a_failing_cell_of_ours_does_not_abort_what_the_person_queued(tmp_
         ours = await work.start("import time; time.sleep(1); 1/0")
         await until(lambda: ours.cells[0].state == "running")
         theirs = other.execute("print('mine')")
-        assert await ours.wait(10) and ours.cells[0].state == "error"
+        assert await ours.wait(30) and ours.cells[0].state == "error"
         await until(lambda: theirs.ended)
         assert other.printed == "mine\n"

@@ -62,7 +62,7 @@ def text_of(cell: CellRun) -> str:
     return "".join(parts)
 
 
-async def until(holds: object, seconds: float = 15) -> None:
+async def until(holds: object, seconds: float = 60) -> None:
     """Wait until ``holds()`` is true."""
     import asyncio
     import time

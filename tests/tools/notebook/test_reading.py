@@ -60,6 +60,8 @@ async def test_cells_are_named_by_id_number_and_range(workspace: Path) -> None:
         ):
             text = await task.text("read_notebook", view="cells", cells=cells)
             assert [number for number in range(1, 7) if f"\nv{number}\n" in text] == expected, cells
+        shown = [approval.shown["reason"] for approval in task.approvals]
+        assert shown == ["cells: 2, 4", "cells: 2-3", "cells: 5-6", "cells: 1-2", "cells: 3-4", "cells: 6"]
         assert "has no cell nope. Its cells, by number and id: 1 c1, 2 c2" in await task.failure(
             "read_notebook", cells=["nope"]
         )

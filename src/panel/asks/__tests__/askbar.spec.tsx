@@ -1,4 +1,5 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
+import { anItem } from '../../header/__tests__/conversations';
 import { AskAnswers } from '../answers';
 import { ask, created, toolAsk, updated, waiting } from './asked';
 
@@ -42,6 +43,24 @@ describe('AskBar', () => {
     expect(bar()?.textContent).toContain('+3 −1');
     expect(said()).toBe('The agent wants to change src/a.py.');
     expect(labels()).toEqual(['Save', 'Always', 'Deny']);
+  });
+
+  it('should say the present name of what was renamed while it waits', () => {
+    page.begin(
+      waiting([toolAsk(5, { tool: 'editCells', path: 'kb.ipynb' })], {
+        currentTaskItem: anItem({ id: 't' })
+      })
+    );
+    expect(bar()?.textContent).toContain('the cells of kb.ipynb.');
+    page.publish({
+      type: 'taskHistoryItemUpdated',
+      taskHistoryItem: anItem({
+        id: 't',
+        renames: [{ old: 'kb.ipynb', new: 'renamed.ipynb', ts: 6 }]
+      })
+    });
+    expect(bar()?.textContent).toContain('the cells of renamed.ipynb.');
+    expect(said()).toContain('renamed.ipynb');
   });
 
   it('should say what will run, byte for byte, and in which folder', () => {

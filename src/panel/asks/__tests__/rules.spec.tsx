@@ -20,6 +20,54 @@ describe('rules', () => {
 
   const popup = () => page.find('.jp-hdspAgent-ask-popover');
 
+  describe('Never allow', () => {
+    const open = async (command: string) => {
+      page.begin(
+        waiting([ask(1, 'command', command)], {
+          settings: settings({ deniedCommands: ['rm'] })
+        })
+      );
+      await page.settle(() => page.button('Never allow…').click());
+      await page.settle();
+    };
+
+    it('should show the rule it would add, then add it and deny', async () => {
+      await open('# in data\ngit push --force && ls');
+      expect(popup()?.querySelector('input')?.value).toBe('git push --force');
+      expect(popup()?.textContent).toContain(
+        'every command that begins with “git push --force” is refused'
+      );
+      await page.settle(() => page.button('Add and deny').click());
+      expect(page.sent('updateSettings')[0]).toMatchObject({
+        updatedSettings: { deniedCommands: ['rm', 'git push --force'] }
+      });
+      expect(page.sent('askResponse')).toEqual([]);
+      await page.settle(() => page.answer('updateSettings'));
+      expect(page.sent('askResponse')).toMatchObject([
+        { askResponse: 'noButtonClicked', messageTs: 1 }
+      ]);
+      expect(popup()).toBeNull();
+    });
+
+    it('should not deny where the rule could not be added', async () => {
+      await open('git push');
+      await page.settle(() => page.button('Add and deny').click());
+      await page.settle(() =>
+        page.answer('updateSettings', {
+          code: 'nothing_known',
+          message: 'Not here.'
+        })
+      );
+      expect(popup()?.textContent).toContain('Not here.');
+      expect(page.sent('askResponse')).toEqual([]);
+    });
+
+    it('should be offered for commands alone', () => {
+      page.begin(waiting([ask(1, 'followup', { question: 'Which?' })]));
+      expect(page.node.textContent).not.toContain('Never');
+    });
+  });
+
   describe('Approve always', () => {
     const open = async (change: Parameters<typeof settings>[0] = {}) => {
       page.begin(

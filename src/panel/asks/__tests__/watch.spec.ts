@@ -7,6 +7,7 @@ import { watchAsks } from '../watch';
 import { ask, updated, waiting } from './asked';
 
 const TITLE = 'Clean the data';
+const HIDING = 'Clean\u202E\nthe <attachment kind="cell"';
 
 describe('watchAsks', () => {
   let page: OpenedPanel;
@@ -105,6 +106,17 @@ describe('watchAsks', () => {
     expect(told()).toEqual([]);
   });
 
+  it('should name a conversation by what one can read of its title', () => {
+    page.begin(
+      waiting([], {
+        openTasks: [other({ title: HIDING })]
+      })
+    );
+    expect(told()).toEqual([
+      'HDSP Agent waits for your answer in “Clean the”.'
+    ]);
+  });
+
   it('should tell which other conversation waits, once, and lead there', () => {
     page.begin(waiting([], { openTasks: [other()] }));
     page.publish({ type: 'openTasksUpdated', openTasks: [other()] });
@@ -148,6 +160,69 @@ describe('watchAsks', () => {
     expect(shown).toHaveLength(1);
     page.publish({ type: 'openTasksUpdated', openTasks: [] });
     expect(shown).toEqual([]);
+  });
+
+  describe('a command that runs long', () => {
+    const COMMAND = { executionId: 'x', status: 'started' as const };
+    const run = (startedAt = Date.now()) =>
+      page.begin(
+        waiting(
+          [
+            ask(1, 'command', 'make', { isAnswered: true }),
+            {
+              ts: 2,
+              type: 'say',
+              say: 'command_output',
+              text: '',
+              partial: true,
+              commandRun: { executionId: 'x', startedAt, state: 'running' }
+            }
+          ],
+          {
+            currentTaskStatus: 'running',
+            runningCommands: [{ ...COMMAND, command: 'make \u202Eall' }]
+          }
+        )
+      );
+    const TEXT =
+      'A command has been running for more than 30 seconds: make ⟨U+202E⟩all';
+
+    it('should be told once to who cannot see the panel, until they do', () => {
+      page.act(() => page.panel.hide());
+      run();
+      page.act(() => jest.advanceTimersByTime(29_000));
+      expect(told()).toEqual([]);
+      page.act(() => jest.advanceTimersByTime(2_000));
+      expect(told()).toEqual([TEXT]);
+      page.act(() => page.panel.show());
+      expect(told()).toEqual([]);
+      page.act(() => page.panel.hide());
+      page.act(() => jest.advanceTimersByTime(60_000));
+      expect(told()).toEqual([]);
+    });
+
+    it('should count from when the command began', () => {
+      page.act(() => page.panel.hide());
+      run(Date.now() - 25_000);
+      page.act(() => jest.advanceTimersByTime(6_000));
+      expect(told()).toEqual([TEXT]);
+      watch.dispose();
+      expect(told()).toEqual([]);
+    });
+
+    it('should not be told to who sees it, nor of one that ended', () => {
+      run();
+      page.act(() => jest.advanceTimersByTime(31_000));
+      expect(told()).toEqual([]);
+      page.act(() => page.panel.hide());
+      expect(told()).toEqual([]);
+      watch.dispose();
+      watch = watchAsks(page.panel.services, page.panel);
+      run();
+      page.begin(waiting([ask(1, 'completion_result')]));
+      page.act(() => jest.advanceTimersByTime(60_000));
+      expect(told()).toEqual([]);
+    });
   });
 
   it('should end without a trace', () => {

@@ -365,14 +365,25 @@ describe('changes of a conversation', () => {
         removed: 0,
         restored: 4,
         files: {
-          changes: [{ path: 'a.py', action: 'create' }],
+          changes: [
+            { path: 'a.py', action: 'create' },
+            { path: 'b.py', action: 'overwrite' },
+            { path: 'c.py', action: 'delete' }
+          ],
           moreChanges: 2,
-          kept: [],
+          kept: ['d.py'],
           openNotebooks: []
         }
       });
-      expect(dialog()?.textContent).toContain('a.py comes back');
-      expect(dialog()?.textContent).toContain('and 2 files more');
+      const lines = [...(dialog()?.querySelectorAll('li') ?? [])];
+      expect(dialog()?.textContent).toContain('5 files change with it:');
+      expect(lines.map(({ textContent }) => textContent)).toEqual([
+        'a.py comes back',
+        'b.py is as it was before you went back',
+        'c.py goes',
+        'and 2 files more',
+        'd.py stays as it is: you changed it since'
+      ]);
       expect(dialog()?.querySelector('input')).toBeNull();
       await press('Undo');
       expect(page.sent('undoConversation')).toHaveLength(1);

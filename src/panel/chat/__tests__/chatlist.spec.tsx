@@ -191,8 +191,16 @@ describe('the list of a conversation', () => {
     expect(shown()).toEqual([9]);
   });
 
-  it('should move the focus from row to row', async () => {
-    page.begin({ currentTaskId: 't', clineMessages: many(1, 5) });
+  it('should move the focus from row to row, past what asking the model took', async () => {
+    const [first, ...others] = many(1, 5);
+    const took = {
+      ...say(3, '{"tokensIn":9,"tokensOut":2}'),
+      say: 'api_req_started' as const
+    };
+    page.begin({
+      currentTaskId: 't',
+      clineMessages: [first, ...others.map(one => (one.ts === 3 ? took : one))]
+    });
     await page.settle();
     const press = (key: string, altKey = false) =>
       page.settle(() =>
@@ -205,6 +213,10 @@ describe('the list of a conversation', () => {
     await press('ArrowUp', true);
     expect(focused()).toBe('5');
     await press('PageUp');
+    expect(focused()).toBe('4');
+    await press('PageUp');
+    expect(focused()).toBe('2');
+    await press('PageDown');
     expect(focused()).toBe('4');
     await press('PageDown');
     expect(focused()).toBe('5');

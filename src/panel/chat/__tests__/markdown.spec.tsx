@@ -175,6 +175,44 @@ describe('Markdown', () => {
     expect(row().textContent).toContain('and more');
   });
 
+  it('should fold long code, and unfold it when one wants to see it', async () => {
+    await show(`\`\`\`python\n${lines(40)}\n\`\`\``);
+    const frame = row().querySelector('.jp-hdspAgent-code');
+    expect(frame?.classList).toContain('jp-mod-folded');
+    const more = page.button('Show all 40 lines');
+    expect(more.getAttribute('aria-expanded')).toBe('false');
+    expect(more.getAttribute('aria-controls')).toBe(
+      frame?.querySelector('pre')?.id
+    );
+    await page.settle(() => more.click());
+    expect(frame?.classList).not.toContain('jp-mod-folded');
+    expect(page.button('Show less')).toBe(more);
+    expect(more.getAttribute('aria-expanded')).toBe('true');
+    await page.settle(() => more.click());
+    expect(frame?.classList).toContain('jp-mod-folded');
+  });
+
+  it('should not fold code that is only a little longer', async () => {
+    await show(`\`\`\`python\n${lines(24)}\n\`\`\``);
+    expect(row().querySelector('.jp-hdspAgent-code-more')).toBeNull();
+  });
+
+  it('should not take away code that was seen while it was written', async () => {
+    const text = `\`\`\`python\n${lines(40)}`;
+    await show(text, true);
+    expect(row().querySelector('.jp-mod-folded')).toBeNull();
+    page.publish({
+      type: 'messageUpdated',
+      taskId: 't',
+      clineMessage: message(`${text}\n\`\`\``, false)
+    });
+    await settle();
+    expect(row().querySelector('.jp-hdspAgent-code')).not.toBeNull();
+    expect(row().querySelector('.jp-mod-folded')).toBeNull();
+    await page.settle(() => page.button('Show less').click());
+    expect(row().querySelector('.jp-mod-folded')).not.toBeNull();
+  });
+
   it('should fetch no picture a model names', async () => {
     await show('<img src="https://elsewhere.test/?q=secret" alt="A plot">');
     expect(row().querySelector('img')).toBeNull();
@@ -188,3 +226,7 @@ describe('Markdown', () => {
     expect(button.title).toContain('Open a notebook first.');
   });
 });
+
+function lines(count: number): string {
+  return Array.from({ length: count }, (_, at) => `x = ${at}`).join('\n');
+}

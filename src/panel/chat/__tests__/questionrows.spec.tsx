@@ -46,23 +46,28 @@ describe('rows of questions', () => {
   it.each([
     [
       'mistake_limit_reached',
-      'The model makes one mistake after the other. Tell it what it gets wrong.',
+      { text: 'Error upon error.', halt: { kind: 'mistakes' } },
       'The model makes one mistake after the other.'
     ],
     [
       'mistake_limit_reached',
-      'The model keeps calling read_file in the same way. Tell it what to do differently, or let it go on.',
+      { text: 'Once more.', halt: { kind: 'repetition', tool: 'read_file' } },
       'The model keeps using the tool “read_file” in the same way.'
     ],
     [
+      'mistake_limit_reached',
+      { text: 'What an older server said.' },
+      'What an older server said.'
+    ],
+    [
       'auto_approval_max_req_reached',
-      '{"count": "5.00", "type": "cost"}',
+      { text: '{"count": "5.00", "type": "cost"}' },
       'The agent has spent the $5.00 you allow it at a time.'
     ]
   ] as const)(
-    'should say once why it stopped: %s %s',
-    async (ask, text, said) => {
-      const message: ClineMessage = { ts: 2, type: 'ask', ask, text };
+    'should say once why it stopped: %s %j',
+    async (ask, why, said) => {
+      const message: ClineMessage = { ts: 2, type: 'ask', ask, ...why };
       await rows.show(message);
       const shown = () =>
         page

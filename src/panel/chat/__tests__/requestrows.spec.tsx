@@ -50,6 +50,37 @@ describe('rows of requests to the model', () => {
       ).toEqual(advice && expect.stringContaining(advice));
     });
 
+    it('should save what the server tells of it, as a file', async () => {
+      const saved: Blob[] = [];
+      const names: string[] = [];
+      const { createObjectURL, revokeObjectURL } = URL;
+      URL.createObjectURL = blob => `blob:${saved.push(blob as Blob)}`;
+      URL.revokeObjectURL = () => undefined;
+      const click = jest
+        .spyOn(HTMLAnchorElement.prototype, 'click')
+        .mockImplementation(function (this: HTMLAnchorElement) {
+          names.push(this.download);
+        });
+      await rows.show({ say: 'error', text: 'It broke.' });
+      await rows.click('Save details');
+      expect(page.sent('errorDetails')).toMatchObject([
+        { taskId: 't', messageTs: 2 }
+      ]);
+      await page.settle(() =>
+        page.answer('errorDetails', null, { version: '1' })
+      );
+      expect(names).toEqual(['hdsp-agent-error-2.json']);
+      expect(saved.map(({ type }) => type)).toEqual(['application/json']);
+      await rows.click('Save details');
+      await page.settle(() =>
+        page.answer('errorDetails', { code: 'none', message: 'Not here.' })
+      );
+      expect(rows.row(2).textContent).toContain('Not here.');
+      expect(saved).toHaveLength(1);
+      click.mockRestore();
+      Object.assign(URL, { createObjectURL, revokeObjectURL });
+    });
+
     it('should put a code of the server into words', async () => {
       await rows.show({ say: 'error', text: 'MODEL_NO_ASSISTANT_MESSAGES' });
       expect(rows.row(2).textContent).toContain('The model gave no answer');

@@ -1,6 +1,7 @@
 import type { ClineMessage } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import { openedDocuments } from '../../__tests__/openeddocuments';
+import { anItem } from '../../header/__tests__/conversations';
 import { ShownRows } from './shownrows';
 
 describe('rows of tools', () => {
@@ -47,7 +48,14 @@ describe('rows of tools', () => {
       say: 'tool' as const,
       text: JSON.stringify({ tool: 'readNotebook', path: 'a.ipynb', reason })
     });
-    await rows.show(read('cells'), { ts: 3, ...read('outputs: 3-7') });
+    await rows.show(
+      read('cells'),
+      { ts: 3, ...read('outputs: 3-7') },
+      { ts: 4, ...read('outline: 0f3a9c1e, load') },
+      { ts: 5, ...read('cells: 2') }
+    );
+    expect(rows.row(5).textContent).toMatch(/Its cell 2$/);
+    expect(rows.row(4).textContent).toMatch(/a\.ipynb$/);
     expect(rows.row(2).textContent).toMatch(/a\.ipynbAll its cells$/);
     expect(rows.row(3).textContent).toMatch(
       /Its cells 3-7, with their outputs$/
@@ -78,9 +86,57 @@ describe('rows of tools', () => {
     expect(rows.row(2).textContent).toBe('Read a filea.py');
   });
 
+  it('should tell what was approved and then failed from what is done', async () => {
+    const ask: ClineMessage = {
+      ts: 2,
+      type: 'ask',
+      ask: 'tool',
+      isAnswered: true,
+      text: JSON.stringify({ tool: 'newFileCreated', path: 'a/b.py' })
+    };
+    await rows.show(ask);
+    expect(rows.row(2).textContent).toContain('Created a file');
+    await rows.update({ ...ask, failure: 'a is no folder. Use another name.' });
+    expect(rows.row(2).textContent).toContain('Create a filea/b.pyFailed');
+    expect(rows.row(2).textContent).toContain('a is no folder.');
+  });
+
+  it('should lead to what was renamed since, and only to that', async () => {
+    page.dispose();
+    const { documents, opened } = openedDocuments();
+    rows = new ShownRows({ documents });
+    ({ page } = rows);
+    const read = (ts: number, path: string) => ({
+      ts,
+      type: 'ask' as const,
+      ask: 'tool' as const,
+      isAnswered: true,
+      text: JSON.stringify({ tool: 'readFile', path, startLine: ts })
+    });
+    await rows.show(read(2, 'old/a.py'), read(20, 'old/a.py'));
+    await page.settle(() =>
+      page.publish({
+        type: 'taskHistoryItemUpdated',
+        taskHistoryItem: anItem({
+          id: 't',
+          renames: [
+            { old: 'old/a.py', new: 'old/b.py', ts: 10 },
+            { old: 'old', new: 'new', ts: 11 }
+          ]
+        })
+      })
+    );
+    expect(rows.row(2).textContent).toContain('new/b.py, from line 2');
+    expect(rows.row(20).textContent).toContain('old/a.py, from line 20');
+    await rows.click('new/b.py, from line 2');
+    await page.settle(() => page.answer('findFile', null, true));
+    expect(page.sent('findFile')).toMatchObject([{ path: 'new/b.py' }]);
+    expect(opened).toEqual(['new/b.py']);
+  });
+
   it('should open the file, and say when there is none', async () => {
     page.dispose();
-    const { documents, opened } = openedDocuments('a.py');
+    const { documents, opened } = openedDocuments();
     rows = new ShownRows({ documents });
     ({ page } = rows);
     const tool = (path: string) => ({
@@ -91,9 +147,10 @@ describe('rows of tools', () => {
     });
     await rows.show(tool('a.py'), { ...tool('gone.py'), ts: 3 });
     await rows.click('a.py');
+    await page.settle(() => page.answer('findFile', null, true));
     expect(opened).toEqual(['a.py']);
     await rows.click('gone.py');
-    await page.settle();
+    await page.settle(() => page.answer('findFile', null, false));
     expect(opened).toEqual(['a.py']);
     expect(rows.row(3).textContent).toContain('gone.py is not there any more.');
   });

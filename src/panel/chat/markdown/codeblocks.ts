@@ -1,3 +1,5 @@
+import { DRAWN } from './diagrams';
+
 /**
  * A piece of code in a rendered text, and where its buttons go.
  */
@@ -9,19 +11,32 @@ export interface ICodeBlock {
    * As the text names it; empty if it does not.
    */
   readonly language: string;
+
+  /**
+   * What is around the code and its buttons, the code, and what is below it.
+   */
+  readonly frame: HTMLElement;
+  readonly pre: HTMLElement;
+  readonly foot: HTMLElement;
 }
 
 const FRAME = 'jp-hdspAgent-code';
 const TOOLS = 'jp-hdspAgent-code-tools';
+const FOOT = 'jp-hdspAgent-code-foot';
 
 /**
  * The pieces of code in a rendered text, each in a frame with room for buttons.
  */
 export function codeBlocksOf(node: HTMLElement): readonly ICodeBlock[] {
   return [...node.querySelectorAll('pre')]
-    .filter(pre => pre.querySelector(':scope > code') !== null)
+    .filter(
+      pre =>
+        pre.querySelector(':scope > code') !== null &&
+        pre.closest(DRAWN) === null
+    )
     .map(pre => ({
-      host: roomOf(pre),
+      ...roomOf(pre),
+      pre,
       code: (pre.textContent ?? '').replace(/\n$/, ''),
       language:
         /(?:^|\s)language-(\S+)/.exec(
@@ -30,21 +45,27 @@ export function codeBlocksOf(node: HTMLElement): readonly ICodeBlock[] {
     }));
 }
 
-function roomOf(pre: HTMLPreElement): HTMLElement {
-  const frame = pre.parentElement;
-  const before = frame?.matches(`.${FRAME}`)
-    ? frame.querySelector<HTMLElement>(`:scope > .${TOOLS}`)
-    : null;
-  if (before) {
-    return before;
+function roomOf(
+  pre: HTMLPreElement
+): Pick<ICodeBlock, 'frame' | 'host' | 'foot'> {
+  const parent = pre.parentElement;
+  if (parent?.matches(`.${FRAME}`)) {
+    const host = parent.querySelector<HTMLElement>(`:scope > .${TOOLS}`);
+    const foot = parent.querySelector<HTMLElement>(`:scope > .${FOOT}`);
+    if (host && foot) {
+      return { frame: parent, host, foot };
+    }
   }
-  const around = document.createElement('div');
-  around.className = FRAME;
-  const tools = document.createElement('div');
-  tools.className = TOOLS;
-  pre.replaceWith(around);
+  const [frame, host, foot] = [made(FRAME), made(TOOLS), made(FOOT)] as const;
+  pre.replaceWith(frame);
   // Wide code is scrolled, with the keyboard too.
   pre.tabIndex = 0;
-  around.append(tools, pre);
-  return tools;
+  frame.append(host, pre, foot);
+  return { frame, host, foot };
+}
+
+function made(className: string): HTMLElement {
+  const node = document.createElement('div');
+  node.className = className;
+  return node;
 }

@@ -7,7 +7,11 @@ import type { IMarkdownBlocks } from './blocks';
 import { isOpenFence, markdownBlocks } from './blocks';
 import { codeBlocksOf } from './codeblocks';
 import type { ICodeBlock } from './codeblocks';
+import { CodeFold } from './codefold';
 import { CodeTools } from './codetools';
+import { diagramsOf } from './diagrams';
+import type { IDiagram } from './diagrams';
+import { DiagramTools } from './diagramtools';
 import { LiveBlock } from './liveblock';
 
 /**
@@ -35,6 +39,7 @@ export function Markdown({
           key={index}
           text={block}
           isGrowing={isGrowing && index === blocks.length - 1}
+          wasGrowing={!isWhole}
         />
       ))}
     </div>
@@ -80,19 +85,21 @@ const FENCE = /^\s*[`~]{3,}[^\n]*\n?/;
  */
 const MarkdownBlock = React.memo(function MarkdownBlock({
   text,
-  isGrowing
+  isGrowing,
+  wasGrowing
 }: {
   text: string;
   isGrowing: boolean;
+  wasGrowing: boolean;
 }): JSX.Element {
   const host = React.useRef<HTMLDivElement>(null);
   const isPlain =
     isGrowing && (text.length > LONGEST_LIVE || isOpenFence(text));
   const isCode = isPlain && FENCE.test(text);
-  const codes = useLiveBlock(host, text, isGrowing, isPlain);
+  const framed = useLiveBlock(host, text, isGrowing, isPlain);
   return (
     <div className="jp-hdspAgent-markdown-block">
-      <div ref={host} hidden={isPlain || codes === null} />
+      <div ref={host} hidden={isPlain || framed === null} />
       {isCode && (
         <pre className="jp-hdspAgent-markdown-growing">
           <GrowingText text={text.replace(FENCE, '')} />
@@ -103,15 +110,25 @@ const MarkdownBlock = React.memo(function MarkdownBlock({
           <GrowingText text={text} />
         </div>
       )}
-      {!isPlain && codes === null && (
+      {!isPlain && framed === null && (
         <div className="jp-hdspAgent-markdown-source">{text}</div>
       )}
       {!isGrowing &&
-        codes?.map(({ host, code, language }, index) =>
+        framed?.codes.map((block, index) => (
+          <React.Fragment key={index}>
+            {createPortal(
+              <CodeTools code={block.code} language={block.language} />,
+              block.host
+            )}
+            <CodeFold block={block} startsOpen={wasGrowing} />
+          </React.Fragment>
+        ))}
+      {!isGrowing &&
+        framed?.diagrams.map((diagram, index) =>
           createPortal(
-            <CodeTools code={code} language={language} />,
-            host,
-            String(index)
+            <DiagramTools diagram={diagram} />,
+            diagram.host,
+            `diagram ${index}`
           )
         )}
     </div>
@@ -119,16 +136,24 @@ const MarkdownBlock = React.memo(function MarkdownBlock({
 });
 
 /**
- * The code in a block that is rendered into a host; `null` before it is.
+ * What of a rendered block has buttons.
+ */
+interface IFramed {
+  readonly codes: readonly ICodeBlock[];
+  readonly diagrams: readonly IDiagram[];
+}
+
+/**
+ * What has buttons in a block that is rendered into a host; `null` before it is.
  */
 function useLiveBlock(
   host: React.RefObject<HTMLDivElement>,
   text: string,
   isGrowing: boolean,
   isPlain: boolean
-): readonly ICodeBlock[] | null {
+): IFramed | null {
   const { blocks } = useChat();
-  const [codes, setCodes] = React.useState<readonly ICodeBlock[] | null>(null);
+  const [framed, setFramed] = React.useState<IFramed | null>(null);
   const live = React.useRef<LiveBlock | null>(null);
   React.useLayoutEffect(() => {
     if (host.current === null) {
@@ -137,7 +162,8 @@ function useLiveBlock(
     const block = new LiveBlock({
       host: host.current,
       blocks,
-      onShown: node => setCodes(codeBlocksOf(node))
+      onShown: node =>
+        setFramed({ codes: codeBlocksOf(node), diagrams: diagramsOf(node) })
     });
     live.current = block;
     return () => block.dispose();
@@ -145,10 +171,10 @@ function useLiveBlock(
   React.useLayoutEffect(() => {
     if (isPlain) {
       // What was rendered of it is behind by now.
-      setCodes(null);
+      setFramed(null);
     } else {
       live.current?.update(text, isGrowing);
     }
   }, [text, isGrowing, isPlain, blocks]);
-  return codes;
+  return framed;
 }

@@ -34,7 +34,9 @@ export function useAskState(message: ClineMessage): AskState {
     return 'preparing';
   }
   if (message.isAnswered !== undefined) {
-    return message.isAnswered ? 'done' : stateOfRefused(message);
+    return message.isAnswered && !message.failure
+      ? 'done'
+      : stateOfRefused(message);
   }
   return isPending ? 'waiting' : 'unknown';
 }
@@ -60,14 +62,14 @@ export function AskBadge({ state }: { state: AskState }): JSX.Element | null {
 }
 
 /**
- * Why something failed before anybody could be asked about it.
+ * Why something failed, before anybody could be asked about it or afterwards.
  */
 export function AskFailure({
-  message: { failure, isAnswered }
+  message: { failure }
 }: {
   message: ClineMessage;
 }): JSX.Element | null {
-  return failure && isAnswered === false ? (
+  return failure ? (
     <p className="jp-hdspAgent-chat-failure">
       <Unseen text={failure.split(NEXT_SENTENCE)[0]} />
     </p>

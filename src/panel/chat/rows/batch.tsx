@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { usePresentPath } from '../../renames';
+import { plainName } from '../../unseen';
 import { Diff, DiffStats } from '../diff';
 import { Fold } from '../fold';
 import { PlaceLink } from '../placelink';
@@ -9,6 +11,7 @@ import type { Tool } from './toolwords';
  * Several files a tool is used on at once.
  */
 export function Batch({ id, tool }: { id: string; tool: Tool }): JSX.Element {
+  const present = usePresentPath();
   return (
     <ul className="jp-hdspAgent-batch">
       {tool.batchDiffs?.map(({ key, path, diffStats, diffs, content }) => (
@@ -17,7 +20,8 @@ export function Batch({ id, tool }: { id: string; tool: Tool }): JSX.Element {
             id={`${id}:${key}`}
             summary={
               <>
-                {path} {diffStats && <DiffStats {...diffStats} />}
+                {plainName(present(path))}{' '}
+                {diffStats && <DiffStats {...diffStats} />}
               </>
             }
           >

@@ -8,7 +8,7 @@ import { Fold } from '../fold';
 import { useParts } from '../parts';
 import { Pictures } from '../pictures';
 import { readJson } from '../readjson';
-import { AskBadge, useAskState } from './askstate';
+import { AskBadge, AskFailure, useAskState } from './askstate';
 import type { IRowContent } from './content';
 import { RowHead } from './rowhead';
 
@@ -39,6 +39,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
       >
         <AskBadge state={state} />
       </RowHead>
+      <AskFailure message={message} />
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}

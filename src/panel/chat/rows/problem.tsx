@@ -1,6 +1,9 @@
 import { bugIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import { errorText } from '../../../errors';
+import { named } from '../../asks/answers';
+import { useAction } from '../../header/useaction';
 import { usePanel } from '../../services';
 import { CopyButton } from '../copybutton';
 import { Fold } from '../fold';
@@ -40,6 +43,7 @@ export function ProblemRow({ message }: IRowContent): JSX.Element {
           {trans.__('Open the settings')}
         </button>
       )}
+      <SaveDetails ts={message.ts} />
       {details && (
         <Fold id={`${message.ts}:details`} summary={trans.__('Details')}>
           <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
@@ -49,4 +53,59 @@ export function ProblemRow({ message }: IRowContent): JSX.Element {
       )}
     </div>
   );
+}
+
+/**
+ * Saves what a report of this error needs; the server leaves keys out.
+ */
+function SaveDetails({ ts }: { ts: number }): JSX.Element {
+  const { client, store, trans } = usePanel();
+  const { isBusy, error, run } = useAction();
+  const save = () =>
+    void run(async () => {
+      const details = await client.request({
+        type: 'errorDetails',
+        messageTs: ts,
+        ...named(store.state?.currentTaskId ?? null)
+      });
+      Private.download(details, `hdsp-agent-error-${ts}.json`);
+    });
+  return (
+    <>
+      <button
+        className="jp-hdspAgent-button"
+        title={trans.__(
+          'Saves what a bug report needs as a file, without keys'
+        )}
+        aria-disabled={isBusy}
+        onClick={save}
+      >
+        {trans.__('Save details')}
+      </button>
+      {error && (
+        <span className="jp-hdspAgent-chat-trouble" role="alert">
+          {errorText(trans, error)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * Save something as a file where the browser puts downloads.
+   */
+  export function download(content: unknown, name: string): void {
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' })
+    );
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(url);
+  }
 }

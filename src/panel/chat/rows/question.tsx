@@ -63,7 +63,7 @@ export function MistakesRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
   return (
     <Asked message={message} speaker={trans.__('The agent does not get on')}>
-      {() => <p>{mistakesText(message.text, trans)}</p>}
+      {() => <p>{mistakesText(message, trans)}</p>}
     </Asked>
   );
 }

@@ -75,6 +75,17 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
   );
 }
 
+/**
+ * Whether a message says nothing but what it took to ask the model.
+ */
+export function isFigures(message: ClineMessage | undefined): boolean {
+  if (message?.say !== 'api_req_started') {
+    return false;
+  }
+  const info = readJson<ClineApiReqInfo>(message.text);
+  return info?.tokensOut !== undefined && !info.cancelReason;
+}
+
 function cancelText(
   { cancelReason, streamingFailedMessage }: Partial<ClineApiReqInfo>,
   { isBegun, isTold }: { isBegun: boolean; isTold: boolean },

@@ -2,9 +2,11 @@ import * as React from 'react';
 
 import { modeName } from '../../../settings/headings';
 import { useStore } from '../../hooks';
+import { usePresentPath } from '../../renames';
 import { usePanel } from '../../services';
+import { plainName } from '../../unseen';
 import { BoundedText } from '../boundedtext';
-import { Diff, DiffStats } from '../diff';
+import { Diff, DiffStats, addedLines } from '../diff';
 import { PlaceLink } from '../placelink';
 import { readJson } from '../readjson';
 import { AskBadge, AskFailure, useAskState } from './askstate';
@@ -36,7 +38,10 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
     <div className="jp-hdspAgent-chat-tool" data-state={state}>
       <RowHead icon={toolIcon(tool.tool)} words={words}>
         <ToolPlace tool={tool} cellId={message.notebook?.cellId} />
-        {tool.diffStats && <DiffStats {...tool.diffStats} />}
+        {/* What failed or was denied has changed nothing. */}
+        {tool.diffStats && state !== 'failed' && state !== 'denied' && (
+          <DiffStats {...tool.diffStats} />
+        )}
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
@@ -58,6 +63,7 @@ function ToolPlace({
 }): JSX.Element | null {
   const { store, trans } = usePanel();
   const modes = useStore(store, ({ state }) => state?.customModes);
+  const present = usePresentPath();
   const { path, startLine, regex, query, filePattern, mode } = tool;
   const sought = regex ?? query ?? tool.searchPattern;
   const name = tool.skill ?? tool.command;
@@ -75,7 +81,8 @@ function ToolPlace({
           cellId={cellId}
           isOutside={tool.isOutsideWorkspace || isFolder(tool)}
         >
-          {startLine ? trans.__('%1, from line %2', path, startLine) : path}
+          {startLine &&
+            trans.__('%1, from line %2', plainName(present(path)), startLine)}
         </PlaceLink>
       )}
       {name && !path && (
@@ -139,7 +146,7 @@ function ToolBody({
   switch (tool.tool) {
     case 'newFileCreated':
       return tool.content ? (
-        <Diff id={`${id}:diff`} text={asAdded(tool.content)} />
+        <Diff id={`${id}:diff`} text={addedLines(tool.content)} />
       ) : null;
     case 'updateTodoList':
       return <Checklist items={parseChecklist(tool)} />;
@@ -187,12 +194,4 @@ function isFolder({ tool }: Tool): boolean {
     tool === 'searchFiles' ||
     tool === 'codebaseSearch'
   );
-}
-
-function asAdded(content: string): string {
-  return content
-    .replace(/\n$/, '')
-    .split('\n')
-    .map(line => `+${line}`)
-    .join('\n');
 }

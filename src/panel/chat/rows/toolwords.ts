@@ -171,18 +171,29 @@ export function viewWords(
 ): string | undefined {
   const [, part, cells] =
     /^(outline|cells|outputs)(?:: (.+))?$/.exec(view ?? '') ?? [];
+  if (cells && !/^[\d, -]+$/.test(cells)) {
+    // Older messages name cells by ids, which say nothing to a person.
+    return undefined;
+  }
+  const isOne = cells !== undefined && /^\d+$/.test(cells);
   switch (part) {
     case 'outline':
       return cells
-        ? trans.__('Its outline, cells %1', cells)
+        ? isOne
+          ? trans.__('Its outline, cell %1', cells)
+          : trans.__('Its outline, cells %1', cells)
         : trans.__('Its outline');
     case 'cells':
       return cells
-        ? trans.__('Its cells %1', cells)
+        ? isOne
+          ? trans.__('Its cell %1', cells)
+          : trans.__('Its cells %1', cells)
         : trans.__('All its cells');
     case 'outputs':
       return cells
-        ? trans.__('Its cells %1, with their outputs', cells)
+        ? isOne
+          ? trans.__('Its cell %1, with its outputs', cells)
+          : trans.__('Its cells %1, with their outputs', cells)
         : trans.__('All its cells, with their outputs');
     default:
       return view;

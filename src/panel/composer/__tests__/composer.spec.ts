@@ -74,6 +74,25 @@ describe('Composer', () => {
       ]);
     });
 
+    it.each([
+      ['api_req_failed', 'Say something, and the model is asked again.'],
+      ['mistake_limit_reached', 'Say what it should do differently.'],
+      ['completion_result', 'Say what to do next.'],
+      ['resume_task', 'Say how to go on.']
+    ] as const)('should say what sending does beside %s', async (ask, says) => {
+      page.begin({
+        ...WORKING,
+        currentTaskStatus: 'idle',
+        clineMessages: [{ ts: 5, type: 'ask', ask }]
+      });
+      expect(field().placeholder).toBe(says);
+      type('Shorter, please');
+      await page.settle(() => page.button('Send').click());
+      expect(page.sent('askResponse')).toMatchObject([
+        { messageTs: 5, askResponse: 'messageResponse' }
+      ]);
+    });
+
     it('should never answer a question that asks for an approval', async () => {
       page.begin({
         ...WORKING,

@@ -28,7 +28,10 @@ describe('files that go along', () => {
     Object.assign(event, properties);
     await page.during(async () => {
       page.field.dispatchEvent(event);
-      await new Promise(resolve => setTimeout(resolve, 100));
+      // In small steps: a file is read in several.
+      for (let step = 0; step < 20; step++) {
+        await new Promise(resolve => setTimeout(resolve, 5));
+      }
     });
     return event;
   }

@@ -101,6 +101,8 @@ describe('the pickers', () => {
       'work (m)',
       'forbidden',
       '',
+      'Pin to Top',
+      'One Profile for All Modes',
       'Set Up Models…'
     ]);
     expect(entries()[4].getAttribute('aria-disabled')).toBe('true');
@@ -108,6 +110,62 @@ describe('the pickers', () => {
     expect(page.sent('loadApiConfiguration')).toMatchObject([
       { text: 'plain' }
     ]);
+  });
+
+  it('should pin a profile, and take a pin back', async () => {
+    page.begin(PROFILES);
+    const profiles = ['plain', 'work', 'forbidden', 'pinned'];
+    for (const name of ['work', 'pinned']) {
+      await page.settle(() => page.button('Model profile: work').click());
+      await choose('Pin to Top');
+      const [, pins] = document.querySelectorAll('.lm-Menu');
+      const items = [...pins.querySelectorAll<HTMLElement>('.lm-Menu-item')];
+      expect(
+        items.map(node => [
+          node.querySelector('.lm-Menu-itemLabel')?.textContent,
+          node.getAttribute('aria-checked')
+        ])
+      ).toEqual(profiles.map(name => [name, String(name === 'pinned')]));
+      const press = (keyCode: number) =>
+        pins.dispatchEvent(new KeyboardEvent('keydown', { keyCode }));
+      for (let down = profiles.indexOf(name); down > 0; down--) {
+        await page.settle(() => press(DOWN));
+      }
+      await page.settle(() => press(ENTER));
+      expect(document.querySelectorAll('.lm-Menu')).toHaveLength(0);
+    }
+    expect(page.sent('toggleApiConfigPin')).toMatchObject([
+      { text: 'work' },
+      { text: 'pinned' }
+    ]);
+  });
+
+  it('should keep one profile for all modes, and let each have its own', async () => {
+    page.begin(PROFILES);
+    const lock = async () => {
+      await page.settle(() => page.button('Model profile: work').click());
+      await choose('One Profile for All Modes');
+    };
+    await lock();
+    page.publish({
+      type: 'profilesUpdated',
+      listApiConfig: PROFILES.listApiConfigMeta!,
+      currentApiConfigName: 'work',
+      lockApiConfigAcrossModes: true
+    });
+    await page.settle();
+    await lock();
+    expect(page.sent('lockApiConfigAcrossModes')).toMatchObject([
+      { bool: true },
+      { bool: false }
+    ]);
+    await page.settle(() =>
+      page.answer('lockApiConfigAcrossModes', {
+        code: 'nothing_known',
+        message: 'Not here.'
+      })
+    );
+    expect(page.trouble).toBe('Not here.');
   });
 
   it('should offer only what there is to attach', async () => {

@@ -3,6 +3,7 @@ import type { ExtensionState, ProfileEntry } from '../../../generated/wire';
 import type { KeyCheckView } from '../../../generated/rest';
 import { anItem } from '../../header/__tests__/conversations';
 import { RestServer, refusal } from '../../history/__tests__/restserver';
+import { embedded } from '../../localmodel/__tests__/embedded';
 
 const STORAGE = { available: true, code: 'ok', message: '' };
 
@@ -90,6 +91,7 @@ describe('FirstRun', () => {
       ]
     }));
     rest.answers.set('GET history', () => ({ taskHistory: [], total: 0 }));
+    rest.answers.set('GET local-models', () => embedded());
     tried({ verdict: 'accepted' });
   });
 
@@ -287,6 +289,27 @@ describe('FirstRun', () => {
         'POST profiles {"name":"Anthropic"}',
         'PUT secrets/Anthropic/apiKey {"value":"sk-1"}',
         'PATCH profiles/Anthropic {"settings":{"apiProvider":"anthropic"}}'
+      ]);
+    });
+
+    it('should begin with the provider of which only the key is missing', async () => {
+      const mine = aProfile({ apiProvider: 'anthropic' });
+      profiles = [mine];
+      const secretStatus = { storage: STORAGE, secrets: [] };
+      page.begin(using(mine, { secretStatus }));
+      await settle();
+      expect(text()).toContain('The key for the model is missing');
+      const chosen = page.find('.jp-hdspAgent-setup-form select');
+      expect((chosen as HTMLSelectElement).value).toBe('anthropic');
+      fill('input[type="password"]', 'sk-1');
+      await settle(() => page.button('Next').click());
+      expect(text()).not.toContain('The key for the model is missing');
+      expect(document.activeElement?.textContent).toBe(
+        'Step 2 of 2: which model of Anthropic'
+      );
+      expect(changes()).toEqual([
+        'PUT secrets/work/apiKey {"value":"sk-1"}',
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic"}}'
       ]);
     });
 

@@ -1,7 +1,8 @@
-import { Notification } from '@jupyterlab/apputils';
+import { Clipboard, Notification } from '@jupyterlab/apputils';
 
 import { CommandIDs } from '../../../commands/ids';
 import { OpenedPanel } from '../../__tests__/openedpanel';
+import { RestServer } from '../../history/__tests__/restserver';
 import { HEADER_COMMANDS, addHeaderCommands } from '../commands';
 import { anItem, anOpenTask, showing } from './conversations';
 
@@ -46,6 +47,26 @@ describe('addHeaderCommands', () => {
       const { args } = await page.commands.describedBy(id);
       expect(args).toMatchObject({ type: 'object' });
     }
+  });
+
+  it('should copy what a conversation began with, without what went along', async () => {
+    const rest = new RestServer();
+    const copied = jest
+      .spyOn(Clipboard, 'copyToSystem')
+      .mockImplementation(() => undefined);
+    rest.answers.set('GET history/b', () =>
+      anItem({
+        id: 'b',
+        task: 'Plot it\n\n<attachment kind="file" path="a.py" label="a.py">\nx\n</attachment>'
+      })
+    );
+    begin('a');
+    await page.during(() =>
+      page.commands.execute(CommandIDs.copyRequest, { taskId: 'b' })
+    );
+    expect(copied).toHaveBeenCalledWith('Plot it');
+    copied.mockRestore();
+    rest.dispose();
   });
 
   it('should go from one conversation to the next, around the ends', async () => {

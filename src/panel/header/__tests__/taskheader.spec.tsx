@@ -73,12 +73,13 @@ describe('TaskHeader', () => {
 
   it('should open the notebook, follow its new name, and say when it is gone', async () => {
     page.dispose();
-    const { documents, opened } = openedDocuments('new.ipynb');
+    const { documents, opened } = openedDocuments();
     page = new OpenedPanel({ documents });
     const button = () =>
       page.find('.jp-hdspAgent-task-notebook') as HTMLElement;
     page.begin(showing(anItem({ notebook: { path: 'old.ipynb' } })));
-    await page.settle(() => button().click());
+    page.act(() => button().click());
+    await page.settle(() => page.answer('findFile', null, false));
     expect(opened).toEqual([]);
     expect(page.find('.jp-hdspAgent-task')?.textContent).toContain(
       'old.ipynb is not there any more.'
@@ -91,7 +92,12 @@ describe('TaskHeader', () => {
     expect(page.find('.jp-hdspAgent-task')?.textContent).not.toContain(
       'not there'
     );
-    await page.settle(() => button().click());
+    page.act(() => button().click());
+    await page.settle(() => page.answer('findFile', null, true));
+    expect(page.sent('findFile')).toMatchObject([
+      { path: 'old.ipynb' },
+      { path: 'new.ipynb' }
+    ]);
     expect(opened).toEqual(['new.ipynb']);
   });
 
@@ -308,6 +314,7 @@ describe('TaskHeader', () => {
         'Favorite Conversation',
         'Go On in a Copy',
         'Export',
+        'Copy What Was Asked For',
         'Close Conversation',
         'Delete Conversation…'
       ]);

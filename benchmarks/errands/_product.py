@@ -1,0 +1,154 @@
+"""The product: the agent as a person has it whose profile is the embedded model, with everything approved."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from hdsp_agent.agent import AskNotOpen, TaskManager, TaskRequest, build_agent
+from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
+from hdsp_agent.local import LocalModels
+from hdsp_agent.messages import ClineMessage, TaskId
+from hdsp_agent.persistence import FileStore
+
+from ._arm import MOST_REQUESTS, MOST_TOKENS, Done
+from ._scene import Scene
+
+__all__ = ["do_with_the_product"]
+
+_ALLOWED: Final[dict[str, JsonValue]] = {
+    "autoApprovalEnabled": True,
+    "alwaysAllowReadOnly": True,
+    "alwaysAllowWrite": True,
+    "alwaysAllowRunCells": True,
+    "alwaysAllowExecute": True,
+    "alwaysAllowModeSwitch": True,
+    "alwaysAllowSubtasks": True,
+    "allowedMaxRequests": MOST_REQUESTS,
+}
+_YES: Final = frozenset({"tool", "command", "use_mcp_server"})
+_NOTHING_MORE: Final = "Do as you think best."
+_LOOK_SECONDS: Final = 0.05
+_MOST_TEXT: Final = 1500
+
+
+async def do_with_the_product(scene: Scene, models: LocalModels) -> Done:
+    """Do the errand as a task of the agent."""
+    home = scene.folder.with_name(f"{scene.folder.name}-home")
+    async with _agent(home, scene, models) as (manager, store):
+        request = TaskRequest(scene.errand.words, notebook=scene.about, workspace=str(scene.folder))
+        task_id = await manager.start(request)
+        done = Done()
+        try:
+            await _until_it_ends(manager, store, task_id, done)
+        finally:
+            if manager.opened(task_id) is not None:
+                await manager.close(task_id)
+            await _look_back(store, task_id, done)
+        return done
+
+
+@asynccontextmanager
+async def _agent(home: Path, scene: Scene, models: LocalModels) -> AsyncIterator[tuple[TaskManager, FileStore]]:
+    policy = OperatorPolicy()
+    config, store = ContextProxy(home, policy, SecretStore(home, policy)), FileStore(home)
+    async with AsyncExitStack() as stack:
+        await config.start()
+        stack.push_async_callback(config.stop)
+        await config.profiles.update(config.profiles.current.id, {"apiProvider": "local"})
+        await store.start()
+        stack.push_async_callback(store.stop)
+        manager = build_agent(
+            config, store, workspace=scene.folder, overrides=_ALLOWED, notebooks=scene.notebooks, local=models
+        )
+        stack.push_async_callback(manager.stop)
+        yield manager, store
+
+
+async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId, done: Done) -> None:
+    """Say yes to all, and to a question that the agent should decide; until there is an answer, or no going on."""
+    answered: set[int] = set()
+    while (task := manager.opened(task_id)) is not None:
+        await asyncio.sleep(_LOOK_SECONDS)
+        question = task.dialogue.asks.newest()
+        if question is None:
+            if await _tokens(store, task_id) >= MOST_TOKENS:
+                done.ended = f"no answer within {MOST_TOKENS} tokens"
+                return
+            continue
+        if question.ts in answered:
+            continue
+        answered.add(question.ts)
+        if question.ask not in _YES and question.ask != "followup":
+            if question.ask != "completion_result":
+                done.ended = f"{question.ask}: {(question.text or '')[:200]}"
+            return
+        try:
+            if question.ask in _YES:
+                await manager.answer(task_id, question.ts, "yesButtonClicked")
+            else:
+                await manager.answer(task_id, question.ts, "messageResponse", _NOTHING_MORE)
+        except AskNotOpen:
+            continue
+
+
+async def _messages(store: FileStore, task_id: TaskId) -> list[ClineMessage]:
+    reader = await store.view(task_id)
+    return [message async for message in reader.ui.iterate()]
+
+
+async def _tokens(store: FileStore, task_id: TaskId) -> int:
+    return sum(_written(message) for message in await _messages(store, task_id))
+
+
+def _written(message: ClineMessage) -> int:
+    if message.say != "api_req_started":
+        return 0
+    try:
+        told = json.loads(message.text or "{}")
+    except ValueError:
+        return 0
+    return int(told.get("tokensOut") or 0)
+
+
+async def _look_back(store: FileStore, task_id: TaskId, done: Done) -> None:
+    """What was said, and what it took."""
+    messages = await _messages(store, task_id)
+    done.requests = sum(message.say == "api_req_started" for message in messages)
+    done.tokens = sum(map(_written, messages))
+    results = [one.text or "" for one in messages if "completion_result" in (one.say, one.ask) and one.text]
+    words = [one.text or "" for one in messages if one.say == "text" and one.text]
+    done.answer = (results or words[1:] or [""])[-1]
+    reader = await store.view(task_id)
+    async for record in reader.api.iterate():
+        content = record.content
+        if isinstance(content, str):
+            done.transcript.append(f"{str(record.role).upper()}: {content[:_MOST_TEXT]}")
+            continue
+        for block in content:
+            done.transcript.append(_told(str(record.role), {**block}))
+    done.transcript += [
+        f"SHOWN {message.say}: {(message.text or '')[:300]}"
+        for message in messages
+        if message.say in ("error", "completion_result", "api_req_retried", "rooignore_error")
+    ]
+
+
+def _told(role: str, block: dict[str, JsonValue]) -> str:
+    match block.get("type"):
+        case "tool_use":
+            return f"  CALL {block.get('name')} {json.dumps(block.get('input'), ensure_ascii=False)}"
+        case "tool_result":
+            content = block.get("content")
+            text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+            return f"  RESULT {text[:_MOST_TEXT]}"
+        case "text":
+            return f"{role.upper()}: {str(block.get('text'))[:_MOST_TEXT]}"
+        case kind:
+            return f"{role.upper()}: [{kind}]"

@@ -1,0 +1,173 @@
+"""What a small model sees: little, in a form it knows, and never more than its window holds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from ...config import GlobalSettings
+from ...messages import ApiMessage, JsonObject
+from ...providers import ModelRequest, model_info
+from ...tools.compound import Surroundings
+from .._context import PlainContext
+from .._conversation import Conversation
+from .._ports import Situation
+from ._examples import OTHER_NOTEBOOK, examples
+from ._guard import next_step
+from ._prompt import lite_prompt
+from ._since import is_surroundings, is_words, plain_words, since_asked, surroundings_in
+
+__all__ = ["LiteContext", "Seen"]
+
+Seen = Callable[[Situation], Awaitable[Surroundings | str | None]]
+"""How things are around the task's notebook."""
+
+_LONGEST_ANSWER: Final = 500
+_LEAST_WINDOW: Final = 4_096
+_CHARACTERS_A_TOKEN: Final = 3.0
+"""Fewer than code and English have: too much room is no harm."""
+_KEPT: Final = 0.6
+"""Of the room, once something had to go: the beginning then stays as it is for a while, and with it the cache."""
+_GO_ON: Final = "Go on."
+_REMINDER: Final = "Person: {words}"
+_MOST_WORDS: Final = 300
+
+
+class LiteContext:
+    """See ``ContextPort``."""
+
+    def __init__(
+        self, conversation: Conversation, plain: PlainContext, *, settings: Callable[[], GlobalSettings], seen: Seen
+    ) -> None:
+        self._conversation = conversation
+        self._plain = plain
+        self._settings = settings
+        self._seen = seen
+        self._told: Surroundings | None = None
+        self._anew = True
+        self._left_out = 0
+
+    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+        """How things are, when the person has spoken: the first time all of it, then what is different."""
+        if not spoken:
+            return None
+        seen = await self._seen(situation)
+        if seen is None:
+            return None
+        if isinstance(seen, str):
+            text = seen
+        else:
+            text = seen.told_anew(None if self._anew else self._told)
+            self._told, self._anew = seen, False
+        return f"<environment_details>\n{text}\n</environment_details>"
+
+    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request, with the tools that may be called next."""
+        history = await self._plain.history()
+        system = await self._conversation.mask(lite_prompt(situation.mode, self._settings(), situation.tools))
+        shown = examples([tool.name for tool in situation.tools])
+        messages = [_plain(message) for message in history]
+        taken = len(system) + sum(_length(message) for message in shown)
+        room = (self._window(situation) - _LONGEST_ANSWER) * _CHARACTERS_A_TOKEN - taken
+        since = since_asked(history)
+        step = next_step(
+            situation.tools,
+            since,
+            self._told.code_cells if self._told is not None else None,
+            strict=situation.provider is not None and situation.provider.api_provider == "local",
+        )
+        fitting = self._fitting(messages, history, room)
+        if step.ends and since.calls and since.words:
+            fitting = _told_more(fitting, _REMINDER.format(words=since.words[:_MOST_WORDS]))
+        elif step.hint is not None:
+            fitting = _told_more(fitting, step.hint)
+        return ModelRequest(
+            system=system,
+            messages=[*shown, *(_begun(fitting) if shown else fitting)],
+            tools=step.tools,
+            tool_choice="any",
+            max_output=answer_tokens or step.tokens,
+            parallel_tools=False,
+            temperature=step.temperature,
+            cache_key=situation.task_id,
+        )
+
+    async def recover(self, situation: Situation, kind: str) -> bool:
+        """Hide the older half of what the model sees."""
+        self._anew = True
+        return await self._plain.recover(situation, kind)
+
+    def _window(self, situation: Situation) -> int:
+        provider = situation.provider
+        window = model_info(provider).context_window if provider is not None else None
+        return window or _LEAST_WINDOW
+
+    def _fitting(self, messages: list[ApiMessage], history: Sequence[ApiMessage], room: float) -> list[ApiMessage]:
+        """Without the oldest, if there is no room for all. What was left out once stays out."""
+        if self._left_out >= len(messages):
+            self._left_out = 0
+        if sum(_length(message) for message in messages[self._left_out :]) <= room:
+            return messages[self._left_out :]
+        begins = [at for at, message in enumerate(history) if _speaks(message)] or [0]
+        for begin in begins:
+            if begin > self._left_out and sum(_length(message) for message in messages[begin:]) <= room * _KEPT:
+                break
+        else:
+            begin = begins[-1]
+        self._left_out = begin
+        # The notebook as a whole was told of in what is gone: the next time all of it is told.
+        self._anew = True
+        kept = messages[begin:]
+        while len(kept) > 3 and sum(_length(message) for message in kept) > room:
+            # The oldest steps of a long turn: a call with its result.
+            del kept[1:3]
+        return kept
+
+
+def _plain(message: ApiMessage) -> ApiMessage:
+    """How things are before what the person says about them; calls and results as they are."""
+    content = message.content
+    blocks: Sequence[JsonObject] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if message.role != "user":
+        return message
+    results = [block for block in blocks if block.get("type") != "text"]
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    told = [surroundings_in(text) for text in texts if is_surroundings(text)]
+    said = [f"Person: {plain_words(text)}" for text in texts if is_words(text)]
+    automatic = [_GO_ON for text in texts if not is_surroundings(text) and not is_words(text)][:1]
+    new = [*results, *({"type": "text", "text": text} for text in [*told, *said, *(automatic if not said else [])])]
+    return message.model_copy(update={"content": new})
+
+
+def _told_more(messages: list[ApiMessage], text: str) -> list[ApiMessage]:
+    """With a word behind the last result: by then a small model thinks of that alone."""
+    last = messages[-1]
+    if last.role != "user" or isinstance(last.content, str):
+        return messages
+    more: JsonObject = {"type": "text", "text": text}
+    return [*messages[:-1], last.model_copy(update={"content": [*last.content, more]})]
+
+
+def _begun(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
+    """With a word in front that tells them from the examples."""
+    if not messages or messages[0].role != "user" or isinstance(messages[0].content, str):
+        return list(messages)
+    first: JsonObject = {"type": "text", "text": OTHER_NOTEBOOK}
+    return [messages[0].model_copy(update={"content": [first, *messages[0].content]}), *messages[1:]]
+
+
+def _speaks(message: ApiMessage) -> bool:
+    if message.role != "user":
+        return False
+    content = message.content
+    texts = [content] if isinstance(content, str) else [str(block.get("text", "")) for block in content]
+    return any(is_words(text) for text in texts)
+
+
+def _length(message: ApiMessage) -> int:
+    content = message.content
+    if isinstance(content, str):
+        return len(content)
+    return sum(
+        len(str(block.get("text") or block.get("content") or block.get("input") or "")) + 20 for block in content
+    )

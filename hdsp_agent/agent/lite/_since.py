@@ -1,0 +1,93 @@
+"""What was done since the person last spoke, as the history of the conversation has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from ...messages import JsonObject
+from ...tools import PastCall, SinceAsked
+
+__all__ = ["Said", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
+
+_SURROUNDINGS: Final = "<environment_details>"
+_SURROUNDINGS_END: Final = "</environment_details>"
+_WORDS: Final = re.compile(r"</?user_message>\n?")
+_BY_US: Final = ("[ERROR]", "[TASK RESUMPTION]", _SURROUNDINGS)
+
+
+class Said(Protocol):
+    """A message of the history."""
+
+    @property
+    def role(self) -> str:
+        """Whose it is."""
+
+    @property
+    def content(self) -> str | Sequence[JsonObject]:
+        """Its blocks."""
+
+
+def since_asked(messages: Sequence[Said]) -> SinceAsked:
+    """The person's last words and what followed. A call without a result is being made now and left out."""
+    begin = max((at for at, message in enumerate(messages) if _speaks(message)), default=0)
+    words: list[str] = []
+    surroundings = ""
+    calls: dict[str, JsonObject] = {}
+    done: list[PastCall] = []
+    for at, message in enumerate(messages[begin:]):
+        for block in _blocks(message):
+            text = str(block.get("text", ""))
+            match block.get("type"):
+                case "text" if is_surroundings(text):
+                    surroundings = surroundings_in(text)
+                case "text" if is_words(text) and message.role == "user" and at == 0:
+                    words.append(plain_words(text))
+                case "tool_use":
+                    calls[str(block.get("id"))] = block
+                case "tool_result" if (call := calls.get(str(block.get("tool_use_id")))) is not None:
+                    done.append(_past(call, block))
+    return SinceAsked("\n".join(words), surroundings, tuple(done))
+
+
+def is_surroundings(text: str) -> bool:
+    """Whether the text tells how things are."""
+    return text.startswith(_SURROUNDINGS)
+
+
+def is_words(text: str) -> bool:
+    """Whether the text is what a person said."""
+    return bool(text.strip()) and not text.startswith(_BY_US)
+
+
+def plain_words(text: str) -> str:
+    """What the person said, without the marks around it."""
+    return _WORDS.sub("", text).strip()
+
+
+def surroundings_in(text: str) -> str:
+    """How things are, without the marks around it."""
+    return text.removeprefix(_SURROUNDINGS).removesuffix(_SURROUNDINGS_END).strip("\n")
+
+
+def _speaks(message: Said) -> bool:
+    return message.role == "user" and any(
+        block.get("type") == "text" and is_words(str(block.get("text", ""))) for block in _blocks(message)
+    )
+
+
+def _blocks(message: Said) -> Sequence[JsonObject]:
+    content = message.content
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _past(call: JsonObject, result: JsonObject) -> PastCall:
+    given, content = call.get("input"), result.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    text = "\n".join(
+        str(part.get("text", "")) for part in parts if isinstance(part, dict) and part.get("type") == "text"
+    )
+    return PastCall(
+        str(call.get("name")), given if isinstance(given, dict) else {}, text, is_error=result.get("is_error") is True
+    )

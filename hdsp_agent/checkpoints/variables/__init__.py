@@ -1,0 +1,35 @@
+"""A kernel's variables: what they were, and the way back.
+
+``VariableCheckpoints`` is the door. What looks at variables and turns them into bytes runs in the kernel (``runtime``); here are
+the store, which knows its own manifests by a key no kernel sees, the plan of a restore, and the cells to run again for what
+cannot be kept.
+"""
+
+from __future__ import annotations
+
+from ._kernel import VariableKernel
+from ._limits import VariableLimits
+from ._manifest import ManifestId, VariableEntry, VariableGroup, VariableManifest, VariableStatus
+from ._plan import PlannedVariable, VariablePlan
+from ._rerun import Rerun, RerunCell
+from ._service import VariableCheckpoints, VariableReport
+from ._store import VariableStatistics, VariableStore, user_key
+
+__all__ = [
+    "ManifestId",
+    "PlannedVariable",
+    "Rerun",
+    "RerunCell",
+    "VariableCheckpoints",
+    "VariableEntry",
+    "VariableGroup",
+    "VariableKernel",
+    "VariableLimits",
+    "VariableManifest",
+    "VariablePlan",
+    "VariableReport",
+    "VariableStatistics",
+    "VariableStatus",
+    "VariableStore",
+    "user_key",
+]

@@ -1,0 +1,163 @@
+"""What going back to a manifest would do to the variables there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+from ...errors import Unsupported
+from ...wire import WireModel
+from ._manifest import Environment, ManifestId, RecordedRun, VariableEntry, VariableManifest
+from ._rerun import Rerun, rerun_for
+
+__all__ = ["PlannedVariable", "VariablePlan", "refuse_other_environment", "variable_plan"]
+
+
+class PlannedVariable(WireModel):
+    """One variable, and what would be done with it."""
+
+    name: str
+    type: str
+    action: Literal["keep", "load", "import", "remove", "keep_live", "lost", "leave"]
+    """``keep``: it is right already. ``keep_live``: it has no bytes, but it is still the same object; what was done with it
+    since is not undone. ``lost``: it has no bytes and is gone; cells have to run again for it."""
+    bytes: int = 0
+    why: str | None = None
+    assumed: bool = False
+    """When it was saved it was not looked at, because no cell had named it."""
+
+
+class VariablePlan(WireModel):
+    """What ``restore`` would do, now."""
+
+    target: ManifestId
+    before: ManifestId
+    """What the variables are now; going there undoes the restore."""
+    kernel_id: str
+    life: str
+    run: int
+    """Nothing may run between the plan and the restore."""
+    cold: bool
+    """Whether this is another life of the kernel than the one they were saved in."""
+    variables: tuple[PlannedVariable, ...]
+    bytes: int
+    """How much would be read."""
+    rerun: Rerun
+    """Cells for what is lost; they run only if the person agrees."""
+
+    def named(self, *actions: str) -> tuple[str, ...]:
+        """The names with one of these actions."""
+        return tuple(one.name for one in self.variables if one.action in actions)
+
+
+def refuse_other_environment(
+    target: VariableManifest, now: Environment, *, only: Collection[str] | None = None
+) -> None:
+    """Raise Unsupported where values could be read wrongly: another Python, or another major version of a library."""
+    then = target.environment
+    if (then.implementation, then.python) != (now.implementation, now.python):
+        raise Unsupported(
+            f"The variables were saved in {then.implementation} {then.python}, and this kernel is {now.implementation}"
+            f" {now.python}. Choose a kernel with {then.python}, or run the cells again.",
+            saved=f"{then.implementation} {then.python}",
+            kernel=f"{now.implementation} {now.python}",
+        )
+    used = {
+        library
+        for group in target.groups
+        if only is None or not set(only).isdisjoint(group.names)
+        for library in group.libraries
+    }
+    for library in sorted(used):
+        saved, here = then.libraries.get(library), now.libraries.get(library)
+        if saved is not None and here is None:
+            raise Unsupported(
+                f"The variables were saved with {library} {saved}, and this kernel has no {library}. Install it, or run the"
+                " cells again.",
+                library=library,
+            )
+        if saved is not None and here is not None and saved.partition(".")[0] != here.partition(".")[0]:
+            raise Unsupported(
+                f"The variables were saved with {library} {saved}, and this kernel has {library} {here}: another major"
+                " version may read them wrongly. Choose a kernel with the former, or run the cells again.",
+                library=library,
+            )
+
+
+def variable_plan(
+    target: VariableManifest,
+    current: VariableManifest,
+    runs: tuple[RecordedRun, ...],
+    *,
+    only: Collection[str] | None = None,
+    leave: Collection[str] = (),
+) -> VariablePlan:
+    """Compare two states of the variables, name by name. ``runs`` are those that led to the target."""
+    wanted = _wanted(target, only)
+    same_life = target.life == current.life
+    planned = [
+        _leave(name, entry) if name in leave else _there(name, entry, target, current, same_life)
+        for name, entry in target.variables.items()
+        if wanted is None or name in wanted
+    ]
+    planned += [
+        _leave(name, entry) if name in leave else _later(name, entry)
+        for name, entry in current.variables.items()
+        if name not in target.variables and (only is None or name in only)
+    ]
+    lost = {one.name for one in planned if one.action == "lost"}
+    loaded = {one.name for one in planned if one.action == "load"}
+    return VariablePlan(
+        target=target.id,
+        before=current.id,
+        kernel_id=current.kernel_id,
+        life=current.life,
+        run=current.run,
+        cold=not same_life,
+        variables=tuple(planned),
+        bytes=sum(group.bytes for group in target.groups if not loaded.isdisjoint(group.names)),
+        rerun=rerun_for(lost, runs, target.variables) if lost else Rerun(),
+    )
+
+
+def _wanted(target: VariableManifest, only: Collection[str] | None) -> set[str] | None:
+    """What shares objects with a wanted variable comes with it."""
+    if only is None:
+        return None
+    found = set(only)
+    for group in target.groups:
+        if not found.isdisjoint(group.names):
+            found.update(group.names)
+    return found
+
+
+def _there(
+    name: str, entry: VariableEntry, target: VariableManifest, current: VariableManifest, same_life: bool
+) -> PlannedVariable:
+    now = current.variables.get(name)
+    if entry.status == "module":
+        same = now is not None and now.status == "module" and now.why == entry.why
+        return PlannedVariable(name=name, type=entry.type, action="keep" if same else "import", why=entry.why)
+    group = target.group_of(name)
+    if group is None:
+        same = same_life and now is not None and now.number == entry.number and now.type == entry.type
+        return PlannedVariable(name=name, type=entry.type, action="keep_live" if same else "lost", why=entry.why)
+    known = current.group_of(name)
+    same = known is not None and known.names == group.names and known.digest == group.digest
+    return PlannedVariable(
+        name=name,
+        type=entry.type,
+        action="keep" if same else "load",
+        bytes=0 if same else group.bytes // len(group.names),
+        assumed=group.assumed,
+    )
+
+
+def _later(name: str, entry: VariableEntry) -> PlannedVariable:
+    if name.startswith("_"):
+        return PlannedVariable(name=name, type=entry.type, action="leave", why="a tool may have made it")
+    return PlannedVariable(name=name, type=entry.type, action="remove")
+
+
+def _leave(name: str, entry: VariableEntry) -> PlannedVariable:
+    return PlannedVariable(name=name, type=entry.type, action="leave")

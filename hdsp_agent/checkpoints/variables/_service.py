@@ -1,0 +1,292 @@
+"""Checkpoints of variables as the rest of the product uses them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from pydantic import ValidationError
+
+from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
+from ...messages import JsonObject
+from ...wire import WireModel
+from ._kernel import LIBRARIES, KernelAsked, VariableKernel
+from ._limits import VariableLimits
+from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
+from ._plan import VariablePlan, refuse_other_environment, variable_plan
+from ._rerun import Rerun
+from ._store import VariableStore
+
+__all__ = ["VariableCheckpoints", "VariableReport"]
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_HISTORY: Final = 10_000
+
+
+class VariableReport(WireModel):
+    """What a restore did."""
+
+    target: ManifestId
+    before: ManifestId
+    """Restore this to undo it."""
+    loaded: tuple[str, ...]
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept_live: tuple[str, ...]
+    """Open files and the like that are the same objects still; what was done with them since is not undone."""
+    lost: tuple[str, ...]
+    """What only cells can make again; see ``rerun``."""
+    rerun: Rerun
+
+
+@dataclass
+class _Life:
+    """What is remembered of one life of a kernel."""
+
+    parent: ManifestId
+    run: int
+
+
+class VariableCheckpoints:
+    """Saves and restores variables of IPython's kernels. What runs in the kernel leaves its namespace, its history and its
+    count as they are, but for the variables a restore is asked to change.
+
+    Errors: Unsupported (another language, another Python, another major version of a library, a kernel that cannot reach the
+    store), Unavailable (the kernel is gone or does not answer), StorageUnavailable (disk full, damage), NotAllowed (a store of
+    somebody else), Conflict (a cell ran in between), NotFound. After each of them the variables are as they were.
+    """
+
+    def __init__(self, store: VariableStore, limits: VariableLimits | None = None) -> None:
+        self._store = store
+        self._limits = limits or VariableLimits()
+        self._lives: dict[str, _Life] = {}
+        self._met: WeakKeyDictionary[VariableKernel, tuple[str, Environment]] = WeakKeyDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def follow(self, kernel: VariableKernel) -> None:
+        """Have the kernel sweep after each of its runs, whoever runs them: nothing that is queued comes in between.
+
+        ``capture(thorough=False)`` then takes what it found.
+        """
+        async with self._at(kernel) as asked:
+            await self._hello(kernel, asked, follow=True)
+
+    async def capture(self, kernel: VariableKernel, *, thorough: bool = True) -> VariableManifest:
+        """Save the variables once the kernel is idle.
+
+        A thorough capture looks at every variable and misses no change. Otherwise variables that take long to look at are
+        looked at only if a cell may have changed them, as far as its text and the functions it calls tell; they are marked as
+        ``assumed``.
+        """
+        async with self._at(kernel) as asked:
+            return await self._capture(kernel, asked, thorough)
+
+    async def plan(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        *,
+        only: Collection[str] | None = None,
+        leave: Collection[str] = (),
+    ) -> VariablePlan:
+        """What ``restore`` would do now. Saves the variables as they are, and changes nothing."""
+        async with self._at(kernel) as asked:
+            return (await self._plan(target, kernel, asked, only, leave))[0]
+
+    async def restore(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        *,
+        only: Collection[str] | None = None,
+        leave: Collection[str] = (),
+        expected: VariablePlan | None = None,
+    ) -> VariableReport:
+        """Make the variables what they were, as a whole or not at all; ``before`` in the report undoes it.
+
+        What is right already is kept, what differs is loaded with all that shares objects with it, later names are removed.
+        ``only`` restores these, ``leave`` leaves some as they are. With ``expected``, the plan a person has seen, it is a
+        Conflict if a cell ran since.
+        """
+        async with self._at(kernel) as asked:
+            plan, wanted = await self._plan(target, kernel, asked, only, leave)
+            if expected is not None and (plan.life, plan.run) != (expected.life, expected.run):
+                raise _moved(kernel)
+            # Shielded: what the kernel was told to do it does, and then the report says so.
+            told = await asyncio.shield(
+                asked.ask("restore", self._question(plan, wanted), seconds=self._limits.busy_seconds)
+            )
+        if "moved" in told:
+            raise _moved(kernel)
+        if "failed" in told:
+            names = told.get("names")
+            shown = ", ".join(str(name) for name in names) if isinstance(names, list) else "a variable"
+            raise Unavailable(
+                f"{shown} cannot be restored, so nothing was changed: {told['failed']}. Leave it out, or run its cells again.",
+                names=shown,
+            )
+        return VariableReport(
+            target=plan.target,
+            before=plan.before,
+            loaded=plan.named("load", "import"),
+            kept=plan.named("keep"),
+            removed=plan.named("remove"),
+            kept_live=plan.named("keep_live"),
+            lost=plan.named("lost"),
+            rerun=plan.rerun,
+        )
+
+    # ---- steps
+
+    @asynccontextmanager
+    async def _at(self, kernel: VariableKernel) -> AsyncIterator[KernelAsked]:
+        """The runtime of a kernel, one operation at a time."""
+        lock = self._locks.get(kernel.kernel_id)
+        if lock is None:
+            lock = self._locks[kernel.kernel_id] = asyncio.Lock()
+        async with lock:
+            yield KernelAsked(kernel)
+
+    async def _hello(
+        self, kernel: VariableKernel, asked: KernelAsked, *, follow: bool | None = None
+    ) -> tuple[str, Environment]:
+        name, word = await asyncio.to_thread(self._store.probe)
+        try:
+            told = await asked.ask(
+                "hello",
+                {
+                    **await self._place(),
+                    "probe": name,
+                    "follow": follow,
+                    "seconds": self._limits.inline_seconds,
+                    "libraries": list(LIBRARIES),
+                },
+                seconds=self._limits.busy_seconds,
+            )
+        finally:
+            await asyncio.to_thread(self._store.drop_probe, name)
+        if told.get("seen") != word:
+            raise Unsupported(
+                "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another user."
+                " Its variables cannot be kept."
+            )
+        met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
+        return met
+
+    async def _capture(self, kernel: VariableKernel, asked: KernelAsked, thorough: bool) -> VariableManifest:
+        # A connection is to one life of the kernel.
+        life, environment = self._met.get(kernel) or await self._hello(kernel, asked)
+        known = self._lives.get(life)
+        for forget in (False, True):
+            place = await self._place()
+            begun = await asked.ask(
+                "capture",
+                {
+                    **place,
+                    "thorough": thorough,
+                    "seconds": None if thorough else self._limits.inline_seconds,
+                    "forget": forget,
+                },
+                seconds=self._limits.busy_seconds,
+            )
+            sweep = begun["sweep"]
+            assert isinstance(sweep, int)
+            told = await asked.collect(sweep, known.run if known else 0, self._limits.write_seconds)
+            if told.get("trouble"):
+                _log.warning(
+                    "After a run of kernel %s its variables were not saved: %s", kernel.kernel_id, told["trouble"]
+                )
+            manifest = _manifest(told, kernel, known.parent if known else None, environment)
+            if not await asyncio.to_thread(self._store.missing, manifest):
+                break
+        else:
+            raise StorageUnavailable("The store of variables loses what is written to it; nothing was saved.")
+        if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
+            _, environment = await self._hello(kernel, asked)
+            manifest = manifest.model_copy(update={"environment": environment})
+        await asyncio.to_thread(self._store.keep, manifest)
+        self._lives[life] = _Life(manifest.id, manifest.run)
+        return manifest
+
+    async def _plan(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        asked: KernelAsked,
+        only: Collection[str] | None,
+        leave: Collection[str],
+    ) -> tuple[VariablePlan, VariableManifest]:
+        wanted = await asyncio.to_thread(self._store.load, target)
+        _, environment = await self._hello(kernel, asked)
+        refuse_other_environment(wanted, environment, only=only)
+        if missing := await asyncio.to_thread(self._store.missing, wanted):
+            raise StorageUnavailable(
+                f"{missing} pieces of the checkpoint {target} of variables are not there any more."
+            )
+        current = await self._capture(kernel, asked, thorough=True)
+        runs = await asyncio.to_thread(self._history, wanted)
+        return variable_plan(wanted, current, runs, only=only, leave=leave), wanted
+
+    def _history(self, manifest: VariableManifest) -> tuple[RecordedRun, ...]:
+        """All runs that led to a manifest, the first first; as far back as manifests are kept."""
+        runs: list[RecordedRun] = []
+        at: VariableManifest | None = manifest
+        while at is not None and len(runs) < _LONGEST_HISTORY:
+            runs[:0] = at.runs
+            try:
+                at = self._store.load(at.parent) if at.parent is not None else None
+            except NotFound:
+                break
+        return tuple(runs)
+
+    async def _place(self) -> JsonObject:
+        limits: JsonObject = {
+            "variable": self._limits.variable_bytes,
+            "total": self._limits.total_bytes,
+            "held": self._limits.held_bytes,
+        }
+        epoch = await asyncio.to_thread(self._store.epoch)
+        return {"folder": str(self._store.pieces), "epoch": epoch, "limits": limits}
+
+    def _question(self, plan: VariablePlan, target: VariableManifest) -> JsonObject:
+        loaded = set(plan.named("load"))
+        groups = [group for group in target.groups if not loaded.isdisjoint(group.names)]
+        modules: JsonObject = {name: target.variables[name].why for name in plan.named("import")}
+        return {
+            "folder": str(self._store.pieces),
+            "life": plan.life,
+            "run": plan.run,
+            "groups": [group.model_dump(mode="json") for group in groups],
+            "classes": {token: one.model_dump(mode="json") for token, one in target.classes.items()},
+            "modules": modules,
+            # A lost name may stand for something else by now, which is not what it was.
+            "remove": [*plan.named("remove"), *plan.named("lost")],
+        }
+
+
+def _manifest(
+    told: JsonObject, kernel: VariableKernel, parent: ManifestId | None, environment: Environment
+) -> VariableManifest:
+    try:
+        return VariableManifest.model_validate(
+            {
+                **told,
+                "id": secrets.token_hex(8),
+                "parent": parent,
+                "kernel_id": kernel.kernel_id,
+                "environment": environment,
+            }
+        )
+    except ValidationError as error:
+        raise Unavailable("The kernel's variables came in a form that cannot be read.") from error
+
+
+def _moved(kernel: VariableKernel) -> Conflict:
+    return Conflict("A cell ran in between, so nothing was restored. Look at the plan again.", kernel=kernel.kernel_id)

@@ -1,0 +1,184 @@
+"""Bytes in pieces, each named by its content, and the thread that writes them."""
+# mypy: ignore-errors
+# Runs in a kernel, in another Python than ours.
+
+import errno
+import hashlib
+import os
+import queue
+import random
+import sys
+import threading
+
+SIZE = 1 << 20
+_WORDS = SIZE // 8
+
+
+class NoRoom(Exception):
+    """More would have to wait in memory than is allowed."""
+
+
+class Chunks:
+    """The store's folder, as this kernel sees it."""
+
+    def __init__(self):
+        self.folder = None
+        self.epoch = None
+        self.held = 0
+        self.failure = None
+        self._known = set()
+        self._todo = queue.Queue()
+        self._thread = None
+        self._marks = None
+        self._lock = threading.Lock()
+
+    def use(self, folder, epoch):
+        """Write there. True when what was written before may be gone."""
+        again = (folder, epoch) != (self.folder, self.epoch) or self.failure is not None
+        self.folder, self.epoch, self.failure = folder, epoch, None
+        if again:
+            self._known.clear()
+        return again
+
+    def forget(self):
+        """Somebody dropped what was written."""
+        self._known.clear()
+
+    def pieces(self, view, before=(), stopped=lambda: False):
+        """``(mark, key)`` of each piece of these bytes. A piece whose mark is the same as before keeps its key."""
+        found = []
+        for number, start in enumerate(range(0, view.nbytes, SIZE)):
+            if stopped():
+                break
+            piece = view[start : start + SIZE]
+            mark = self._mark(piece)
+            if number < len(before) and mark is not None and before[number][0] == mark:
+                found.append(before[number])
+            else:
+                found.append((mark, hashlib.sha256(piece).hexdigest()))
+        return found
+
+    def keep(self, view, pieces, most):
+        """Copy what the store lacks and have it written. ``most``: bytes that may wait in memory; None writes at once."""
+        for number, (_, key) in enumerate(pieces):
+            with self._lock:
+                if key in self._known:
+                    continue
+            path = self._path(key)
+            if os.path.exists(path):
+                os.utime(path)
+                self._known.add(key)
+                continue
+            piece = view[number * SIZE : (number + 1) * SIZE]
+            if most is not None and self.held + piece.nbytes > most:
+                raise NoRoom
+            if most is None and self.held > SIZE * 64:
+                self._write(key, piece)
+                continue
+            self._known.add(key)
+            self._later(self._write_held, key, bytes(piece))
+            with self._lock:
+                self.held += piece.nbytes
+
+    def after(self, call):
+        """Call this when everything given so far is on disk, or could not be written."""
+        self._later(call)
+
+    def read(self, keys, size):
+        """The bytes of these pieces, checked."""
+        whole = bytearray(size)
+        view = memoryview(whole)
+        start = 0
+        for key in keys:
+            end = min(size, start + SIZE)
+            piece = view[start:end]
+            with open(self._path(key), "rb", buffering=0) as file:
+                count = 0
+                while count < piece.nbytes:
+                    got = file.readinto(piece[count:])
+                    if not got:
+                        break
+                    count += got
+            if count != piece.nbytes or hashlib.sha256(piece).hexdigest() != key:
+                raise ValueError("a piece of the store is not what it was when it was written")
+            start = end
+        return whole
+
+    def _path(self, key):
+        return os.path.join(self.folder, key[:2], key)
+
+    def _later(self, call, *arguments):
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._work, name="hdsp-agent-writer", daemon=True)
+            self._thread.start()
+        self._todo.put((call, arguments))
+
+    def _work(self):
+        while True:
+            call, arguments = self._todo.get()
+            call(*arguments)
+            # Not held while waiting for more.
+            call = arguments = None
+
+    def _write_held(self, key, piece):
+        try:
+            if self.failure is None:
+                self._write(key, piece)
+        except OSError as error:
+            self.failure = told(error)
+        finally:
+            with self._lock:
+                self.held -= len(piece)
+
+    def _write(self, key, piece):
+        path = self._path(key)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        partial = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
+        try:
+            handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(handle, "wb", buffering=0) as file:
+                rest = memoryview(piece)
+                while rest.nbytes:
+                    rest = rest[file.write(rest) :]
+                os.fsync(handle)
+            os.replace(partial, path)
+        except OSError:
+            if os.path.exists(partial):
+                os.unlink(partial)
+            raise
+        self._known.add(key)
+
+    def _mark(self, piece):
+        """A hash an order of magnitude faster than a cryptographic one: products with odd numbers drawn by this process.
+
+        Of whole words and of their upper halves: modulo 2**64 alone, two flipped signs would cancel each other.
+        """
+        numpy = sys.modules.get("numpy")
+        if numpy is None or piece.nbytes < 1 << 14:
+            return None
+        if self._marks is None:
+            draw = random.SystemRandom()
+            words = [
+                numpy.frombuffer(draw.getrandbits(64 * _WORDS).to_bytes(SIZE, "little"), numpy.uint64) | numpy.uint64(1)
+                for _ in range(2)
+            ]
+            self._marks = words, numpy.empty(_WORDS, numpy.uint64)
+        (whole, upper), space = self._marks
+        words = piece.nbytes // 8
+        data = numpy.frombuffer(piece, numpy.uint64, words)
+        if threading.current_thread() is not threading.main_thread():
+            space = numpy.empty(words, numpy.uint64)
+        numpy.right_shift(data, numpy.uint64(32), out=space[:words])
+        return (
+            piece.nbytes,
+            int(numpy.dot(data, whole[:words])),
+            int(numpy.dot(space[:words], upper[:words])),
+            bytes(piece[words * 8 :]),
+        )
+
+
+def told(error):
+    """An error of the disk in words."""
+    if error.errno == errno.ENOSPC or error.errno == errno.EDQUOT:
+        return "there is no space left for the variables' checkpoint"
+    return "the variables' checkpoint could not be written: %s" % (error.strerror or error)

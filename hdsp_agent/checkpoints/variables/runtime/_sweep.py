@@ -1,0 +1,406 @@
+"""What the variables are now, told with as little work as it takes."""
+# mypy: ignore-errors
+# Runs in a kernel, in another Python than ours.
+
+import hashlib
+import pickle
+import re
+import sys
+import threading
+import time
+import types
+
+from . import _chunks, _groups, _live, _objects, _sharing
+
+_ATOMS = {int, float, complex, bool, type(None), str, bytes, range, type(Ellipsis)}
+_ATOM_BYTES = 4096
+_CHEAP = 0.003
+_CHEAP_ALL = 0.008
+_IPYTHONS = re.compile(r"_+|_i{1,3}|_i?\d+|_[oid]h|__.*__|_exit_code|_VSCODE.*|_jupyterlab_.*|In|Out")
+_missing = object()
+
+
+class Known:
+    """A variable as the last sweep saw it."""
+
+    __slots__ = ("group", "number", "reach", "status", "type", "value", "why")
+
+    def __init__(self, value):
+        self.number = id(value)
+        self.value = _missing
+        self.type = type_name(type(value))
+        self.reach = None
+        self.group = None
+        self.status = "saved"
+        self.why = None
+
+
+class Sweeper:
+    """Everything known about the variables of one kernel."""
+
+    def __init__(self, shell, memory, chunks):
+        self.shell = shell
+        self.memory = memory
+        self.chunks = chunks
+        self.known = {}
+        self.groups = {}
+        self.definitions = {}
+        self.lock = threading.RLock()
+        self.next_cell = threading.Event()
+        self.limits = None
+        self.assumed = set()
+        self._used = 0
+        self._reads = {}
+
+    def forget(self):
+        """What was written may be gone: everything is saved again."""
+        self.known.clear()
+        self.groups.clear()
+        self.definitions.clear()
+        self.memory.forget_strings()
+
+    def names(self):
+        """The names a person would count as theirs."""
+        hidden = self.shell.user_ns_hidden
+        return {
+            name: value
+            for name, value in list(self.shell.user_ns.items())
+            if isinstance(name, str) and value is not hidden.get(name, _missing) and not _IPYTHONS.fullmatch(name)
+        }
+
+    def sweep(self, limits, touched, seconds):
+        """Bring ``known`` and ``groups`` up to date; what is left for later is returned.
+
+        ``touched`` are names a cell may have changed, None for any. ``seconds``: how long; None for as long as it takes.
+        """
+        until = None if seconds is None else time.perf_counter() + seconds
+        self.limits = limits
+        self.assumed = set()
+        self._used = sum(group.bytes for group in self.groups.values())
+        values = self.names()
+        for name in [name for name in self.known if name not in values]:
+            del self.known[name]
+        changed = set()
+        for name, value in values.items():
+            known = self.known.get(name)
+            if known is not None and known.value is not _missing and known.value is value:
+                continue
+            if known is None or known.number != id(value) or known.value is not _missing:
+                changed.add(name)
+                self.known[name] = self._seen(name, value)
+        stale = [
+            names for names in self.groups if changed.intersection(names) or any(name not in values for name in names)
+        ]
+        for names in stale:
+            changed.update(name for name in names if name in values)
+        for names in stale:
+            del self.groups[names]
+        again = self._check(values, changed, touched, until)
+        for names, fresh in again.items():
+            if self._walk(names, values, until):
+                changed.update(names)
+            elif fresh is not None:
+                self._keep(names, fresh)
+            else:
+                changed.update(names)
+        self._walk(changed, values, until)
+        later = self._save(values, changed, until)
+        self._define()
+        return later
+
+    def finish(self, later, values):
+        """Save what the sweep had no time for, until a cell begins."""
+        with self.lock:
+            try:
+                for names in later:
+                    self._save_group(names, values, self.next_cell.is_set, patient=True)
+            except _objects.Stopped:
+                pass
+            for name, known in self.known.items():
+                if known.status == "pending":
+                    self._refuse(name, "skipped", "the next cell began before it could be saved")
+            self._define()
+
+    def variables(self):
+        """Each name with what became of it."""
+        told = {}
+        for name, known in self.known.items():
+            one = {"type": known.type, "status": known.status, "number": known.number}
+            if known.why:
+                one["why"] = known.why
+            if known.reach is not None and not known.reach.whole:
+                one["partial"] = True
+            group = self.groups.get(known.group)
+            if group is not None and group.reads:
+                one["needs"] = sorted(group.reads.intersection(self.known).difference(group.names))
+            told[name] = one
+        return told
+
+    def reads_of(self, names):
+        """These names, and those that functions and methods in them read, and so on."""
+        found, todo = set(), list(names)
+        while todo:
+            name = todo.pop()
+            if name in found:
+                continue
+            found.add(name)
+            known = self.known.get(name)
+            if known is None:
+                continue
+            group = self.groups.get(known.group)
+            if group is not None:
+                todo.extend(group.reads)
+                todo.extend(group.names)
+                for token in group.classes:
+                    todo.extend(self._class_reads(token, set()))
+            elif known.status == "live":
+                todo.extend(_live.wanted_names(self.shell.user_ns.get(name)))
+        return found
+
+    # ---- steps
+
+    def _seen(self, name, value):
+        known = Known(value)
+        kind = type(value)
+        if kind in _ATOMS and (kind not in (str, bytes) or len(value) < _ATOM_BYTES):
+            if not (kind is int and value.bit_length() > _ATOM_BYTES * 8):
+                known.value = value
+                known.group = (name,)
+        elif _is_module(value):
+            known.status = "module"
+            known.why = value.__name__
+        return known
+
+    def _check(self, values, changed, touched, until):
+        """Look whether what kept its names and objects holds the same: those that do not, with what they hold now."""
+        found = {}
+        spent = 0.0
+        for names, group in sorted(self.groups.items(), key=lambda item: item[1].cost):
+            if self.known[names[0]].value is not _missing:
+                continue
+            spent += group.cost
+            light = group.cost < _CHEAP and spent < _CHEAP_ALL
+            skip = touched is not None and not light and not touched.intersection(names)
+            if skip or (until is not None and time.perf_counter() > until):
+                self.assumed.add(names)
+                continue
+            now = self._now(names, values)
+            if now is None or now.digest != group.digest:
+                found[names] = now
+            else:
+                self.groups[names] = now
+        for name, known in self.known.items():
+            unsaved = known.group is None and known.status != "module" and name not in changed
+            if unsaved and (touched is None or name in touched or known.status in ("skipped", "pending")):
+                changed.add(name)
+        return found
+
+    def _now(self, names, values):
+        try:
+            return self._group(names, values, lambda: False, patient=False)
+        except Exception:  # noqa: BLE001 -- it is saved, or refused with the reason, in its turn
+            return None
+
+    def _walk(self, names, values, until):
+        """Look anew at what these reach; whether anything in that is another than before."""
+        moved = False
+        found = {}
+        for name in names:
+            known = self.known[name]
+            if known.value is _missing and known.status != "module":
+                if known.number not in found:
+                    found[known.number] = _sharing.reach(values[name], self.shell.user_ns, until)
+                before, known.reach = known.reach, found[known.number]
+                moved = moved or before is None or before != known.reach
+        return moved
+
+    def _save(self, values, changed, until):
+        """Group anew what changed, and save it."""
+        for name in changed:
+            self.groups.pop(self.known[name].group, None)
+        later = []
+        for names in self._memberships(changed):
+            if names in self.groups and self.known[names[0]].group == names:
+                continue
+            if until is None or time.perf_counter() < until:
+                try:
+                    self._save_group(names, values, lambda: False, patient=until is None)
+                    continue
+                except _chunks.NoRoom:
+                    pass
+            for name in names:
+                self._refuse(name, "pending", None)
+            later.append(names)
+        for names in [names for names in self.groups if any(self.known[name].group != names for name in names)]:
+            del self.groups[names]
+        return later
+
+    def _memberships(self, changed):
+        """Names that share an object, as sorted tuples; those that cannot be saved only when they have changed."""
+        if all(self.known[name].value is not _missing for name in changed if self.known[name].status != "module"):
+            # What cannot change shares nothing.
+            return [(name,) for name in changed if self.known[name].status != "module"]
+        parents = {
+            name: name
+            for name, known in self.known.items()
+            if known.status != "module" and (known.group is not None or name in changed)
+        }
+
+        def root(name):
+            while parents[name] != name:
+                parents[name] = parents[parents[name]]
+                name = parents[name]
+            return name
+
+        owners, walked = {}, {}
+        for name in parents:
+            known = self.known[name]
+            if known.reach is None:
+                continue
+            first = walked.setdefault(id(known.reach), name)
+            if first is not name:
+                parents[root(name)] = root(first)
+                continue
+            for number in known.reach.ids:
+                first = owners.setdefault(number, name)
+                if first is not name:
+                    parents[root(name)] = root(first)
+        together = {}
+        for name in parents:
+            together.setdefault(root(name), []).append(name)
+        return [tuple(sorted(names)) for names in together.values()]
+
+    def _save_group(self, names, values, stopped, patient):
+        try:
+            self._keep(names, self._group(names, values, stopped, patient))
+        except (_objects.Stopped, _chunks.NoRoom):
+            raise
+        except Exception as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
+            if len(names) == 1:
+                self._refuse(names[0], *_reason(error, self.limits))
+                return
+            self._save_what_can_be(names, values, stopped, patient)
+
+    def _save_what_can_be(self, names, values, stopped, patient):
+        """One bad variable must not spoil those that share something with it."""
+        good = []
+        for name in names:
+            try:
+                self._group((name,), values, stopped, patient)
+                good.append(name)
+            except (_objects.Stopped, _chunks.NoRoom):
+                raise
+            except Exception as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
+                self._refuse(name, *_reason(error, self.limits))
+        if good and len(good) < len(names):
+            self._save_group(tuple(good), values, stopped, patient)
+        elif good:
+            for name in names:
+                self._refuse(name, "too_large", "together with what it shares objects with it is too large")
+
+    def _group(self, names, values, stopped, patient):
+        known = self.known[names[0]]
+        if known.value is not _missing:
+            return _atom(names[0], known.value)
+        arrays, seen = {}, {}
+        for name in names:
+            reach = self.known[name].reach
+            if reach is not None:
+                arrays.update(reach.arrays)
+        for owning in arrays.values():
+            seen[owning] = seen.get(owning, 0) + 1
+        views = frozenset(one for one, owning in arrays.items() if one != owning and seen[owning] > 1)
+        part = {name: values[name] for name in names}
+        return _groups.save(
+            names, part, views, self.memory, self.chunks, self.limits, self.groups.get(names), stopped, patient
+        )
+
+    def _keep(self, names, group):
+        before = self.groups.get(names)
+        used = self._used + group.bytes - (before.bytes if before is not None else 0)
+        if used > self.limits.total:
+            for name in names:
+                self._refuse(name, "too_large", "all variables together are larger than what may be saved")
+            return
+        self._used = used
+        self.groups[names] = group
+        for name in names:
+            known = self.known[name]
+            known.group, known.status, known.why = names, "saved", None
+
+    def _refuse(self, name, status, why):
+        known = self.known[name]
+        self.groups.pop(known.group, None)
+        known.group, known.status, known.why = None, status, why
+
+    def _define(self):
+        """The definitions of all classes that saved values need; values of a class without one are refused."""
+        self.definitions, self._reads, refused = {}, {}, {}
+        todo = {token for group in self.groups.values() for token in group.classes}
+        while todo:
+            token = todo.pop()
+            if token in self.definitions or token in refused:
+                continue
+            try:
+                self.definitions[token], self._reads[token] = _groups.define(token, self.memory, self.limits)
+                todo.update(self.definitions[token]["classes"])
+            except Exception as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
+                refused[token] = _reason(error, self.limits)
+        for names, group in list(self.groups.items()):
+            for token in self._all_classes(group.classes, refused):
+                if token in refused:
+                    why = "its class {} cannot be saved: {}".format(token.partition(" ")[0], refused[token][1])
+                    for name in names:
+                        self._refuse(name, "failed", why)
+                    break
+
+    def _all_classes(self, tokens, refused):
+        found, todo = set(), list(tokens)
+        while todo:
+            token = todo.pop()
+            if token not in found:
+                found.add(token)
+                if token in self.definitions:
+                    todo.extend(self.definitions[token]["classes"])
+        return found
+
+    def _class_reads(self, token, seen):
+        if token in seen:
+            return set()
+        seen.add(token)
+        found = set(self._reads.get(token, ()))
+        for other in self.definitions.get(token, {}).get("classes", ()):
+            found |= self._class_reads(other, seen)
+        return found
+
+
+def _atom(name, value):
+    group = _groups.Group((name,))
+    group.inline = pickle.dumps({name: value}, 5)
+    group.bytes = len(group.inline)
+    group.digest = hashlib.sha256(group.inline).hexdigest()
+    return group
+
+
+def _reason(error, limits):
+    if isinstance(error, _live.Live):
+        return "live", f"it holds {error.args[0]}"
+    if isinstance(error, _objects.TooLarge):
+        return "too_large", f"it is larger than the {limits.variable // 1_000_000} MB a variable may have"
+    if isinstance(error, MemoryError):
+        return "too_large", "there is not enough memory to save it"
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except BaseException:  # noqa: BLE001 -- as above
+        text = type(error).__name__
+    return "failed", text[:300]
+
+
+def _is_module(value):
+    return issubclass(type(value), types.ModuleType) and sys.modules.get(value.__name__) is value
+
+
+def type_name(kind):
+    """A type as a person would name it."""
+    module = kind.__module__
+    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"

@@ -1,0 +1,225 @@
+"""``hdsp-agent checkpoint``: what a workspace's files were, and the way back."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from .._checkpoint_stores import checkpoints_of
+from .._command import Command, ExitCode
+from .._options import positive
+
+if TYPE_CHECKING:
+    from ...checkpoints import Checkpoints, OperationRecord
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+_ID: Final = "its id as list tells it, or the beginning of its commit"
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def action(name: str, help: str) -> ArgumentParser:
+        one = actions.add_parser(name, help=help, allow_abbrev=False)
+        one.add_argument(
+            "--workspace", metavar="FOLDER", type=Path, help="whose checkpoints (default: this folder, or one above)"
+        )
+        # What may stand after `checkpoint` may stand after `checkpoint save` too.
+        for option, meaning in (("--json", "print JSON"), ("--quiet", "no progress, no notes, no warnings")):
+            one.add_argument(option, action="store_true", default=argparse.SUPPRESS, help=meaning)
+        return one
+
+    save = action("save", "save the files as they are")
+    save.add_argument("--reason", metavar="TEXT", default="by hand", help="what to call it (default: by hand)")
+    found = action("list", "the checkpoints, newest first")
+    found.add_argument("--limit", metavar="N", type=positive, help="only the newest N")
+    found.add_argument("--task", metavar="ID", help="only those of this task")
+    found.add_argument("--operations", action="store_true", help="everything that was done, restores too")
+    diff = action("diff", "what differs between two checkpoints, or since one")
+    diff.add_argument("old", nargs="?", metavar="OLD", help=f"{_ID}; or beginning (default: the newest)")
+    diff.add_argument("new", nargs="?", metavar="NEW", default="now", help="another one (default: now)")
+    diff.add_argument("--only", metavar="PATH", action="append", help="only this file; may be repeated")
+    diff.add_argument("--names", action="store_true", help="only which files differ")
+    restore = action("restore", "go back to a checkpoint")
+    restore.add_argument("checkpoint", metavar="CHECKPOINT", help=_ID)
+    restore.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    restore.add_argument("--only", metavar="PATH", action="append", help="only this file or folder; may be repeated")
+    restore.add_argument(
+        "--overwrite", metavar="PATH", action="append", default=[], help="this file too, though you changed it"
+    )
+    undo = action("undo", "take a restore back")
+    undo.add_argument("operation", nargs="?", metavar="OPERATION", help="which one (default: the newest in force)")
+    for one in (restore, undo):
+        one.add_argument("--leave", metavar="PATH", action="append", default=[], help="not this file or folder")
+        one.add_argument("--overwrite-all", action="store_true", help="also what you changed yourself")
+    recover = action("recover", "decide about a restore that was cut short")
+    recover.add_argument("choice", choices=("roll-back", "keep"), help="as it was before, or as it is now")
+    export = action("export", "write a checkpoint as a zip or a git repository")
+    export.add_argument("checkpoint", metavar="CHECKPOINT", help=_ID)
+    export.add_argument("--to", metavar="PATH", type=Path, required=True, help="where; nothing may be there yet")
+    export.add_argument("--format", choices=("zip", "git"), default="zip", help="(default: zip)")
+    action("gc", "drop what is beyond the limits, and pack the rest anew")
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    async with checkpoints_of(terminal, options.workspace, may_begin=options.action == "save") as checkpoints:
+        match options.action:
+            case "save":
+                await _save(terminal, checkpoints, options.reason)
+            case "list":
+                await _list(terminal, checkpoints, options)
+            case "diff":
+                return await _diff(terminal, checkpoints, options)
+            case "restore":
+                return await _restore(terminal, checkpoints, options)
+            case "undo":
+                done = await checkpoints.undo(
+                    options.operation, leave=_absolute(options.leave), overwrite_conflicts=options.overwrite_all
+                )
+                return _tell(terminal, done)
+            case "recover":
+                return await _recover(terminal, checkpoints, options.choice)
+            case "export":
+                await _export(terminal, checkpoints, options)
+            case _:
+                await _collect(terminal, checkpoints)
+    return ExitCode.OK
+
+
+async def _save(terminal: Terminal, checkpoints: Checkpoints, reason: str) -> None:
+    from .._amounts import bytes_text, count_text
+    from .._checkpoint_texts import statistics_lines
+
+    record = await checkpoints.save(reason)
+    if terminal.json:
+        terminal.document(record.to_wire())
+        return
+    terminal.line(record.id)
+    skipped = f", {count_text(record.skipped)} left out" if record.skipped else ""
+    terminal.note(f"{count_text(record.files)} files, {bytes_text(record.bytes)}{skipped}.")
+    if record.scope == "touched":
+        for line in list(statistics_lines(await checkpoints.statistics()))[1:]:
+            terminal.warn(line)
+
+
+async def _list(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> None:
+    from ...messages import TaskId
+    from .._checkpoint_texts import checkpoint_lines, operation_lines
+
+    if options.operations:
+        operations = await checkpoints.operations(options.limit)
+        if terminal.json:
+            terminal.document({"operations": [done.to_wire() for done in operations]})
+        else:
+            terminal.lines(operation_lines(operations, terminal.width))
+        return
+    task = None if options.task is None else TaskId(options.task)
+    records = await checkpoints.list(task_id=task, limit=options.limit)
+    if terminal.json:
+        terminal.document({"checkpoints": [record.to_wire() for record in records]})
+    else:
+        terminal.lines(checkpoint_lines(records, terminal.width))
+
+
+async def _diff(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+    from .._checkpoint_texts import diff_lines
+
+    old = options.old
+    if old is None:
+        head = await checkpoints.head()
+        old = "beginning" if head is None else head.id
+    diff = await checkpoints.diff(old, options.new, only=_chosen(options.only), with_content=not options.names)
+    if terminal.json:
+        terminal.document(diff.to_wire())
+    else:
+        terminal.lines(diff_lines(terminal, diff, names_only=options.names))
+    return ExitCode.FOUND if diff.files else ExitCode.OK
+
+
+async def _restore(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+    from .._checkpoint_texts import plan_lines
+
+    only, leave, overwrite = _chosen(options.only), _absolute(options.leave), _absolute(options.overwrite)
+    if options.dry_run:
+        plan = await checkpoints.plan_restore(
+            options.checkpoint, only=only, leave=leave, overwrite=overwrite,
+            overwrite_conflicts=options.overwrite_all,
+        )  # fmt: skip
+        if terminal.json:
+            terminal.document(plan.to_wire())
+        else:
+            terminal.lines(plan_lines(plan))
+        return ExitCode.FOUND if plan.conflicts or plan.left else ExitCode.OK
+    done = await checkpoints.restore(
+        options.checkpoint, only=only, leave=leave, overwrite=overwrite,
+        overwrite_conflicts=options.overwrite_all,
+    )  # fmt: skip
+    return _tell(terminal, done)
+
+
+def _tell(terminal: Terminal, done: OperationRecord) -> ExitCode:
+    from .._checkpoint_texts import restored_line
+
+    if terminal.json:
+        terminal.document(done.to_wire())
+    else:
+        terminal.line(done.id)
+        terminal.note(f"{restored_line(done)} Take it back with hdsp-agent checkpoint undo {done.id}")
+        if done.kept:
+            terminal.note("To restore those too, name them with --overwrite PATH, or all with --overwrite-all.")
+    return ExitCode.FOUND if done.kept else ExitCode.OK
+
+
+async def _recover(terminal: Terminal, checkpoints: Checkpoints, choice: Literal["roll-back", "keep"]) -> ExitCode:
+    done = await checkpoints.recover("keep" if choice == "keep" else "roll_back")
+    if done is not None:
+        return _tell(terminal, done)
+    if terminal.json:
+        terminal.document({})
+    else:
+        terminal.line("No restore was cut short.")
+    return ExitCode.OK
+
+
+async def _export(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> None:
+    target: Path = options.to.expanduser().absolute()
+    await checkpoints.export(options.checkpoint, target, options.format)
+    if terminal.json:
+        terminal.document({"checkpoint": options.checkpoint, "format": options.format, "path": str(target)})
+    else:
+        terminal.line(str(target))
+
+
+async def _collect(terminal: Terminal, checkpoints: Checkpoints) -> None:
+    from .._checkpoint_texts import statistics_lines
+
+    found = await checkpoints.gc()
+    if terminal.json:
+        terminal.document(found.to_wire())
+    else:
+        terminal.lines(statistics_lines(found))
+
+
+def _chosen(paths: list[str] | None) -> list[str] | None:
+    return None if paths is None else _absolute(paths)
+
+
+def _absolute(paths: list[str]) -> list[str]:
+    """Paths on a command line are seen from where one stands, not from the workspace."""
+    return [os.path.abspath(os.path.expanduser(path)) for path in paths]
+
+
+COMMAND: Final = Command(
+    help="what a workspace's files were: save, look, go back, undo",
+    run=_run,
+    arguments=_arguments,
+    details="The same checkpoints the agent makes, and a server may run meanwhile. A restore saves what is there first, so it\n"
+    "can be taken back. What you changed since the newest checkpoint stays unless --overwrite names it.\n"
+    "diff ends with 3 if something differs, restore and undo if something of yours was kept.",
+    interrupted="interrupted; each step is whole, and a restore that was cut short is decided about with checkpoint recover",
+)

@@ -1,0 +1,86 @@
+"""What may help with an error: names, columns and files that are nearly what the code says."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...notebooks.kernels import RunError, Variable
+from ._code import renamed
+
+__all__ = ["Meant", "hint_for", "meant_by", "replaced"]
+
+_NAME: Final = re.compile(r"name '([^']+)' is not defined")
+_FILE: Final = re.compile(r"No such file or directory: '([^']+)'")
+_MODULE: Final = re.compile(r"No module named '([^']+)'")
+_MOST: Final = 12
+_CUTOFF: Final = 0.6
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A word of the code, and the one that is there and nearly the same."""
+
+    wrong: str
+    right: str
+    is_name: bool
+    """Of a variable, not within a text."""
+
+
+def hint_for(error: RunError, variables: Sequence[Variable], names: Sequence[str], folder: Path) -> str:
+    """A sentence, or nothing. ``names`` are those the notebook's code makes. Reads the folder: call it in a thread."""
+    meant = meant_by(error, variables, names, folder)
+    if meant is not None:
+        return f"Write {meant.right} instead of {meant.wrong}."
+    if error.ename == "KeyError" and (columns := _columns(variables)):
+        return f"The columns are: {', '.join(columns[:_MOST])}."
+    if _FILE.search(error.evalue) and (files := _files(folder)):
+        return f"The files are: {', '.join(sorted(files)[:_MOST])}."
+    if error.ename == "IndexError":
+        return "The first index is 0, the last is the length minus 1."
+    if found := _MODULE.search(error.evalue):
+        return f"{found[1]} is not installed: do it without."
+    return ""
+
+
+def meant_by(error: RunError, variables: Sequence[Variable], names: Sequence[str], folder: Path) -> Meant | None:
+    """What the code most likely means by the word it fails at. Reads the folder: call it in a thread."""
+    if error.ename == "NameError" and (found := _NAME.search(error.evalue)):
+        return _nearest(found[1], [*(variable.name for variable in variables), *names], is_name=True)
+    if error.ename == "KeyError":
+        return _nearest(error.evalue.strip("'\"[] "), _columns(variables), is_name=False)
+    if found := _FILE.search(error.evalue):
+        return _nearest(Path(found[1]).name, _files(folder), is_name=False)
+    return None
+
+
+def replaced(code: str, meant: Meant) -> str:
+    """The code with the right word in place of the wrong one."""
+    if meant.is_name:
+        return renamed(code, meant.wrong, meant.right)
+    return re.sub(rf"(['\"]){re.escape(meant.wrong)}\1", lambda found: f"{found[1]}{meant.right}{found[1]}", code)
+
+
+def _nearest(wanted: str, there: Sequence[str], *, is_name: bool) -> Meant | None:
+    alike = {name.lower(): name for name in there}
+    near = difflib.get_close_matches(wanted.lower(), alike, n=1, cutoff=_CUTOFF)
+    return Meant(wanted, alike[near[0]], is_name) if near and alike[near[0]] != wanted else None
+
+
+def _columns(variables: Sequence[Variable]) -> list[str]:
+    return list(dict.fromkeys(name for variable in variables for name, _ in variable.columns))
+
+
+def _files(folder: Path) -> list[str]:
+    return [entry.name for entry in _entries(folder) if not entry.name.startswith(".")]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,197 @@
+"""Whole tasks of a weak model: the real loop, store, tools and kernels, and a model that plays a script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
+from hdsp_agent.config import OperatorPolicy
+from hdsp_agent.messages import CellExecuted, ClineMessage, NotebookRef, TaskId
+from hdsp_agent.persistence import FileStore
+from hdsp_agent.providers import ModelRequest, ScriptedModel, call_tool
+from hdsp_agent.providers._scripted import Turn
+
+from ..scripted_agent import until
+
+pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
+
+ALLOWED: dict[str, JsonValue] = {
+    "autoApprovalEnabled": True, "alwaysAllowReadOnly": True, "alwaysAllowWrite": True, "alwaysAllowRunCells": True
+}  # fmt: skip
+
+
+@dataclass
+class Weak:
+    """An agent whose model is given the compound tools."""
+
+    manager: TaskManager
+    store: FileStore
+    model: ScriptedModel
+    workspace: Path
+
+    async def done(self, words: str) -> TaskId:
+        """A task about the notebook that runs to its end."""
+        task_id = await self.manager.start(TaskRequest(words, notebook=NotebookRef(path="a.ipynb")))
+        await until(lambda: self.manager.opened(task_id) is None or None, 30)
+        return task_id
+
+    async def shown(self, task_id: TaskId, say: str) -> list[ClineMessage]:
+        reader = await self.store.view(task_id)
+        return [message async for message in reader.ui.iterate() if message.say == say]
+
+    async def answer(self, task_id: TaskId) -> str:
+        return (await self.shown(task_id, "completion_result"))[-1].text or ""
+
+    async def states(self, task_id: TaskId) -> list[tuple[int | None, str]]:
+        rows = [CellExecuted.model_validate_json(row.text or "") for row in await self.shown(task_id, "cell_executed")]
+        return [(row.number, row.state) for row in rows]
+
+    def sources(self) -> list[str]:
+        cells = json.loads((self.workspace / "a.ipynb").read_text())["cells"]
+        return ["".join(cell["source"]) for cell in cells]
+
+    def offered(self, at: int) -> list[str]:
+        return [tool.name for tool in self.model.requests[at].tools]
+
+
+@asynccontextmanager
+async def weak_agent(
+    home: Path, turns: Sequence[Turn], *sources: str, provider: str = "fake-ai"
+) -> AsyncIterator[Weak]:
+    workspace = home / "work"
+    workspace.mkdir(exist_ok=True)
+    cells = [
+        {"cell_type": "code", "id": f"c{at}", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for at, source in enumerate(sources, 1)
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (workspace / "a.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    async with headless_agent(home / "home", OperatorPolicy(), workspace=workspace, overrides=ALLOWED) as agent:
+        await agent.config.profiles.update("default", {"apiProvider": "fake-ai", "toolSet": "compound"})
+        model = await agent.manager.services.models.client("default")
+        assert isinstance(model, ScriptedModel)
+        model.turns = turns
+        yield Weak(agent.manager, agent.store, model, workspace)
+
+
+def said(request: ModelRequest) -> str:
+    """All that a request says to the model, results too."""
+    return "\n".join(json.dumps(message.content, ensure_ascii=False) for message in request.messages)
+
+
+async def test_a_cell_is_added_run_and_told_of(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "```python\nsum(rows)\n```"}, id="one"),
+        call_tool("answer", {"text": "The sum is 6."}, id="two"),
+    ]
+    async with weak_agent(tmp_path, turns, "rows = [1, 2, 3]") as agent:
+        task_id = await agent.done("What is the sum of rows?")
+        assert await agent.answer(task_id) == "The sum is 6."
+        assert agent.sources() == ["rows = [1, 2, 3]", "sum(rows)"]
+        assert await agent.states(task_id) == [(1, "ok"), (2, "ok")]
+        first = agent.model.requests[0]
+        assert len(first.system) < 2_400 and first.max_output
+        assert "Cell 1 (not run):" in said(first) and "Person: What is the sum of rows?" in said(first)
+        assert agent.offered(0)[0] == "add_cell" and "edit_cells" not in agent.offered(0)
+        # The second request begins with all of the first, so that what the model has read is not read again.
+        second = agent.model.requests[1]
+        assert second.system == first.system and list(second.messages)[: len(first.messages)] == list(first.messages)
+        assert "Cell 2 ran. Output:" in said(second)
+
+
+async def test_a_failed_cell_is_mended_and_only_that(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "print(totl)"}, id="one"),
+        call_tool("edit_cell", {"cell": 2, "code": "print(total)"}, id="two"),
+        call_tool("answer", {"text": "It prints 42."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns, "total = 6 * 7") as agent:
+        task_id = await agent.done("Show me the total in a cell.")
+        assert agent.sources()[1] == "print(total)"
+        assert agent.offered(1) == ["edit_cell"]
+        assert "Write total instead of totl." in said(agent.model.requests[1])
+        assert await agent.answer(task_id) == "It prints 42."
+
+
+async def test_a_model_that_invents_is_sent_back_once_and_then_shown_for_what_it_is(tmp_path: Path) -> None:
+    lie = {"text": "The mean is 17.5."}
+    turns = [
+        call_tool("answer", lie, id="one"),
+        call_tool("add_cell", {"code": "sum(rows) / 3"}, id="two"),
+        call_tool("answer", lie, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns, "rows = [1, 2, 3]") as agent:
+        task_id = await agent.done("What is the mean of rows?")
+        assert "answer" not in agent.offered(1)
+        shown = await agent.answer(task_id)
+        assert shown.startswith("The mean is 17.5.") and "```text\n2.0\n```" in shown
+        assert shown.endswith("_Not verified: the notebook did not show 17.5._")
+
+
+async def test_a_model_that_goes_round_in_circles_comes_to_an_end(tmp_path: Path) -> None:
+    same = {"code": "1 + 1"}
+    turns = [
+        call_tool("add_cell", same, id="one"),
+        call_tool("add_cell", same, id="two"),
+        call_tool("answer", {"text": "It is 2."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns) as agent:
+        task_id = await agent.done("Compute one plus one in a cell.")
+        assert agent.offered(2) == ["answer"]
+        # The second time the same cell was run, not another one added.
+        assert agent.sources() == ["1 + 1"]
+        assert await agent.answer(task_id) == "It is 2."
+
+
+async def test_what_is_no_python_never_reaches_the_notebook(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "print((1)"}, id="one"),
+        call_tool("add_cell", {"code": "print((2)"}, id="two"),
+        call_tool("answer", {"text": "I could not write code that works."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns, "a = 1") as agent:
+        task_id = await agent.done("Print one in a new cell.")
+        assert agent.sources() == ["a = 1"]
+        assert agent.offered(2) == ["answer"]
+        assert await agent.answer(task_id) == "I could not write code that works."
+
+
+async def test_a_second_message_tells_only_what_changed(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "a + 1"}, id="one"),
+        call_tool("answer", {"text": "It is 2."}, id="two"),
+        call_tool("add_cell", {"code": "a + 2"}, id="three"),
+        call_tool("answer", {"text": "It is 3."}, id="four"),
+    ]
+    async with weak_agent(tmp_path, turns, "a = 1") as agent:
+        task_id = await agent.done("What is a plus one?")
+        asked = await agent.manager.resume(task_id)
+        assert asked is not None
+        task = agent.manager.get(task_id)
+        question = await until(lambda: task.dialogue.asks.newest("resume_completed_task", "completion_result"), 10)
+        await agent.manager.answer(task_id, question.ts, "messageResponse", "And plus two?")
+        await until(lambda: len(agent.model.requests) == 4 or None, 30)
+        await until(lambda: agent.manager.opened(task_id) is None or None, 30)
+        last = json.dumps(list(agent.model.requests[2].messages)[-1].content)
+        assert "Person: And plus two?" in last
+        assert await agent.answer(task_id) == "It is 3."
+
+
+async def test_a_long_conversation_keeps_within_the_window(tmp_path: Path) -> None:
+    turns: list[Turn] = []
+    for number in range(30):
+        turns.append(call_tool("add_cell", {"code": f"print('{'x' * 600} {number}')"}, id=f"a{number}"))
+    turns[8] = call_tool("answer", {"text": "Much was printed."}, id="end")
+    async with weak_agent(tmp_path, turns) as agent:
+        task_id = await agent.done("Print long lines in many cells.")
+        assert agent.offered(8) == ["answer"]
+        assert await agent.answer(task_id)
+        await asyncio.sleep(0)

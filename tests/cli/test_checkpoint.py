@@ -1,0 +1,129 @@
+"""``hdsp-agent checkpoint`` over real folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from .homes import PROGRAM, Home, Ran
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    (folder / "data").mkdir(parents=True)
+    (folder / "a.txt").write_text("one\n", encoding="utf-8")
+    (folder / "data" / "자료.csv").write_text("x\n1\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def run(home: Home, workspace: Path, *arguments: str) -> Ran:
+    return home.run("checkpoint", *arguments, "--workspace", str(workspace))
+
+
+def saved(home: Home, workspace: Path, reason: str) -> str:
+    ran = run(home, workspace, "save", "--reason", reason)
+    assert ran.code == 0, ran.err
+    return ran.out.strip()
+
+
+def test_a_checkpoint_is_saved_looked_at_restored_and_the_restore_undone(home: Home, workspace: Path) -> None:
+    first = saved(home, workspace, "first")
+    assert saved(home, workspace, "nothing changed") == first
+    (workspace / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    (workspace / "data" / "자료.csv").unlink()
+    diff = run(home, workspace, "diff")
+    assert diff.code == 3
+    assert "modified a.txt" in diff.out and "+two" in diff.out and "removed data/자료.csv" in diff.out
+    plan = run(home, workspace, "restore", first, "--dry-run", "--overwrite-all", "--json")
+    changes = cast("list[dict[str, str]]", plan.json()["changes"])
+    assert {(change["path"], change["action"]) for change in changes} == {
+        ("a.txt", "overwrite"), ("data/자료.csv", "create")
+    }  # fmt: skip
+    assert not (workspace / "data" / "자료.csv").exists()
+    kept = run(home, workspace, "restore", first)
+    assert kept.code == 3 and "--overwrite-all" in kept.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n"
+    done = run(home, workspace, "restore", first, "--overwrite-all")
+    assert done.code == 0, done.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
+    assert (workspace / "data" / "자료.csv").read_text(encoding="utf-8") == "x\n1\n"
+    assert run(home, workspace, "undo").code == 0
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n"
+    assert not (workspace / "data" / "자료.csv").exists()
+    kinds = cast("list[dict[str, str]]", run(home, workspace, "list", "--operations", "--json").json()["operations"])
+    assert [done["kind"] for done in kinds][:3] == ["undo", "restore", "restore"]
+    assert (
+        run(home, workspace, "diff", first, "now", "--only", str(workspace / "a.txt"), "--names").out.count("\n") == 1
+    )
+
+
+def test_one_stands_anywhere_in_the_workspace_and_names_paths_from_there(home: Home, workspace: Path) -> None:
+    first = saved(home, workspace, "first")
+    (workspace / "data" / "자료.csv").write_text("broken", encoding="utf-8")
+    (workspace / "a.txt").write_text("broken", encoding="utf-8")
+    done = subprocess.run(
+        [*PROGRAM, "checkpoint", "restore", first, "--only", "자료.csv", "--overwrite-all", "--json"],
+        cwd=workspace / "data", env=home.environment(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["written"] == 1
+    assert (workspace / "data" / "자료.csv").read_text(encoding="utf-8") == "x\n1\n"
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "broken"
+
+
+def test_a_checkpoint_is_exported_and_the_store_tidied(home: Home, workspace: Path, tmp_path: Path) -> None:
+    first = saved(home, workspace, "first")
+    target = tmp_path / "first.zip"
+    assert run(home, workspace, "export", first, "--to", str(target)).out.strip() == str(target)
+    with zipfile.ZipFile(target) as archive:
+        assert archive.read("a.txt") == b"one\n"
+    assert run(home, workspace, "export", first, "--to", str(target)).code == 1
+    found = run(home, workspace, "gc", "--json").json()
+    assert (found["checkpoints"], found["wantsGc"]) == (1, False)
+    assert run(home, workspace, "recover", "keep").out == "No restore was cut short.\n"
+
+
+def test_where_there_are_no_checkpoints_it_says_so_and_makes_none(home: Home, workspace: Path) -> None:
+    for action in (("list",), ("diff",), ("undo",), ("gc",), ("restore", "beef")):
+        ran = run(home, workspace, *action)
+        assert ran.code == 2, ran
+        assert "checkpoint save" in ran.err
+    assert not (home.path / "checkpoints").exists()
+    first = saved(home, workspace, "first")
+    ran = run(home, workspace, "restore", "f" * 16 if first[0] != "f" else "e" * 16)
+    assert ran.code == 2 and "There is no checkpoint" in ran.err
+
+
+def test_the_settings_say_what_is_kept(home: Home, workspace: Path) -> None:
+    home.path.mkdir(exist_ok=True)
+    settings = {"version": 1, "globalSettings": {"checkpointMaxFileMegabytes": 1}}
+    (home.path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (workspace / "large.bin").write_bytes(os.urandom(1_100_000))
+    record = run(home, workspace, "save", "--json").json()
+    assert (record["files"], record["skipped"]) == (2, 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Names are text there")
+def test_names_that_are_no_text_are_shown_and_restored(home: Home, workspace: Path) -> None:
+    path = os.path.join(os.fsencode(workspace), b"caf\xe9\nline")
+    with open(path, "wb") as file:
+        file.write(b"1")
+    first = saved(home, workspace, "first")
+    os.unlink(path)
+    assert "\\xe9" in run(home, workspace, "diff").out
+    assert run(home, workspace, "restore", first, "--overwrite-all").code == 0
+    with open(path, "rb") as file:
+        assert file.read() == b"1"

@@ -1,0 +1,1 @@
+"""The tools for weak models, on real files with real kernels."""

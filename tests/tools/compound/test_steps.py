@@ -1,0 +1,181 @@
+"""Each step does all of its work: the notebook is changed, the kernel has run it, and few words tell of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hdsp_agent.tools import Approval, Completion, PastCall, SimpleTool, SinceAsked, ToolArguments, ToolResult
+from hdsp_agent.tools.compound import (
+    AddCell,
+    AddText,
+    Answer,
+    DeleteCell,
+    EditCell,
+    InspectVariable,
+    ReadCell,
+    RenameVariable,
+    RunCell,
+    surroundings,
+)
+
+from ..notebook.working import NotebookTask, notebook_task
+
+
+async def do(tool: SimpleTool[ToolArguments], task: NotebookTask, **arguments: object) -> ToolResult:
+    result = await tool.run(tool.Arguments.model_validate(arguments), task)
+    assert isinstance(result.content, str)
+    return result
+
+
+async def say(tool: object, task: NotebookTask, **arguments: object) -> str:
+    assert isinstance(tool, SimpleTool)
+    result = await do(tool, task, **arguments)
+    assert not result.is_error, result.content
+    return str(result.content)
+
+
+async def fail(tool: object, task: NotebookTask, **arguments: object) -> str:
+    assert isinstance(tool, SimpleTool)
+    result = await do(tool, task, **arguments)
+    assert result.is_error
+    return str(result.content)
+
+
+async def test_a_cell_is_added_and_run_with_what_it_needs(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "rows = [1, 2, 3]", "unrelated = 1 / 0") as task:
+        assert await say(AddCell(), task, code="```python\nsum(rows)\n```") == "Cell 3 ran. Output:\n6"
+        assert task.sources()[2] == "sum(rows)"
+        # The cell above that makes rows had not run; the one that nothing needs was left alone.
+        assert [(row["number"], row["state"]) for row in task.executed()] == [(1, "ok"), (3, "ok")]
+        kinds = [approved.shown["tool"] for approved in task.approvals]
+        assert kinds == ["editCells", "runCells"]
+        assert await say(AddCell(), task, code="math.floor(2.5)\\nbig = 7") == "Cell 4 ran without output. big: int = 7"
+        assert task.sources()[3] == "import math\n\nmath.floor(2.5)\nbig = 7"
+        # Taken up again after a restart, what was done is not done twice.
+        assert await say(AddCell(), task, code="sum(rows)") == "Cell 3 ran. Output:\n6"
+        assert len(task.sources()) == 4
+
+
+async def test_an_empty_last_cell_is_used_and_no_python_changes_nothing(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "") as task:
+        assert "no valid Python" in await fail(AddCell(), task, code="for x in (")
+        assert task.sources() == [""] and not task.approvals
+        await say(AddCell(), task, code="1 + 1")
+        assert task.sources() == ["1 + 1"]
+
+
+async def test_what_failed_is_told_with_its_line_and_what_may_be_meant(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "numbers = [3, 1, 2]", "total = sum(number)\nprint(total)") as task:
+        told = await say(RunCell(), task, cell=2)
+        assert told.split("\n") == [
+            "Cell 2 failed: NameError: name 'number' is not defined",
+            "Line 1: total = sum(number)",
+            "Write numbers instead of number.",
+        ]
+        # Only the line that changed was given.
+        assert await say(EditCell(), task, cell=2, code="total = sum(numbers)") == "Cell 2 ran. Output:\n6"
+        assert task.sources()[1] == "total = sum(numbers)\nprint(total)"
+        (tmp_path / "people.csv").write_text("name\nA\n", encoding="utf-8")
+        told = await say(AddCell(), task, code="open('peple.csv')")
+        assert told.endswith("Write people.csv instead of peple.csv.")
+
+
+async def test_code_that_failed_is_not_run_again_as_it_is(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "prices = {'cup': 2}", "print(pries)", "1 / 0") as task:
+        await say(RunCell(), task, cell=2)
+        # What it plainly means is put right; where nobody knows that, the model has to.
+        assert await say(EditCell(), task, cell=2, code="print(pries)") == "Cell 2 ran. Output:\n{'cup': 2}"
+        assert task.sources()[1] == "print(prices)"
+        assert await say(EditCell(), task, cell=3, code="1 / 0") == (
+            "Cell 3 failed: ZeroDivisionError: division by zero\nLine 1: 1 / 0"
+        )
+        ran = len(task.executed())
+        assert "it fails. Change it." in await fail(EditCell(), task, cell=3, code="1 / 0")
+        assert len(task.executed()) == ran
+
+
+async def test_a_variable_is_renamed_in_all_cells_which_run_again(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "x1 = 5", ("markdown", "x1"), "y = x1 * 2\nprint(y)") as task:
+        told = await say(RenameVariable(), task, old="x1", new="width")
+        assert told.startswith("x1 is width now in cells 1, 3.") and told.endswith("Cell 3 ran. Output:\n10")
+        assert task.sources() == ["width = 5", "x1", "y = width * 2\nprint(y)"]
+        assert "No cell has" in await fail(RenameVariable(), task, old="x1", new="z")
+        assert "already" in await fail(RenameVariable(), task, old="width", new="y")
+        assert "cannot be the name" in await fail(RenameVariable(), task, old="width", new="for")
+
+
+async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = [1, 2]", "print('b')") as task:
+        await say(AddText(), task, text="# Title", place="top")
+        assert task.sources() == ["# Title", "a = [1, 2]", "print('b')"]
+        assert "holds text" in await fail(EditCell(), task, cell=1, code="x")
+        assert "There is no cell 9" in await fail(DeleteCell(), task, cell=9)
+        assert await say(RunCell(), task, cell="all") == (
+            "Cell 2 ran without output. a: list of length 2 = [1, 2]\nCell 3 ran. Output:\nb"
+        )
+        assert await say(ReadCell(), task, cell=3) == "Cell 3:\nprint('b')\nOutput:\nb"
+        assert "[1, 2]" in await say(InspectVariable(), task, name="a")
+        await say(DeleteCell(), task, cell=3)
+        assert task.sources() == ["# Title", "a = [1, 2]"]
+
+
+async def test_a_refusal_is_told_and_nothing_runs(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        task.decide = lambda approved: Approval(approved=approved.shown["tool"] == "editCells")
+        assert "denied" in await fail(AddCell(), task, code="a = 2")
+        assert not task.executed() and len(task.sources()) == 2
+        task.decide = lambda _: Approval(approved=True, by_person=True, feedback="but hurry")
+        assert (await say(AddCell(), task, code="a = 3")).startswith("The person says: but hurry\nCell 3 ran")
+
+
+async def test_an_answer_is_sent_back_once_and_then_marked(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        ran = PastCall("add_cell", {"code": "6"}, "Cell 2 ran. Output:\n6")
+        task.flow.since = SinceAsked("What is the sum?", "", (ran,))
+        assert await fail(Answer(), task, text="It is 8.") == "No cell has shown 8. Run code that shows it."
+        assert not task.flow.completed
+        back = PastCall("answer", {"text": "It is 8."}, "No cell has shown 8.", is_error=True)
+        task.flow.since = SinceAsked("What is the sum?", "", (ran, back))
+        await say(Answer(), task, text="It is 8.")
+        shown = task.flow.completed[-1]
+        assert "```text\n6\n```" in shown and shown.endswith("_Not verified: the notebook did not show 8._")
+        table = PastCall(
+            "add_cell", {"code": "df.isna().sum()"}, "Cell 2 ran. Output:\nday     0\ntemp    2\nrain    1"
+        )
+        task.flow.since = SinceAsked("How many are missing?", "", (table,))
+        await say(Answer(), task, text="These are missing. There is 1 in day and 1 in rain.")
+        assert task.flow.completed[-1] == "These are missing.\n\n```text\nday     0\ntemp    2\nrain    1\n```"
+        task.flow.since = SinceAsked("What is the sum?", "", (ran,))
+        task.flow.completion = Completion(accepted=False, feedback="and b?")
+        assert await say(Answer(), task, text="It is 6.") == "The person says: and b?"
+        assert task.flow.completed[-1] == "It is 6."
+
+
+async def test_surroundings_tell_cells_variables_and_tables_and_then_what_changed(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1", ("markdown", "# Notes"), "print(a / 0)") as task:
+        (tmp_path / "sales.csv").write_text("region,units,price\nnorth,3,2.5\nsouth,4,\n", encoding="utf-8")
+        (tmp_path / ".env").write_text("KEY=1", encoding="utf-8")
+        await say(RunCell(), task, cell="all")
+        seen = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=True)
+        assert seen is not None and not isinstance(seen, str)
+        told = seen.told_anew(None)
+        assert told.startswith("Files:\nsales.csv: columns region text, units int, price float\nCell 1 (ran):\na = 1\n")
+        assert "Cell 2 (text):\n# Notes\nCell 3 (failed):\nprint(a / 0)\nOutput: " in told
+        assert "ZeroDivisionError" in told and told.endswith("Variables:\na: int = 1") and "KEY" not in told
+        assert seen.code_cells == {1: "ran", 3: "failed"}
+        assert seen.told_anew(seen) == "The notebook is as you know it."
+        await say(EditCell(), task, cell=3, code="print(a / 1)")
+        now = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=False)
+        assert now is not None and not isinstance(now, str)
+        assert now.told_anew(seen) == "New or changed:\nFiles:\nsales.csv\nCell 3 (ran):\nprint(a / 1)\nOutput: 1.0"
+
+
+async def test_a_long_notebook_is_told_in_short(tmp_path: Path) -> None:
+    long = [f"value_{number} = {number}\n" + "# more\n" * 60 for number in range(1, 41)]
+    async with notebook_task(tmp_path, *long) as task:
+        seen = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=True)
+        assert seen is not None and not isinstance(seen, str)
+        told = seen.told_anew(None)
+        assert len(told) < 5_000
+        assert "Cells 1 to 20 are not listed." in told and "Cell 21 (not run): value_21 = 21" in told
+        assert told.count("# more") > 40
