@@ -57,10 +57,12 @@ test('the panel opens from the palette, the launcher, the menu and by keys', asy
   await test.step('the shortcut, and Escape leads back to the document', async () => {
     await sidebar.close('left');
     await keyboard.press('Control+Alt+y');
-    const provider = lab.setup.getByRole('combobox', { name: 'Provider' });
-    await expect(provider).toBeFocused();
+    const first = lab.setup.getByRole('button', {
+      name: 'Use the embedded model'
+    });
+    await expect(first).toBeFocused();
     await keyboard.press('Escape');
-    await expect(provider).not.toBeFocused();
+    await expect(first).not.toBeFocused();
     await expect(
       lab.page.getByRole('main').locator(':focus-within').first()
     ).toBeVisible();
