@@ -16,6 +16,7 @@ from ._constrained import answer_format, as_plain_messages
 from ._model import ModelRequest, ToolSpec
 from ._plain_schema import plain_schema
 from ._quirks import Quirks
+from ._step_grammar import step_grammar
 
 __all__ = ["TOOL_CALL_EXTRA", "ChatOptions", "chat_body"]
 
@@ -52,11 +53,14 @@ def chat_body(request: ModelRequest, options: ChatOptions) -> JsonObject:
     """The body of a request."""
     quirks = options.quirks
     if options.constrained:
-        request = as_plain_messages(request)
+        request = as_plain_messages(request, code_below=quirks.grammar)
     messages = _messages(request, options)
     body: JsonObject = {"model": options.model, "messages": [*messages], "stream": options.streaming}
     if request.tools and options.constrained:
-        body["response_format"] = answer_format(request.tools)
+        if quirks.grammar:
+            body["grammar"] = step_grammar(request.tools)
+        else:
+            body["response_format"] = answer_format(request.tools)
     elif request.tools:
         body["tools"] = [_tool(tool, quirks) for tool in request.tools]
         if request.tool_choice != "auto":

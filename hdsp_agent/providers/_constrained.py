@@ -17,10 +17,15 @@ from ..messages import ApiMessage, JsonObject
 from ._blocks import blocks_of, result_parts, text_of
 from ._model import ModelRequest, ToolSpec
 
-__all__ = ["TOOL", "answer_format", "as_plain_messages"]
+__all__ = ["CODE", "CODE_BEGINS", "CODE_ENDS", "TOOL", "answer_format", "as_plain_messages"]
 
 TOOL: Final = "tool"
 """The property that names the tool. It comes first, so that the rest is written with the tool in mind."""
+
+CODE: Final = "code"
+"""The argument that stands below the object where the model's server can be told so."""
+CODE_BEGINS: Final = "\n```python\n"
+CODE_ENDS: Final = "\n```"
 
 _KEPT: Final = frozenset(
     {"type", "enum", "const", "properties", "required", "items", "anyOf", "minimum", "maximum", "additionalProperties"}
@@ -66,19 +71,19 @@ def _plain(schema: JsonValue) -> JsonValue:
     return plain
 
 
-def as_plain_messages(request: ModelRequest) -> ModelRequest:
-    """The request with calls and results as text."""
-    return replace(request, messages=[_as_text(message) for message in request.messages])
+def as_plain_messages(request: ModelRequest, *, code_below: bool) -> ModelRequest:
+    """The request with calls and results as text, as the model writes them."""
+    return replace(request, messages=[_as_text(message, code_below) for message in request.messages])
 
 
-def _as_text(message: ApiMessage) -> ApiMessage:
+def _as_text(message: ApiMessage, code_below: bool) -> ApiMessage:
     parts: list[str] = []
     for block in blocks_of(message):
         match block.get("type"):
             case "text":
                 parts.append(text_of(block))
             case "tool_use":
-                parts.append(_written(block))
+                parts.append(_written(block, code_below))
             case "tool_result":
                 parts += [text_of(part) for part in result_parts(block) if part.get("type") == "text"]
             case "image":
@@ -87,11 +92,15 @@ def _as_text(message: ApiMessage) -> ApiMessage:
     return message.model_copy(update={"content": [{"type": "text", "text": text}]})
 
 
-def _written(block: JsonObject) -> str:
+def _written(block: JsonObject, code_below: bool) -> str:
     """A past call as the model wrote it."""
     given = block.get("input")
     arguments = given if isinstance(given, dict) else {}
     spoilt = arguments.get("invalid_arguments")
     if spoilt is not None:
         arguments = {"spoilt": str(spoilt)[:_LONGEST_SPOILT]}
+    code = arguments.get(CODE) if code_below else None
+    if isinstance(code, str):
+        head = {name: value for name, value in arguments.items() if name != CODE}
+        return json.dumps({TOOL: block.get("name"), **head}, ensure_ascii=False) + CODE_BEGINS + code + CODE_ENDS
     return json.dumps({TOOL: block.get("name"), **arguments}, ensure_ascii=False)

@@ -9,13 +9,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ._chat_stream import ChatStream
-from ._constrained import TOOL
+from ._constrained import CODE, CODE_BEGINS, CODE_ENDS, TOOL
 from ._model import ModelEvent, Stop, TextDelta, ToolCallDelta, ToolCallDone, ToolCallStart
 
 __all__ = ["ConstrainedStream"]
 
 _BEGINNING: Final = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,?')
 _MAY_BEGIN: Final = re.compile(r'\s*(?:`{0,3}(?:j(?:s(?:on?)?)?)?\s*(?:\{\s*(?:"[^"]*"?\s*:?\s*(?:"[^"]*"?)?)?)?)?')
+
+
+_CODE_BEGINS: Final = re.compile(re.escape("}" + CODE_BEGINS))
+_MAY_END_OBJECT: Final = re.compile(r"\}\s*(?:`{0,3}[a-z]*\s*)?\Z")
+_MAY_END_CODE: Final = re.compile(r"\n`{0,3}\s*\Z")
 
 
 class ConstrainedStream:
@@ -27,6 +32,8 @@ class ConstrainedStream:
         self._name: str | None = None
         self._id = f"call_{uuid.uuid4().hex[:24]}"
         self._told = 0
+        self._code: int | None = None
+        """Where the code below the object begins."""
         self._is_text = False
 
     @property
@@ -67,9 +74,21 @@ class ConstrainedStream:
             self._name, self._told = begun[1], begun.end()
             yield ToolCallStart(0, self._id, self._name)
             yield ToolCallDelta(0, "{")
-        more, self._told = self._text[self._told :], len(self._text)
+        yield from self._more()
+
+    def _more(self) -> Iterator[ModelEvent]:
+        """What is sure to belong to the arguments."""
+        if self._code is None:
+            begins = _CODE_BEGINS.search(self._text, self._told)
+            if begins is not None:
+                comma = "" if self._text[: begins.start()].endswith(",") else ", "
+                yield ToolCallDelta(0, self._text[self._told : begins.start()] + f'{comma}"{CODE}": "')
+                self._code = self._told = begins.end()
+        held = (_MAY_END_OBJECT if self._code is None else _MAY_END_CODE).search(self._text, self._told)
+        end = held.start() if held is not None else len(self._text)
+        more, self._told = self._text[self._told : end], end
         if more:
-            yield ToolCallDelta(0, more)
+            yield ToolCallDelta(0, more if self._code is None else json.dumps(more, ensure_ascii=False)[1:-1])
 
     def _end(self, stop: Stop) -> Iterator[ModelEvent]:
         if self._name is None:
@@ -77,7 +96,15 @@ class ConstrainedStream:
                 yield TextDelta(self._text)
             yield stop
             return
-        yield ToolCallDone(0, self._id, self._name, _arguments(self._text))
+        if self._code is None:
+            arguments = _arguments(self._text)
+            yield ToolCallDelta(0, self._text[self._told :])
+        else:
+            code = self._text[self._code :].rstrip().removesuffix(CODE_ENDS.strip()).rstrip()
+            head = json.loads(_arguments(self._text[: self._code - len(CODE_BEGINS)]))
+            arguments = json.dumps({**head, CODE: code}, ensure_ascii=False)
+            yield ToolCallDelta(0, '"}')
+        yield ToolCallDone(0, self._id, self._name, arguments)
         yield Stop("tool_use" if stop.reason in ("end", "max_tokens") else stop.reason)
 
 

@@ -48,6 +48,8 @@ class Quirks:
     cache_key: Literal["prompt_cache_key", "x-grok-conv-id"] | None = None
     reports_cost: bool = False
     """It is asked to report what a request cost."""
+    grammar: bool = False
+    """It holds answers to a grammar of llama.cpp's."""
 
 
 _OPENAI: Final = Quirks(max_tokens="max_completion_tokens", tool_ids="word40", cache_key="prompt_cache_key")
@@ -76,8 +78,8 @@ _SERVERS: Final[dict[str, Quirks]] = {
     "litellm": Quirks(cache_marks=True),
     "ollama": replace(_LOCAL, parallel_switch=False),
     "lmstudio": replace(_LOCAL, parallel_switch=False, effort="none", empty_content="empty"),
-    "llamacpp": replace(_LOCAL, effort="none", empty_content="empty"),
-    "local": replace(_LOCAL, effort="none", empty_content="empty"),
+    "llamacpp": replace(_LOCAL, effort="none", empty_content="empty", grammar=True),
+    "local": replace(_LOCAL, effort="none", empty_content="empty", grammar=True),
     "vllm": _LOCAL,
     "unknown": Quirks(think_tags=True),
 }

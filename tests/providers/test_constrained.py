@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import urlsplit
 
 import pytest
 
 from hdsp_agent.config import ProviderSettings, tool_set
 from hdsp_agent.messages import ApiMessage
-from hdsp_agent.providers import ToolCallDelta, ToolCallStart, ToolSpec
+from hdsp_agent.providers import ToolCallDelta, ToolCallStart, ToolSpec, _quirks
 
 from ..modelserver import raw_server, sse
 from .asking import ask_once, profile, request, result, user
@@ -37,6 +38,12 @@ def pieces(*texts: str, finish: str = "stop") -> bytes:
 
 def weak(url: str, **more: object) -> ProviderSettings:
     return profile("ollama", url, toolSet="compound", **more)
+
+
+def llama(url: str, monkeypatch: pytest.MonkeyPatch) -> ProviderSettings:
+    """A profile of a llama.cpp server, which is known by its port."""
+    monkeypatch.setitem(_quirks._PORTS, urlsplit(url).port, "llamacpp")
+    return profile("chat", url, toolSet="compound")
 
 
 def test_the_embedded_model_has_few_tools_and_others_have_all_unless_told_otherwise() -> None:
@@ -80,6 +87,36 @@ async def test_one_tool_is_a_form_of_its_own_and_a_request_s_temperature_counts(
         body = server.requests[0].body
     assert body["response_format"]["json_schema"]["schema"]["properties"]["tool"] == {"const": "answer"}
     assert body["temperature"] == 0.7
+
+
+async def test_a_server_with_grammars_has_the_code_below_the_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = ApiMessage(
+        role="assistant",
+        content=[{"type": "tool_use", "id": "a", "name": "edit_cell", "input": {"cell": 2, "code": "x = 1"}}],
+    )
+    said = [user("Fix it"), call, user(result("a", "Cell 2 ran.", is_error=False), "And now?")]
+    text = '{"tool": "edit_cell", "cell": 2}\n```python\nfor x in "ab":\n    print("}\\n")\n```'
+    async with raw_server(pieces(*(text[at : at + 3] for at in range(0, len(text), 3)))) as server:
+        settings = llama(server.url, monkeypatch)
+        answer, events = await ask_once(settings, request(*said, tools=[CELL, ANSWER], tool_choice="any"))
+        body = server.requests[0].body
+    assert "response_format" not in body and "tools" not in body
+    grammar = str(body["grammar"])
+    assert grammar.startswith("root ::= call0 | call1\n")
+    assert r'''call0 ::= "{\"tool\": \"edit_cell\"" ", \"cell\": " number "}" "\n```python\n" code "\n```"''' in grammar
+    assert (
+        json.dumps(body["messages"]).count(json.dumps('{"tool": "edit_cell", "cell": 2}\n```python\nx = 1\n```')) == 1
+    )
+    arguments = {"cell": 2, "code": 'for x in "ab":\n    print("}\\n")'}
+    assert json.loads(answer.calls[0].arguments) == arguments
+    assert json.loads("".join(event.json for event in events if isinstance(event, ToolCallDelta))) == arguments
+
+
+async def test_code_that_was_cut_off_is_there_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{"tool": "add_cell"}\n```python\nprint(1)\nprin'
+    async with raw_server(pieces(text, finish="length")) as server:
+        answer, _ = await ask_once(llama(server.url, monkeypatch), request(user("hi"), tools=[CELL]))
+    assert json.loads(answer.calls[0].arguments) == {"code": "print(1)\nprin"}
 
 
 async def test_a_request_without_tools_is_an_ordinary_one() -> None:

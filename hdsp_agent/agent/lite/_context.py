@@ -8,11 +8,11 @@ from typing import Final
 from ...config import GlobalSettings
 from ...messages import ApiMessage, JsonObject
 from ...providers import ModelRequest, model_info
-from ...tools.compound import Surroundings
+from ...tools.compound import NOTHING_DONE, Surroundings, failed_in
 from .._context import PlainContext
 from .._conversation import Conversation
 from .._ports import Situation
-from ._examples import OTHER_NOTEBOOK, examples
+from ._examples import before, length_of_examples
 from ._guard import next_step
 from ._prompt import lite_prompt
 from ._since import is_surroundings, is_words, plain_words, since_asked, surroundings_in
@@ -31,6 +31,8 @@ _KEPT: Final = 0.6
 _GO_ON: Final = "Go on."
 _REMINDER: Final = "Person: {words}"
 _MOST_WORDS: Final = 300
+_REFUSED: Final = 2
+"""Messages: a call and what came of it."""
 
 
 class LiteContext:
@@ -65,9 +67,9 @@ class LiteContext:
         """The next request, with the tools that may be called next."""
         history = await self._plain.history()
         system = await self._conversation.mask(lite_prompt(situation.mode, self._settings(), situation.tools))
-        shown = examples([tool.name for tool in situation.tools])
+        names = [tool.name for tool in situation.tools]
         messages = [_plain(message) for message in history]
-        taken = len(system) + sum(_length(message) for message in shown)
+        taken = len(system) + length_of_examples(names)
         room = (self._window(situation) - _LONGEST_ANSWER) * _CHARACTERS_A_TOKEN - taken
         since = since_asked(history)
         step = next_step(
@@ -76,14 +78,14 @@ class LiteContext:
             self._told.code_cells if self._told is not None else None,
             strict=situation.provider is not None and situation.provider.api_provider == "local",
         )
-        fitting = self._fitting(messages, history, room)
+        fitting = _without_refused(self._fitting(messages, history, room))
         if step.ends and since.calls and since.words:
             fitting = _told_more(fitting, _REMINDER.format(words=since.words[:_MOST_WORDS]))
         elif step.hint is not None:
             fitting = _told_more(fitting, step.hint)
         return ModelRequest(
             system=system,
-            messages=[*shown, *(_begun(fitting) if shown else fitting)],
+            messages=before(fitting, names),
             tools=step.tools,
             tool_choice="any",
             max_output=answer_tokens or step.tokens,
@@ -139,6 +141,29 @@ def _plain(message: ApiMessage) -> ApiMessage:
     return message.model_copy(update={"content": new})
 
 
+def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:
+    """Without the last steps that could not be made, but for why: what it wrote once a small model writes again."""
+    kept, why = list(messages), ""
+    while len(kept) > _REFUSED and (reason := _refusal(kept[-2:])):
+        why = why or reason
+        del kept[-2:]
+    return _told_more(kept, why) if why else messages
+
+
+def _refusal(pair: Sequence[ApiMessage]) -> str:
+    """Why the call did nothing at all; empty if it did something, or was an answer."""
+    call, result = pair[0].content, pair[1].content
+    if isinstance(call, str) or isinstance(result, str) or len(result) != 1:
+        return ""
+    names = [block.get("name") for block in call if block.get("type") == "tool_use"]
+    if len(names) != 1 or names == ["answer"] or not result[0].get("is_error"):
+        return ""
+    content = result[0].get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    text = " ".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+    return "" if failed_in(text) else text.removesuffix(NOTHING_DONE)
+
+
 def _told_more(messages: list[ApiMessage], text: str) -> list[ApiMessage]:
     """With a word behind the last result: by then a small model thinks of that alone."""
     last = messages[-1]
@@ -146,14 +171,6 @@ def _told_more(messages: list[ApiMessage], text: str) -> list[ApiMessage]:
         return messages
     more: JsonObject = {"type": "text", "text": text}
     return [*messages[:-1], last.model_copy(update={"content": [*last.content, more]})]
-
-
-def _begun(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
-    """With a word in front that tells them from the examples."""
-    if not messages or messages[0].role != "user" or isinstance(messages[0].content, str):
-        return list(messages)
-    first: JsonObject = {"type": "text", "text": OTHER_NOTEBOOK}
-    return [messages[0].model_copy(update={"content": [first, *messages[0].content]}), *messages[1:]]
 
 
 def _speaks(message: ApiMessage) -> bool:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from ...messages import JsonObject
 from ...providers import ToolSpec
 from ...tools import PastCall, SinceAsked
-from ...tools.compound import failed_cell, is_effect, lacks_picture, lacks_value
+from ...tools.compound import cell_instead, failed_cell, is_effect, lacks_picture, lacks_value
 from ._wishes import wish_of
 
 __all__ = ["MOST_STEPS", "Next", "next_step"]
@@ -70,16 +70,14 @@ def next_step(
     last = calls[-1]
     if len(calls) >= MOST_STEPS or _repeats(calls) or _refused_in_a_row(calls) >= _MOST_REFUSED:
         return only_answer
-    cell = failed_cell(last)
+    cell = failed_cell(last) or cell_instead(last)
     if cell is not None:
-        tries = _failures_in_a_row(calls)
-        if _EDIT not in by_name or tries >= _MOST_TRIES:
-            return only_answer
-        return Next([_of_cells(by_name[_EDIT], (cell,))], _LIVELIER if tries > 1 else None)
+        return _change(by_name, cell, calls) or only_answer
     if last.name == _ANSWER and last.is_error:
         # It told of what it had not seen: now it has to look.
         if any(is_effect(call) for call in calls) and not lacks_picture(since):
-            return Next(fitting if strict else tools)
+            # What works is left alone: a model that loses its way would take it for what is wrong.
+            return Next([tool for tool in tools if tool.name in (_ADD, _ANSWER)] if strict else tools, _LIVELIER)
         others = [tool for tool in fitting if tool.name != _ANSWER] or [
             by_name[name] for name in (_ADD,) if name in by_name
         ]
@@ -94,6 +92,15 @@ def next_step(
         others = [tool for tool in fitting if tool.name != _ANSWER]
         return Next(others if strict and others else fitting, _LIVELIER)
     return Next(tools)
+
+
+def _change(by_name: Mapping[str, ToolSpec], cell: int, calls: Sequence[PastCall]) -> Next | None:
+    """The cell has to be changed; None if that cannot be, or was tried often enough."""
+    tries = _failures_in_a_row(calls)
+    if _EDIT not in by_name or tries >= _MOST_TRIES:
+        return None
+    again = tries > 1 or failed_cell(calls[-1]) is None
+    return Next([_of_cells(by_name[_EDIT], (cell,))], _LIVELIER if again else None)
 
 
 def _first(by_name: Mapping[str, ToolSpec], words: str, cells: Mapping[int, str]) -> list[ToolSpec]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from ...messages import JsonObject
+from ...persistence import INTERRUPTED
 from ...tools import PastCall, SinceAsked
 
 __all__ = ["Said", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
@@ -47,6 +48,9 @@ def since_asked(messages: Sequence[Said]) -> SinceAsked:
                 case "tool_use":
                     calls[str(block.get("id"))] = block
                 case "tool_result" if (call := calls.get(str(block.get("tool_use_id")))) is not None:
+                    if block.get("content") == INTERRUPTED:
+                        # It is being made now, or nobody knows what came of it.
+                        continue
                     done.append(_past(call, block))
     return SinceAsked("\n".join(words), surroundings, tuple(done))
 

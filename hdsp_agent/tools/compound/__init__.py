@@ -7,9 +7,10 @@ from ._cells import AddCell, AddText, CompoundTool, DeleteCell, EditCell, Rename
 from ._claims import is_effect, lacks_picture, lacks_value
 from ._looking import InspectVariable, ReadCell
 from ._surroundings import Surroundings, surroundings
-from ._telling import failed_cell, ran_something
+from ._telling import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something
 
 __all__ = [
+    "NOTHING_DONE",
     "AddCell",
     "AddText",
     "Answer",
@@ -21,7 +22,9 @@ __all__ = [
     "RenameVariable",
     "RunCell",
     "Surroundings",
+    "cell_instead",
     "failed_cell",
+    "failed_in",
     "is_effect",
     "lacks_picture",
     "lacks_value",

@@ -16,7 +16,8 @@ from ..notebook._doing import language_of
 from ..notebook._editing import EditCells, new_id
 from ..notebook._operations import CellOperation
 from ..notebook._place import failing_in_words
-from ._code import made_names, mended, renamed, spliced, syntax_problem, wanted_names, with_imports
+from ._asked import as_heading, forgotten, labelled, only_labels
+from ._code import made_names, mended, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
 from ._doing import Bench
 
 __all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCell", "EditCell", "RenameVariable", "RunCell"]
@@ -28,6 +29,7 @@ _TAKES_AWAY: Final = re.compile(
     r"\b(?:remove|delete|drop|without|get rid of|only|simplify|shorten|rewrite)\b|삭제|제거|지워|빼|削除|消|除",
     re.IGNORECASE,
 )
+_RUNS: Final = re.compile(r"\b(?:re-?)?run\b|\bexecute\b|실행|実行", re.IGNORECASE)
 A = TypeVar("A", bound=ToolArguments)
 
 
@@ -56,6 +58,9 @@ class AddCell(CompoundTool[AddCellArguments]):
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
         bench = await Bench.of(context)
         code = await _ready(arguments.code, bench, None)
+        drawing = bench.drawing()
+        if drawing is not None and only_labels(code):
+            raise ToolFailed(f"A plot is labelled in the cell that draws it. Change cell {drawing} instead.")
         last = bench.snapshot.cells[-1] if bench.snapshot.cells else None
         again = new_id(context.task_id, bench.snapshot.path, 0, code)
         # A step that is taken up after a restart may have been done in part.
@@ -100,9 +105,15 @@ class EditCell(CompoundTool[EditCellArguments]):
         code = mended(arguments.code)
         if not _TAKES_AWAY.search((await context.flow.since_asked()).words):
             code = spliced(cell.source, code)
+        if only_labels(code) and cell.output_summary.images:
+            code = labelled(cell.source, code)
         code = await _ready(code, bench, cell.id)
         if code.strip() == cell.source.strip():
             if not cell.output_summary.error or not context.state.cells.knows(bench.place.document.path, cell.id):
+                since = await context.flow.since_asked()
+                has_run = not cell.output_summary.error and cell.id not in await bench.not_run()
+                if has_run and all(call.is_error for call in since.calls) and not _RUNS.search(since.words):
+                    raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
                 return await bench.ran([cell.id])
             code = await bench.corrected(cell)
             if code == cell.source:
@@ -110,7 +121,7 @@ class EditCell(CompoundTool[EditCellArguments]):
         now = await bench.changed([CellOperation(op="replace", cell=cell.id, source=code)])
         if isinstance(now, ToolResult):
             return now
-        return await now.ran([now.cell(arguments.cell).id])
+        return await now.ran([now.cell(arguments.cell).id], with_those_below=True)
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The code so far."""
@@ -155,18 +166,22 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
     name: ClassVar[str] = "rename_variable"
     group: ClassVar[ToolGroup | None] = "command"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells", "run_cells")
-    description: ClassVar[str] = "gives a variable another name in all cells, which are run again."
+    description: ClassVar[str] = "gives a variable, function or column another name in all cells, which are run again."
     Arguments: type[RenameVariableArguments] = RenameVariableArguments
 
     async def _run(self, arguments: RenameVariableArguments, context: ToolContext) -> ToolResult:
         old, new = arguments.old, arguments.new
-        if not new.isidentifier() or keyword.iskeyword(new):
-            raise ToolFailed(f"{new} cannot be the name of a variable.")
         bench = await Bench.of(context)
         code = [cell for cell in bench.snapshot.cells if cell.cell_type == "code"]
         changed = {cell.id: source for cell in code if (source := renamed(cell.source, old, new)) != cell.source}
+        if changed and (not new.isidentifier() or keyword.iskeyword(new)):
+            raise ToolFailed(f"{new} cannot be the name of a variable.")
+        # Else it is a column, or a key.
+        changed = changed or {
+            cell.id: source for cell in code if (source := requoted(cell.source, old, new)) != cell.source
+        }
         if not changed:
-            raise ToolFailed(f"No cell has a variable {old}.")
+            raise ToolFailed(f"No cell has a variable or a column {old}.")
         taken = [bench.snapshot.index(cell.id) + 1 for cell in code if new in made_names(cell.source)]
         if taken:
             raise ToolFailed(f"Cell {taken[0]} has another variable {new} already.")
@@ -203,7 +218,7 @@ class AddText(CompoundTool[AddTextArguments]):
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
         bench = await Bench.of(context)
-        text = arguments.text.replace("\\n", "\n")
+        text = as_heading(arguments.text.replace("\\n", "\n"), (await context.flow.since_asked()).words)
         after = "start" if arguments.place == "top" else None
         change = CellOperation(op="insert", source=text, cell_type="markdown", after=after)
         return _done(await bench.changed([change]), "The text was added.")
@@ -244,6 +259,10 @@ async def _ready(given: str, bench: Bench, own: CellId | None) -> str:
         raise ToolFailed(f"This is no valid Python, so nothing was done: {problem}")
     if not code.strip():
         raise ToolFailed("There is no code in it, so nothing was done.")
+    sources = [cell.source for cell in bench.snapshot.cells if cell.cell_type == "code"]
+    left_out = forgotten(code, await context.flow.since_asked(), sources)
+    if left_out is not None:
+        raise ToolFailed(left_out)
     made = {name for cell in bench.snapshot.cells if cell.id != own for name in made_names(cell.source)}
     missing = [name for name in wanted_names(code) if name not in made]
     if missing and kernel is not None:

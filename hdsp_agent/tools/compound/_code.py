@@ -10,7 +10,17 @@ import re
 import tokenize
 from typing import Final
 
-__all__ = ["last_names", "made_names", "mended", "renamed", "spliced", "syntax_problem", "wanted_names", "with_imports"]
+__all__ = [
+    "last_names",
+    "made_names",
+    "mended",
+    "renamed",
+    "requoted",
+    "spliced",
+    "syntax_problem",
+    "wanted_names",
+    "with_imports",
+]
 
 _FENCE: Final = re.compile(r"\A\s*```[\w-]*\n(.*?)(?:\n?```\s*.*)?\Z", re.DOTALL)
 _TAIL: Final = re.compile(r"[\s\"'`]*\}+\s*\Z")
@@ -199,6 +209,21 @@ def renamed(code: str, old: str, new: str) -> str:
             continue
         row, column = token.start[0] - 1, token.start[1]
         lines[row] = lines[row][:column] + new + lines[row][column + len(old) :]
+    return "\n".join(lines)
+
+
+def requoted(code: str, old: str, new: str) -> str:
+    """The code with another text wherever it says just this one: a column's name, or a key."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return code
+    lines = code.split("\n")
+    for token in reversed(tokens):
+        if token.type != tokenize.STRING or token.string[0] not in "\"'" or token.string[1:-1] != old:
+            continue
+        row, quote = token.start[0] - 1, token.string[0]
+        lines[row] = lines[row][: token.start[1]] + quote + new + quote + lines[row][token.end[1] :]
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ from ._telling import error_in, number_in, run_words
 __all__ = ["Bench", "variable_words"]
 
 _MOST_VALUE = 160
+_MOST_BELOW = 5
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,20 @@ class Bench:
         now = await Bench.of(self.context)
         return replace(now, said=self.said or _said(result))
 
-    async def ran(self, cells: Sequence[CellId]) -> ToolResult:
-        """Run these cells, and those above that make what they need and have not run. What came of it, in few words."""
-        wanted = [*self._needed(cells, await self._not_run()), *cells]
+    def drawing(self) -> int | None:
+        """The number of the last cell that shows a picture."""
+        numbers = [at for at, cell in enumerate(self.snapshot.cells, 1) if cell.output_summary.images]
+        return numbers[-1] if numbers else None
+
+    async def ran(self, cells: Sequence[CellId], *, with_those_below: bool = False) -> ToolResult:
+        """Run these cells, and those above that make what they need and have not run. What came of it, in few words.
+
+        ``with_those_below`` runs again what ran before and uses what they make.
+        """
+        not_run = await self.not_run()
+        if with_those_below:
+            cells = [*cells, *self._using(cells, not_run)]
+        wanted = [*self._needed(cells, not_run), *cells]
         run = _Kept()
         result = await run.run(RunCellsArguments(cells=wanted), self.context)
         if run.known is None:
@@ -86,7 +98,7 @@ class Bench:
         text = "\n".join([*([f"The person says: {said}"] if said else []), *words, *([problem] if problem else [])])
         return ToolResult(self.context.mask(text))
 
-    async def _not_run(self) -> frozenset[CellId]:
+    async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
         kernel = await failing_in_words(self.context.notebooks.kernel(self.place.path))
         code = [cell for cell in self.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
@@ -115,6 +127,17 @@ class Bench:
                 needed.append(cell.id)
                 wanted |= set(wanted_names(cell.source))
         return needed[::-1]
+
+    def _using(self, cells: Sequence[CellId], not_run: frozenset[CellId]) -> list[CellId]:
+        """The cells below that ran and use what these make, or what others make of it."""
+        begin = max(self.snapshot.index(cell_id) for cell_id in cells) + 1
+        made = {name for cell_id in cells for name in made_names(self.snapshot.cell(cell_id).source)}
+        using: list[CellId] = []
+        for cell in self.snapshot.cells[begin:]:
+            if cell.cell_type == "code" and cell.id not in not_run and made & set(wanted_names(cell.source)):
+                using.append(cell.id)
+                made |= made_names(cell.source)
+        return using[:_MOST_BELOW]
 
     async def _more(self, cell: CellRun) -> str:
         """What the last statement made, which nobody would see otherwise; of one that failed what may help."""

@@ -14,10 +14,13 @@ from .._tool import PastCall
 from ..notebook._outputs import outputs_text
 
 __all__ = [
+    "NOTHING_DONE",
     "PICTURE",
+    "cell_instead",
     "error_in",
     "error_words",
     "failed_cell",
+    "failed_in",
     "number_in",
     "ran_something",
     "run_words",
@@ -27,9 +30,11 @@ __all__ = [
 ]
 
 PICTURE: Final = "[picture]"
+NOTHING_DONE: Final = " Nothing was done."
 _MOST_OUTPUT: Final = 700
 _MOST_ERROR: Final = 300
 _FAILED: Final = re.compile(r"^Cell (\d+) failed", re.MULTILINE)
+_INSTEAD: Final = re.compile(r"Change cell (\d+)(?: instead)?\.")
 _RAN: Final = re.compile(r"^Cell \d+ ran", re.MULTILINE)
 _PICTURES: Final = re.compile(r"\[(?:image/[^\]]*)\]")
 _LINE: Final = re.compile(r"^(?:-+> ?|Cell In\[[^\]]*\], line |\s*File .*, line )(\d+)", re.MULTILINE)
@@ -101,8 +106,19 @@ def _source_line(cell: CellRun) -> str:
 
 def failed_cell(call: PastCall) -> int | None:
     """The number of the cell whose code failed in this call."""
-    found = _FAILED.findall(call.result)
+    return failed_in(call.result)
+
+
+def failed_in(result: str) -> int | None:
+    """The number of the cell whose code failed, in a result's words."""
+    found = _FAILED.findall(result)
     return int(found[-1]) if found else None
+
+
+def cell_instead(call: PastCall) -> int | None:
+    """The number of the cell that the call was told to change."""
+    found = _INSTEAD.search(call.result) if call.is_error else None
+    return int(found[1]) if found is not None else None
 
 
 def ran_something(call: PastCall) -> bool:

@@ -62,6 +62,15 @@ def test_calls_that_cannot_be_made_lead_to_an_answer() -> None:
     assert names(refused("a ("), refused("b (")) == ["answer"]
 
 
+def test_code_that_belongs_into_another_cell_leads_there() -> None:
+    there = PastCall(
+        "add_cell", {"code": "1"}, "A plot is labelled where it is drawn. Change cell 1 instead.", is_error=True
+    )
+    step = next_step(TOOLS, SinceAsked("label it", "", (there,)), {1: "ran"})
+    assert [tool.name for tool in step.tools] == ["edit_cell"]
+    assert step.tools[0].parameters["properties"]["cell"] == {"enum": [1]}  # type: ignore[index, call-overload]  # a schema
+
+
 def test_an_answer_that_was_sent_back_has_to_look_first() -> None:
     assert "answer" not in names(SENT_BACK)
     assert "answer" in names(SENT_BACK, ran())

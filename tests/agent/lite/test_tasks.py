@@ -151,6 +151,19 @@ async def test_a_model_that_goes_round_in_circles_comes_to_an_end(tmp_path: Path
         assert await agent.answer(task_id) == "It is 2."
 
 
+async def test_what_was_refused_is_not_shown_to_the_model_again_but_why(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "def celsius(f):\n    return f"}, id="one"),
+        call_tool("add_cell", {"code": "def to_celsius(f):\n    return f"}, id="two"),
+        call_tool("answer", {"text": "It is there."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns) as agent:
+        await agent.done("Write a function to_celsius(f) in a cell.")
+        assert agent.sources() == ["def to_celsius(f):\n    return f"]
+        second = said(agent.model.requests[1])
+        assert "speaks of to_celsius: the code has to use it." in second and "def celsius" not in second
+
+
 async def test_what_is_no_python_never_reaches_the_notebook(tmp_path: Path) -> None:
     turns = [
         call_tool("add_cell", {"code": "print((1)"}, id="one"),

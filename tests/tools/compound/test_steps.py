@@ -104,6 +104,45 @@ async def test_a_variable_is_renamed_in_all_cells_which_run_again(tmp_path: Path
         assert "cannot be the name" in await fail(RenameVariable(), task, old="width", new="for")
 
 
+async def test_a_column_is_renamed_where_it_is_named(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "row = {'amt': 5}", "print(row['amt'], 'amt of it')") as task:
+        told = await say(RenameVariable(), task, old="amt", new="net amount")
+        assert told.startswith("amt is net amount now in cells 1, 2.") and told.endswith("Output:\n5 amt of it")
+        assert task.sources() == ["row = {'net amount': 5}", "print(row['net amount'], 'amt of it')"]
+
+
+async def test_what_uses_an_edited_cell_runs_again(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "n = 10", "double = n * 2", "print(double)", "print(n)", "'other'") as task:
+        for cell in (1, 2, 3, 5):
+            await say(RunCell(), task, cell=cell)
+        told = await say(EditCell(), task, cell=1, code="n = 100")
+        # Cell 4 uses it, but had not run; cell 5 does not.
+        assert told.split("\n") == [
+            "Cell 1 ran without output. n: int = 100",
+            "Cell 2 ran without output. double: int = 200",
+            "Cell 3 ran. Output:",
+            "200",
+        ]
+
+
+async def test_labels_are_put_into_the_cell_that_draws(tmp_path: Path) -> None:
+    plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    async with notebook_task(tmp_path, plot) as task:
+        assert "[picture]" in await say(RunCell(), task, cell=1)
+        assert "Change cell 1 instead." in await fail(AddCell(), task, code="plt.xlabel('t')\nplt.show()")
+        await say(EditCell(), task, cell=1, code="plt.xlabel('t')\nplt.show()")
+        assert task.sources() == [plot.replace("plt.show()", "plt.xlabel('t')\nplt.show()")]
+
+
+async def test_an_edit_that_changes_nothing_is_sent_back(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "n = 10") as task:
+        await say(RunCell(), task, cell=1)
+        task.flow.since = SinceAsked("fix the number", "")
+        assert "Change cell 1." in await fail(EditCell(), task, cell=1, code="n = 10")
+        task.flow.since = SinceAsked("run the cell again", "")
+        await say(EditCell(), task, cell=1, code="n = 10")
+
+
 async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = [1, 2]", "print('b')") as task:
         await say(AddText(), task, text="# Title", place="top")
