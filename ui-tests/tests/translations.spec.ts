@@ -147,9 +147,13 @@ async function namesOf(api: AgentApi): Promise<(text: string) => boolean> {
   const { providers } = await api.get<{
     providers: { id: string; name: string }[];
   }>('settings/schema');
-  const names = new Set(
-    providers.flatMap(provider => [provider.id, provider.name])
+  const { models } = await api.get<{ models: { name: string }[] }>(
+    'local-models'
   );
+  const names = new Set([
+    ...providers.flatMap(provider => [provider.id, provider.name]),
+    ...models.map(({ name }) => name)
+  ]);
   return text => names.has(text) || OTHER_NAMES.some(one => one.test(text));
 }
 

@@ -73,7 +73,7 @@ describe('AskBar', () => {
     expect(bar()?.textContent).toContain('in /opt/data.');
     expect(bar()?.textContent).toContain('Outside the workspace');
     expect(bar()?.textContent).toContain('Installs packages');
-    expect(labels()).toEqual(['Run', 'Always', 'Deny']);
+    expect(labels()).toEqual(['Run', 'Always', 'Deny', 'Never']);
   });
 
   it.each([
