@@ -8,7 +8,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from .._checkpoint_stores import checkpoints_of
 from .._command import Command, ExitCode
 from .._options import positive
 
@@ -67,6 +66,8 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from .._checkpoint_stores import checkpoints_of
+
     async with checkpoints_of(terminal, options.workspace, may_begin=options.action == "save") as checkpoints:
         match options.action:
             case "save":
