@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import overload
+from collections.abc import Sequence
 
+from ..context import AsItWas
 from ..messages import ApiMessage, JsonObject
 from ..persistence import ApiRecord
 
@@ -37,42 +36,8 @@ class Merged:
     @property
     def messages(self) -> Sequence[ApiMessage]:
         """All of them, and for good as they are now."""
-        return _AsItWas(self._messages)
-
-
-class _AsItWas(Sequence[ApiMessage]):
-    """A list as it was when this was made. The list only grows, or gets another last item."""
-
-    def __init__(self, growing: list[ApiMessage]) -> None:
-        self._growing = growing
-        self._before_last = max(0, len(growing) - 1)
-        self._last = growing[-1:]
-
-    def __len__(self) -> int:
-        return self._before_last + len(self._last)
-
-    def __iter__(self) -> Iterator[ApiMessage]:
-        return chain(islice(self._growing, self._before_last), self._last)
-
-    @overload
-    def __getitem__(self, index: int) -> ApiMessage: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ApiMessage]: ...
-
-    def __getitem__(self, index: int | slice) -> ApiMessage | list[ApiMessage]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        return self._growing[place] if place < self._before_last else self._last[0]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as a list has none
-
-    def __repr__(self) -> str:
-        return repr(list(self))
+        # The last may yet be merged with what follows.
+        return AsItWas(self._messages, max(0, len(self._messages) - 1), self._messages[-1:])
 
 
 def _blocks(message: ApiMessage) -> list[JsonObject]:

@@ -5,6 +5,7 @@ All of this is computed from messages; nothing here asks a model, reads a file o
 
 from __future__ import annotations
 
+from ._as_it_was import AsItWas
 from ._blocks import IMAGE_OMITTED
 from ._calibration import Calibration
 from ._carrying import CarryLimits, carried_from
@@ -60,6 +61,7 @@ __all__ = [
     "SECTIONS",
     "SUMMARY_PREFIX",
     "TOOL_OUTPUT_FACTOR",
+    "AsItWas",
     "Budget",
     "Calibration",
     "Carried",

@@ -6,11 +6,11 @@ unique; the person speaks first. That is what the strictest provider asks for, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import Final, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from ..messages import ApiMessage
+from ._as_it_was import AsItWas
 from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_images
 from ._pairing import Calls, closed_turn
 from ._tokens import TokenCounter
@@ -59,7 +59,7 @@ class SentHistory:
     @property
     def messages(self) -> Sequence[ApiMessage]:
         """All of them, and for good as they are now."""
-        return _AsSent(self._over, self._last_turn())
+        return AsItWas(self._over, len(self._over), self._last_turn())
 
     @property
     def after_answer(self) -> int:
@@ -122,41 +122,6 @@ def normalized(messages: Iterable[ApiMessage], *, images: bool = True) -> list[A
     for message in messages:
         history.add(message)
     return list(history.messages)
-
-
-class _AsSent(Sequence[ApiMessage]):
-    """The turns that were over when this was made, and the last one as it was."""
-
-    def __init__(self, over: list[ApiMessage], turn: list[ApiMessage]) -> None:
-        self._over = over
-        self._count = len(over)
-        self._turn = turn
-
-    def __len__(self) -> int:
-        return self._count + len(self._turn)
-
-    def __iter__(self) -> Iterator[ApiMessage]:
-        return chain(islice(self._over, self._count), self._turn)
-
-    @overload
-    def __getitem__(self, index: int) -> ApiMessage: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ApiMessage]: ...
-
-    def __getitem__(self, index: int | slice) -> ApiMessage | list[ApiMessage]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        return self._over[place] if place < self._count else self._turn[place - self._count]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as a list has none
-
-    def __repr__(self) -> str:
-        return repr(list(self))
 
 
 def _renamed(message: ApiMessage, calls: Calls) -> ApiMessage:
