@@ -100,7 +100,8 @@ export default tseslint.config(
       'src/comm/plugin.ts',
       'src/commands/plugin.ts',
       'src/notebook/plugin.ts',
-      'src/panel/plugin.ts'
+      'src/panel/plugin.ts',
+      'src/timeline/plugin.ts'
     ],
     rules: { 'jupyter/prefer-lazy-imports': 'off' }
   },

@@ -19,6 +19,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "checkpoint": ("checkpoints",),
     "variables": ("variables",),
     "panel": ("panel_bundle", "panel"),
+    "context": ("context",),
     "local": ("local",),
     "errands": ("errands",),
 }

@@ -1,12 +1,14 @@
 """What checkpoints of variables cost each cell, beside Kishu and beside pickling the whole namespace with cloudpickle.
 
 All three work on the same cells in kernels of one throwaway environment, in turns, and so does a kernel that only runs them.
+Kishu takes seconds for each cell: it runs each edit once, and is left out once a cell takes longer than ``KISHU_SECONDS``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import subprocess
 import sys
 import tempfile
@@ -29,6 +31,9 @@ from .results import Result, result
 
 PACKAGES: Final = ("kishu", "cloudpickle", "ipykernel", "numpy", "pandas")
 ROUNDS = 3
+KISHU_ROUNDS = 1
+KISHU_SECONDS: Final = 60.0
+_CELL_SECONDS: Final = 600.0
 CELLS: Final = (
     "import numpy as np, pandas as pd\nr = np.random.default_rng(1)",
     (
@@ -64,6 +69,8 @@ class _Kernel:
     client: AsyncKernelClient
     folder: Path
     language: str = "python"
+    seconds: float = _CELL_SECONDS
+    """How long a cell may take."""
 
     def __hash__(self) -> int:
         return id(self)
@@ -88,10 +95,13 @@ class _Kernel:
                 return told
 
     async def run(self, code: str) -> float:
-        """Run a cell; how long it took, in milliseconds."""
+        """Run a cell; how long it took, in milliseconds. TimeoutError when it takes too long."""
         started = time.perf_counter()
         content: JsonObject = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
-        told = await self.ask("execute_request", content, seconds=600)
+        try:
+            told = await self.ask("execute_request", content, seconds=self.seconds)
+        except queue.Empty:
+            raise TimeoutError(f"{self.kernel_id} took more than {self.seconds:g} s for {code!r}.") from None
         if told["status"] != "ok":
             raise RuntimeError(f"{code!r} failed: {told.get('evalue')}")
         return (time.perf_counter() - started) * 1000
@@ -209,11 +219,21 @@ class _Times:
     bytes: dict[str, int]
 
 
-async def _rounds(kernels: dict[str, _Kernel], code: str, settle: Callable[[], Awaitable[None]]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in kernels}
-    for _ in range(ROUNDS):
-        for name, kernel in kernels.items():
-            times[name].append(await kernel.run(code))
+async def _rounds(
+    kernels: dict[str, _Kernel], code: str, settle: Callable[[], Awaitable[None]], rounds: int = ROUNDS
+) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for number in range(rounds):
+        for name, kernel in list(kernels.items()):
+            if name == "kishu" and number >= KISHU_ROUNDS:
+                continue
+            try:
+                times.setdefault(name, []).append(await kernel.run(code))
+            except TimeoutError as error:
+                if name != "kishu":
+                    raise
+                print(f"{error} It is left out from here on.", file=sys.stderr, flush=True)
+                del kernels[name], times[name]
             await settle()
     return {name: median(found) for name, found in times.items()}
 
@@ -233,31 +253,26 @@ async def _race(folder: Path, python: Path) -> _Times:
         _kernel(python, folder / "cloudpickle") as with_cloudpickle,
     ):
         ours, kishu = _Ours(with_ours, folder / "store"), _Kishu(with_kishu)
+        with_kishu.seconds = KISHU_SECONDS
         kernels = {"bare": bare, "ours": with_ours, "kishu": with_kishu, "cloudpickle": with_cloudpickle}
         await ours.begin()
         await kishu.begin()
         await with_cloudpickle.run(_CLOUDPICKLE)
         for code in CELLS:
-            for kernel in kernels.values():
-                await kernel.run(code)
-                await ours.settle()
+            await _rounds(kernels, code, ours.settle, 1)
         light = await _rounds(kernels, LIGHT, ours.settle)
         in_place = await _rounds(kernels, IN_PLACE, ours.settle)
         deep = await _rounds(kernels, DEEP, ours.settle)
-        disk = {"ours": ours.bytes(), "kishu": kishu.bytes()}
-        restore = {"ours": await _back(ours), "kishu": await _back(kishu)}
-        last, checked = await ours.target(), await with_ours.told(CHECK)
-    async with _kernel(python, folder / "cold") as cold:
-        started = time.perf_counter()
-        await ours.checkpoints.restore(last, cold)
-        fresh = (time.perf_counter() - started) * 1000
-        assert await cold.told(CHECK) == checked
-    async with _kernel(python, folder / "again") as again:
-        started = time.perf_counter()
-        for code in (*CELLS, *[LIGHT] * ROUNDS, *[IN_PLACE] * ROUNDS, *[DEEP] * ROUNDS):
-            await again.run(code)
-        anew = (time.perf_counter() - started) * 1000
-    return _Times(light, in_place, deep, restore, fresh, anew, disk)
+        disk, restore = {"ours": ours.bytes()}, {}
+        if "kishu" in kernels:
+            disk["kishu"], restore["kishu"] = kishu.bytes(), await _back(kishu)
+        warm, fresh, anew = [], [], []
+        for _ in range(ROUNDS):
+            warm.append(await _back(ours))
+            fresh.append(await _cold(ours, python, folder / "cold"))
+            anew.append(await _again(python, folder / "again"))
+    restore["ours"] = median(warm)
+    return _Times(light, in_place, deep, restore, median(fresh), median(anew), disk)
 
 
 async def _back(way: _Ours | _Kishu) -> float:
@@ -274,6 +289,26 @@ async def _back(way: _Ours | _Kishu) -> float:
     return took
 
 
+async def _cold(ours: _Ours, python: Path, folder: Path) -> float:
+    """Go where it is now in a fresh kernel."""
+    target, expected = await ours.target(), await ours.kernel.told(CHECK)
+    async with _kernel(python, folder) as cold:
+        started = time.perf_counter()
+        await ours.checkpoints.restore(target, cold)
+        took = (time.perf_counter() - started) * 1000
+        assert await cold.told(CHECK) == expected
+    return took
+
+
+async def _again(python: Path, folder: Path) -> float:
+    """Run everything in a fresh kernel."""
+    async with _kernel(python, folder) as again:
+        started = time.perf_counter()
+        for code in (*CELLS, *[LIGHT] * ROUNDS, *[IN_PLACE] * ROUNDS, *[DEEP] * ROUNDS):
+            await again.run(code)
+        return (time.perf_counter() - started) * 1000
+
+
 def _overhead(name: str, what: str, times: dict[str, float], beside: str, most: float) -> Result:
     value, baseline = times["ours"] - times["bare"], times[beside] - times["bare"]
     return result(
@@ -283,7 +318,7 @@ def _overhead(name: str, what: str, times: dict[str, float], beside: str, most: 
         "ms",
         goal=f"<= {most:g} ms",
         met=value <= most,
-        runs=ROUNDS,
+        runs=KISHU_ROUNDS if beside == "kishu" else ROUNDS,
         baseline=baseline,
     )
 
@@ -292,7 +327,17 @@ def measure() -> list[Result]:
     """All claims about checkpoints of variables."""
     with tempfile.TemporaryDirectory(prefix="hdsp-bench-") as folder:
         times = asyncio.run(_race(Path(folder), _prepare(Path(folder))))
-    ours, kishu = times.restore["ours"], times.restore["kishu"]
+    ours = times.restore["ours"]
+    beside_kishu = [] if "kishu" not in times.restore else [
+        result(
+            "variables.restore.kishu", "restore with an undo, beside Kishu's checkout", ours, "ms",
+            goal="<= 0.25x", met=ours <= 0.25 * times.restore["kishu"], runs=1, baseline=times.restore["kishu"],
+        ),
+        result(
+            "variables.disk", "bytes on disk, beside Kishu", times.bytes["ours"], "bytes",
+            goal="<= 0.5x", met=times.bytes["ours"] <= 0.5 * times.bytes["kishu"], runs=1, baseline=times.bytes["kishu"],
+        ),
+    ]  # fmt: skip
     return [
         *[
             _overhead(name, what, found, beside, most)
@@ -302,21 +347,15 @@ def measure() -> list[Result]:
                 ("deep", "an edit deep in 100,000 objects", times.deep, 350),
             )
             for beside in ("kishu", "cloudpickle")
+            if beside in found
         ],
-        result(
-            "variables.restore.kishu", "restore with an undo, beside Kishu's checkout", ours, "ms",
-            goal="<= 0.25x", met=ours <= 0.25 * kishu, runs=1, baseline=kishu,
-        ),
+        *beside_kishu,
         result(
             "variables.restore.again", "restore with an undo, beside running the cells again", ours, "ms",
-            goal="<= 0.5x", met=ours <= 0.5 * times.again, runs=1, baseline=times.again,
+            goal="<= 0.5x", met=ours <= 0.5 * times.again, runs=ROUNDS, baseline=times.again,
         ),
         result(
             "variables.restore.cold", "restore into a fresh kernel, beside running the cells in one", times.cold, "ms",
-            goal="<= 0.5x", met=times.cold <= 0.5 * times.again, runs=1, baseline=times.again,
-        ),
-        result(
-            "variables.disk", "bytes on disk, beside Kishu", times.bytes["ours"], "bytes",
-            goal="<= 0.5x", met=times.bytes["ours"] <= 0.5 * times.bytes["kishu"], runs=1, baseline=times.bytes["kishu"],
+            goal="<= 0.5x", met=times.cold <= 0.5 * times.again, runs=ROUNDS, baseline=times.again,
         ),
     ]  # fmt: skip

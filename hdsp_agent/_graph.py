@@ -12,6 +12,7 @@ from ._operator import home_of, local_models_folder_of, person_of_server, policy
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
+from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
 from .comm.error_details import ErrorDetails
 from .comm.history import History
@@ -31,6 +32,7 @@ from .comm.state import changes, full_state
 from .comm.storage_notices import StorageNotices
 from .comm.task_feed import TaskFeed
 from .comm.task_storage import TaskStorage
+from .comm.time_travel import TimeTravel
 from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
@@ -63,6 +65,8 @@ def build_services(app: HdspAgentApp) -> Services:
     ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
+    time_travel = TimeTravel(agent, room.history, screens, workspace_of(app))
+    CheckpointRequests(time_travel, room.history).register(room.dispatcher)
     NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
     SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
         room.dispatcher
@@ -76,6 +80,7 @@ def build_services(app: HdspAgentApp) -> Services:
         history=room.history,
         upkeep=Upkeep(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
+        time_travel=time_travel,
         notebooks=notebooks,
         screens=screens,
         local_models=local_models,
@@ -124,6 +129,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
             shown=shown,
             doing=history.details(shown.item.id) if shown else None,
             open_tasks=history.open_tasks.of(owner),
+            checkpoint=history.checkpoint_of(shown.item.id) if shown else None,
         )
 
     channels = ChannelHub(

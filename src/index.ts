@@ -9,6 +9,7 @@ import { reviewPlugin } from './notebook/reviewplugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/plugin';
 import { settingsPlugin } from './settings/plugin';
+import { timeLinePlugin } from './timeline/plugin';
 
 export * from './tokens';
 
@@ -21,6 +22,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   placementPlugin,
   cellsPlugin,
   settingsPlugin,
+  timeLinePlugin,
   commandsPlugin
 ];
 

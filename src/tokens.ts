@@ -3,6 +3,7 @@ import type { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from './comm/client';
 import type { NotebookDesk } from './notebook/desk';
+import type { IPanelServices } from './panel/services';
 import type { AgentStore } from './state/store';
 
 /**
@@ -36,6 +37,11 @@ export interface IAgentPanel {
    * The panel itself.
    */
   readonly widget: Widget;
+
+  /**
+   * What the panel works with, and other views of the agent with it.
+   */
+  readonly services: IPanelServices;
 
   /**
    * Show the panel and put the focus into it.

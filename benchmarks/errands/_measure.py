@@ -18,6 +18,7 @@ from hdsp_agent.local import Consent, LocalModels
 from ..results import Result
 from ._arm import MOST_SECONDS, Done
 from ._errand import Errand, Fresh, NotDone, Outcome, SeenCell
+from ._fresh_words import FRESH_WORDS
 from ._other_words import OTHER_WORDS
 from ._plain import do_plainly
 from ._product import do_with_the_product
@@ -32,7 +33,11 @@ ARMS: Final[Mapping[Arm, Callable[[Scene, LocalModels], Awaitable[Done]]]] = {
     "product": do_with_the_product,
     "plain": do_plainly,
     "reworded": do_with_the_product,
+    "fresh": do_with_the_product,
 }
+
+_WORDS: Final[Mapping[Arm, Mapping[str, str]]] = {"reworded": OTHER_WORDS, "fresh": FRESH_WORDS}
+"""Of the arms that are not asked in the first words."""
 
 _MOST_SHOWN: Final = 600
 
@@ -55,8 +60,8 @@ async def do_errand(errand: Errand, arm: Arm, models: LocalModels) -> tuple[Verd
 
     The second is a page with all that was said.
     """
-    if arm == "reworded":
-        errand = replace(errand, words=OTHER_WORDS[errand.name])
+    if arm in _WORDS:
+        errand = replace(errand, words=_WORDS[arm][errand.name])
     with tempfile.TemporaryDirectory(prefix="hdsp-errand-") as home:
         folder = Path(home, "work")
         await asyncio.to_thread(folder.mkdir)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -13,8 +13,15 @@ from ._errand import KINDS, Kind
 
 __all__ = ["Arm", "Verdict", "keep_verdict", "kept_verdict", "rates"]
 
-Arm: TypeAlias = Literal["product", "plain", "reworded"]
-"""``reworded`` is the product again, asked in words that nobody looked at while it was improved."""
+Arm: TypeAlias = Literal["product", "plain", "reworded", "fresh"]
+"""``reworded`` is the product again, asked in other words, whose failures are not mended one by one; ``fresh`` in words that
+were written blind, to which nothing may be tuned."""
+
+_AGAIN: Final[Mapping[Arm, str]] = {
+    "reworded": "the same errands in other words, whose failures are not mended one by one",
+    "fresh": "the same errands in words written blind, to which nothing may be tuned",
+}
+"""What is measured by the arms that are the product in other words."""
 
 _GOAL_PERCENT: Final = 80.0
 _GOAL_RATIO: Final = 2.0
@@ -61,18 +68,18 @@ def rates(verdicts: Sequence[Verdict]) -> list[Result]:
         if (of_kind := [one for one in verdicts if one.kind == kind])
     ]
     every = _rate("errands.all", "errands of a data scientist done by the embedded model", verdicts)
-    return [every, *kinds, *_reworded(verdicts)]
+    return [every, *kinds, *(rate for arm, what in _AGAIN.items() for rate in _again(arm, what, verdicts))]
 
 
-def _reworded(verdicts: Sequence[Verdict]) -> list[Result]:
-    again = [one for one in verdicts if one.arm == "reworded"]
+def _again(arm: Arm, what: str, verdicts: Sequence[Verdict]) -> list[Result]:
+    again = [one for one in verdicts if one.arm == arm]
     if not again:
         return []
     rate = _percent(again)
     return [
         result(
-            "errands.reworded",
-            "the same errands in words nobody looked at while the harness was improved; baseline: in the first words",
+            f"errands.{arm}",
+            f"{what}; baseline: in the first words",
             rate,
             "%",
             baseline=_percent(one for one in verdicts if one.arm == "product"),

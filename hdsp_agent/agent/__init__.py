@@ -5,7 +5,6 @@ from __future__ import annotations
 from ._asks import AskAnswer, AskNotOpen, Given
 from ._build import Headless, build_agent, headless_agent
 from ._commands import CommandSession
-from ._context import PlainContext
 from ._enhancing import enhanced_prompt
 from ._manager import TaskManager, TaskRequest
 from ._models import ProfileModels
@@ -22,6 +21,8 @@ from ._ports import (
 )
 from ._services import AgentServices, Spacing
 from ._task import Task
+from ._workspace_moments import WorkspaceMoments
+from .context import PlainContext, SeenRequest, seen_by_model
 
 __all__ = [
     "AgentServices",
@@ -39,13 +40,16 @@ __all__ = [
     "Modes",
     "PlainContext",
     "ProfileModels",
+    "SeenRequest",
     "Situation",
     "Spacing",
     "Task",
     "TaskManager",
     "TaskRequest",
     "Unheard",
+    "WorkspaceMoments",
     "build_agent",
     "enhanced_prompt",
     "headless_agent",
+    "seen_by_model",
 ]

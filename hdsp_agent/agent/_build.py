@@ -23,7 +23,6 @@ from ..tools._paths import PathPolice
 from ..tools._state import ToolState
 from ..tools.compound import Surroundings as CompoundSurroundings
 from ..tools.compound import surroundings
-from ._context import PlainContext
 from ._conversation import Conversation
 from ._manager import TaskManager
 from ._models import ProfileModels
@@ -31,6 +30,7 @@ from ._ports import HistoryPort, MessageSink, Situation, Unheard
 from ._services import AgentServices
 from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
+from .context import PlainContext
 from .lite import ChosenContext, LiteContext
 from .modes import ModeBook
 from .prompts import Surroundings, system_prompt
@@ -253,7 +253,8 @@ def _context(
         stays_here = provider is not None and provider.api_provider == "local"
         may_read = current.auto_approval_enabled and current.always_allow_read_only
         police = await asyncio.to_thread(paths)
-        return await surroundings(notebooks, notebook.path, police, reads_files=stays_here or bool(may_read))
+        reads_files = stays_here or bool(may_read)
+        return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=notebook.cell_id)
 
     plain = PlainContext(conversation, workspace, prompt=prompt, settings=settings, surrounded=surrounded)
     return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))

@@ -128,7 +128,8 @@ class Calls:
     async def _run_tool(self, call: Call, tool: Tool, arguments: ToolArguments) -> None:
         task = self._task
         files = task.services.files
-        saved = None if files is None else SavedStep(files, task.folder, task.task_id, call.name)
+        notebook = task.notebook.path if task.notebook is not None else None
+        saved = None if files is None else SavedStep(files, task.folder, task.task_id, call.name, notebook)
         context = CallContext(task, self, shown_at=call.shown_at, saved=saved)
         begun = monotonic()
         try:
@@ -206,7 +207,7 @@ class Calls:
         task = self._task
         result = ToolResult(why, is_error=True) if isinstance(why, str) else why
         task.flow.failed_before = True
-        if counts:
+        if counts and result.counts:
             task.mistakes.made()
         await self._record(call, result, seconds)
         await self._answer(call, result)
@@ -233,7 +234,7 @@ class Calls:
         )
 
     async def _answer(self, call: Call, result: ToolResult) -> None:
-        content = cast("JsonValue", result.content)
+        content = cast("JsonValue", await self._task.upkeep.bounded(result.content))
         block: JsonObject = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if result.is_error:
             block["is_error"] = True

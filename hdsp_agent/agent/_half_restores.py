@@ -1,7 +1,9 @@
-"""A restore of files that was cut short: whoever goes on in that folder is asked first what becomes of it."""
+"""A restore that was cut short: whoever goes on in that folder is asked first what becomes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..errors import HdspAgentError
@@ -13,17 +15,33 @@ if TYPE_CHECKING:
 
 __all__ = ["HalfRestores"]
 
-_CHOICES: Final[dict[str, Literal["roll_back", "keep"]]] = {
-    "Put the files back as they were before": "roll_back",
-    "Keep the files as they are now": "keep",
-}
-_QUESTION: Final = FollowUpData(
-    question=(
-        "The server was stopped while files of this folder were being brought back, so some of them are as they were "
-        "then and some are not. What should become of them? What you changed since stays either way."
-    ),
-    suggest=[Suggestion(answer=choice) for choice in _CHOICES],
-).to_json()
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked, and what each answer that it suggests means."""
+
+    text: str
+    choices: Mapping[str, Literal["roll_back", "keep"]]
+
+
+def _question(text: str, put_back: str, keep: str) -> _Question:
+    data = FollowUpData(question=text, suggest=[Suggestion(answer=answer) for answer in (put_back, keep)])
+    return _Question(data.to_json(), {put_back: "roll_back", keep: "keep"})
+
+
+_OF_FILES: Final = _question(
+    "The server was stopped while files of this folder were being brought back, so some of them are as they were "
+    "then and some are not. What should become of them? What you changed since stays either way.",
+    "Put the files back as they were before",
+    "Keep the files as they are now",
+)
+_OF_SEVERAL_PARTS: Final = _question(
+    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "variables are as they were then and some are not. What should become of them? What you changed since stays either way.",
+    "Put everything back as it was before",
+    "Keep everything as it is now",
+)
+_QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS)
 
 
 class HalfRestores:
@@ -35,14 +53,15 @@ class HalfRestores:
     async def settle(self, waiting: ClineMessage | None = None) -> None:
         """Ask if there is such a restore; ``waiting`` is this question if it waits in the log."""
         task, files = self._task, self._task.services.files
-        if files is None or not await self._is_interrupted(files):
+        question = None if files is None else await self._question(files)
+        if files is None or question is None:
             if waiting is not None:
                 # Settled in another conversation.
                 await task.dialogue.withdraw(waiting)
             return
         task.dialogue.expect(waiting)
-        answer = await task.dialogue.ask("followup", _QUESTION)
-        choice = _CHOICES.get(answer.text or "")
+        answer = await task.dialogue.ask("followup", question.text)
+        choice = question.choices.get(answer.text or "")
         if choice is None:
             # It is asked again when the conversation is opened again; what was said is meant for the model.
             task.words.add_later(answer)
@@ -50,18 +69,24 @@ class HalfRestores:
         try:
             await files.recover(task.folder, choice)
         except HdspAgentError as error:
-            await task.conversation.say("error", f"The files could not be seen to: {error.message}")
+            await task.conversation.say("error", f"This could not be seen to: {error.message}")
 
     @staticmethod
     def is_its_own(message: ClineMessage) -> bool:
         """Whether this is the question, or an answer it suggests: both are nothing to the model and its calls."""
         if message.ask == "followup":
-            return message.text == _QUESTION
-        return message.say == "user_feedback" and (message.text or "") in _CHOICES
+            return any(message.text == question.text for question in _QUESTIONS)
+        said = (message.text or "") if message.say == "user_feedback" else None
+        return any(said in question.choices for question in _QUESTIONS)
 
-    async def _is_interrupted(self, files: WorkspaceHistory) -> bool:
+    async def _question(self, files: WorkspaceHistory) -> _Question | None:
         try:
-            return await files.is_interrupted(self._task.folder)
+            restore = await files.interrupted(self._task.folder)
         except HdspAgentError as error:
             self._task.logger.warning("Whether a restore was cut short is not known: %s", error.message)
-            return False
+            return None
+        if restore is None:
+            return None
+        parts = restore.parts
+        several = parts is not None and bool(parts.notebooks or parts.variables or parts.conversation)
+        return _OF_SEVERAL_PARTS if several else _OF_FILES

@@ -41,6 +41,7 @@ from ._outcomes import Again, Begin, ChildDone, Completed, Delegated, Opening, O
 from ._services import AgentServices
 from ._task import Task
 from ._todos import todos_text
+from ._workspace_moments import WorkspaceMoments
 from .approval import Suggestions, suggest_rules
 
 __all__ = ["TaskManager", "TaskRequest"]
@@ -77,6 +78,7 @@ class TaskManager:
         self._settling: set[Task] = set()
         self._delegation = Delegation(self)
         self.messages: Final = MessageOperations(self)
+        self.moments: Final = WorkspaceMoments(services, self.messages)
         self.on_left: Callable[[TaskId], None] = lambda task_id: None
         """Told of a task that is not worked on any more."""
 
@@ -258,6 +260,20 @@ class TaskManager:
     async def switch_profile(self, task_id: TaskId, name: str) -> None:
         """Let a task go on with the model of another profile."""
         await self.get(task_id).switch_profile(name)
+
+    async def condense(self, task_id: TaskId) -> None:
+        """Condense what a task's model sees, whatever the task is doing. Raises Conflict saying why that cannot be."""
+        task = self._open.get(task_id)
+        if task is not None:
+            await task.upkeep.condense_now()
+            return
+        await self.refuse_beside_child(task_id)
+        task = await self.open_at_rest(task_id)
+        try:
+            await task.recount()
+            await task.upkeep.condense_now()
+        finally:
+            await self.close(task_id, finished=task.item.status == "completed")
 
     async def costs(self, task_id: TaskId) -> AggregatedCosts:
         """What a task cost, and its subtasks."""

@@ -24,6 +24,7 @@ from ..messages import (
     UndoOrRedo,
 )
 from ..persistence import Foreseen, MessageManager, Spans, TaskReader, history_to_read
+from ._conversation_part import ConversationForeseen, ConversationGoingBack
 from ._effects import EffectTally
 from ._files_along import FilesAlong
 from ._forking import fork_task
@@ -33,7 +34,8 @@ from ._ports import ConversationShown
 from ._resume import last_that_counts, unanswered_calls
 
 if TYPE_CHECKING:
-    from ..persistence import Newer
+    from ..checkpoints.moments import ConversationPart
+    from ..persistence import Newer, RewindMark, UndoMark
     from ._manager import TaskManager
     from ._task import Task
 
@@ -121,6 +123,38 @@ class MessageOperations:
         """Wait for what is under way."""
         await self._held.drain(STOP_SECONDS)
 
+    # ---- for a moment that is gone back to
+
+    def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
+        """The conversation as a part of a preview."""
+        return ConversationForeseen(self, task_id, change)
+
+    @asynccontextmanager
+    async def going_back(
+        self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse"
+    ) -> AsyncIterator[ConversationPart]:
+        """The conversation as a part of a restore: at rest until that is done, then it asks whether to go on from there."""
+        async with self._door(task_id):
+            await self._refuse_early(task_id, change, newer, files=False)
+            async with self._at_rest(task_id) as task:
+                await task.leash.gone(_LAST_SECONDS)
+                yield ConversationGoingBack(self, task, change)
+
+    async def change_at_rest(
+        self, task: Task, change: ConversationChange, *, newer: Newer = "set_aside", files: str | None = None
+    ) -> str | None:
+        """Change the conversation of a task at rest; the id of the mark, None if there was nothing to change."""
+        history = task.conversation.history
+        before = history.view.visible_ui
+        mark = await _do(history, change, newer, files)
+        async for message in history.messages_in(before.minus(history.view.visible_ui)):
+            if message.say == "user_feedback":
+                # Words that waited for the end of the turn are not told to the model any more.
+                task.words.has_told(message.ts)
+        await self._settle_item(task)
+        task.conversation.shown_changed(await _shown(history, before))
+        return None if mark is None else mark.id
+
     # ---- inside
 
     async def _make(
@@ -144,15 +178,8 @@ class MessageOperations:
                 # A tool that is slow to end must not write behind what is brought back.
                 await task.leash.gone(_LAST_SECONDS)
                 history = task.conversation.history
-                before = history.view.visible_ui
                 async with self._files.moved(task.conversation.log, history, change, wanted=files) as operation:
-                    await _do(history, change, newer, operation)
-                async for message in history.messages_in(before.minus(history.view.visible_ui)):
-                    if message.say == "user_feedback":
-                        # Words that waited for the end of the turn are not told to the model any more.
-                        task.words.has_told(message.ts)
-                await self._settle_item(task)
-                task.conversation.shown_changed(await _shown(history, before))
+                    await self.change_at_rest(task, change, newer=newer, files=operation)
 
     async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer, files: bool) -> None:
         """Raise what the change would, while the task still works undisturbed."""
@@ -251,18 +278,20 @@ async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Fo
     return await history.foresee_rewind(ts, include_target_message=keep)
 
 
-async def _do(history: MessageManager, change: ConversationChange, newer: Newer, files: str | None) -> None:
+async def _do(
+    history: MessageManager, change: ConversationChange, newer: Newer, files: str | None
+) -> RewindMark | UndoMark | None:
     match change:
         case TakeBack(operation="edit", message_ts=ts):
-            await history.rewind_to_timestamp(await history.edit_cutoff(ts), files=files)
+            return await history.rewind_to_timestamp(await history.edit_cutoff(ts), files=files)
         case TakeBack(message_ts=ts):
-            await history.rewind_to_timestamp(ts, files=files)
+            return await history.rewind_to_timestamp(ts, files=files)
         case GoBack(message_ts=ts, keep=keep):
-            await history.rewind_to_timestamp(ts, include_target_message=keep, files=files)
+            return await history.rewind_to_timestamp(ts, include_target_message=keep, files=files)
         case UndoOrRedo(operation="undo", mark_id=mark_id):
-            await history.undo(mark_id, newer=newer, files=files)
+            return await history.undo(mark_id, newer=newer, files=files)
         case UndoOrRedo(mark_id=mark_id):
-            await history.redo(mark_id, newer=newer, files=files)
+            return await history.redo(mark_id, newer=newer, files=files)
         case _:
             assert_never(change)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Openings"]
 
 _CELL_LEFT: Final = "The server stopped while it ran, so how it ended is not known."
+_CONDENSING_LEFT: Final = "The server stopped before it was done."
 _ABOUT_A_CALL: Final = frozenset({"tool", "command", "use_mcp_server", "followup"})
 _SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this task up again without it."
 
@@ -235,6 +236,9 @@ def _as_left(message: ClineMessage) -> dict[str, object]:
                 left["model_failure"] = message.model_failure.model_copy(update={"retried": False})
         case "api_req_rate_limit_wait":
             left["text"] = json.dumps({"seconds": 0})
+        case "condense_context":
+            left["say"] = "condense_context_error"
+            left["text"] = _CONDENSING_LEFT
         case "cell_executed":
             left["text"] = _cell_as_left(message.text)
         case _:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from ..messages import ClineMessage, ConversationMarks, HistoryItem, ModelRecord, ModeName, TaskId, TimeSpan
-from ..providers import ModelClient, ModelRequest, ToolSpec
+from ..providers import ModelClient, ModelInfo, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
 
 if TYPE_CHECKING:
     from ._conversation import Conversation
+    from .context import PlainContext
 
 __all__ = [
     "ContextPort",
@@ -163,11 +164,14 @@ class ContextPort(Protocol):
     async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
         """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
 
-    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
-        """The next request."""
+    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request, to the model this is known of."""
+
+    def condensable(self, situation: Situation) -> PlainContext | None:
+        """What may be pruned and condensed; None where requests are made to fit anyway."""
 
     async def recover(self, situation: Situation, kind: str) -> bool:
-        """Make room after the provider refused; whether it is worth another try."""
+        """Hide the oldest part after the provider refused; whether it is worth another try."""
 
 
 class Contexts(Protocol):

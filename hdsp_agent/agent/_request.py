@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +20,13 @@ from ._silent_cuts import SilentCuts
 from ._stream import AnswerStream
 from ._usage import request_info, with_request
 from ._words import CUT_OFF
+from .context import Recovery
 
 if TYPE_CHECKING:
     from ._task import Task
 
 __all__ = ["Requests"]
 
-_MOST_RECOVERIES: Final = 3
-_ROOM_NEEDED: Final = frozenset({"overflow", "overflow_output_budget", "payload_too_large", "tpm_request_too_large"})
 NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
 _NO_ANSWER_TEXT: Final = (
     "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
@@ -45,7 +45,6 @@ class _Tries:
 
     failures: int = 0
     empty: int = 0
-    recoveries: int = 0
 
 
 class Requests:
@@ -54,12 +53,14 @@ class Requests:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._cuts = SilentCuts()
+        self._recovery = Recovery(task)
         self.room: ModelRoom | None = None
         """What the model takes in, once it was asked."""
 
     async def answer(self) -> AnswerStream:
         """A whole answer with something in it. Raises Stopped if the person does not want to try again."""
         tries = _Tries()
+        self._recovery.begin()
         while True:
             await self._stay_within_limits()
             stream = await self._try(tries)
@@ -77,12 +78,13 @@ class Requests:
         try:
             client = await task.client()
             self.room = ModelRoom(context_window=client.info.context_window, max_output=client.info.max_output)
-            request = await task.context.build(task.situation, answer_tokens=None)
+            request = await task.upkeep.request(client, self._recovery)
             await self._space()
             started = await self._tell_started(client)
             await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
             await self._tell_ended(started, client, stream)
             await self._tell_left_out(request, client, stream.answer.usage)
+            await task.upkeep.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
             for ts in stream.shown_in_vain:
                 await task.withdraw_question(ts)
             if stream.answer.stop == "refusal":
@@ -98,7 +100,7 @@ class Requests:
             if failure is None:
                 raise
             await self._tell_failed(started, client, stream, failure)
-            await self._after_failure(failure, tries, begun=stream.begun)
+            await self._after_failure(failure, tries, client, begun=stream.begun)
             return None
 
     # ---- before
@@ -218,19 +220,27 @@ class Requests:
             return
         await self._task.conversation.say("error", NO_ANSWER)
         error = ModelError(_NO_ANSWER_TEXT, kind="broken_stream")
-        await self._after_failure(error, tries, begun=True)
+        await self._after_failure(error, tries, None, begun=True)
 
-    async def _after_failure(self, error: ModelError, tries: _Tries, *, begun: bool) -> None:
+    async def _after_failure(
+        self, error: ModelError, tries: _Tries, client: ModelClient | None, *, begun: bool
+    ) -> None:
         task = self._task
         settings = task.settings
-        if error.kind in _ROOM_NEEDED and tries.recoveries < _MOST_RECOVERIES:
-            tries.recoveries += 1
-            if await task.context.recover(task.situation, error.kind):
-                return
+        if client is not None and (done := await self._recovery.remedy(error, client)) is not None:
+            if done.text is not None:
+                await self._wait_and_show(error, done.text, math.ceil(done.pause))
+            return
         if may_retry(
             error, tries.failures, most=settings.max_auto_retries, begun=begun, auto=settings.auto_approval_enabled
         ):
-            await self._wait_and_show(error, tries.failures)
+            seconds = backoff_seconds(
+                tries.failures,
+                settings.request_delay_seconds,
+                retry_after=error.retry_after,
+                least=task.services.models.rate_limit_seconds(task.profile),
+            )
+            await self._wait_and_show(error, error.message, seconds)
             tries.failures += 1
             return
         answer = await task.dialogue.ask(
@@ -240,20 +250,15 @@ class Requests:
         if answer.response == "noButtonClicked":
             raise Stopped
         await task.conversation.say("api_req_retried")
-        tries.failures = tries.recoveries = 0
+        tries.failures = 0
+        self._recovery.begin()
 
-    async def _wait_and_show(self, error: ModelError, failures: int) -> None:
+    async def _wait_and_show(self, error: ModelError, why: str, seconds: int) -> None:
         task = self._task
-        seconds = backoff_seconds(
-            failures,
-            task.settings.request_delay_seconds,
-            retry_after=error.retry_after,
-            least=task.services.models.rate_limit_seconds(task.profile),
-        )
         ts: int | None = None
 
         def text(left: int) -> str:
-            return f"{error.message}\n<retry_timer>{left}</retry_timer>"
+            return f"{why}\n<retry_timer>{left}</retry_timer>"
 
         async def show(left: int) -> None:
             nonlocal ts
@@ -268,9 +273,7 @@ class Requests:
         finally:
             if ts is not None:
                 failure: JsonObject = {"kind": error.kind, "retried": waited}
-                await task.conversation.say(
-                    "api_req_retry_delayed", error.message, partial=False, ts=ts, model_failure=failure
-                )
+                await task.conversation.say("api_req_retry_delayed", why, partial=False, ts=ts, model_failure=failure)
 
 
 def _failure_text(error: ModelError) -> str:

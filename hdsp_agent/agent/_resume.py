@@ -99,6 +99,8 @@ async def recall(
 
 async def unanswered_calls(log: TaskLog, view: HistoryView) -> list[JsonObject]:
     """The calls of the last answer that have no result."""
+    # What was stopped in the middle of recording a result has handed it over: it comes, though nobody waits for it.
+    await log.sync()
     answered: set[str] = set()
     before: int | None = None
     while page := await log.api.page(before=before, limit=_PAGE):
@@ -118,6 +120,10 @@ def _count(recalled: Recalled, message: ClineMessage) -> None:
         recalled.usage.add(request)
         recalled.spending.requests += 1
         recalled.spending.cost += request.cost or 0.0
+    elif message.context_condense is not None:
+        condensed = message.context_condense
+        recalled.usage.condensed(condensed.cost, condensed.new_context_tokens)
+        recalled.spending.cost += condensed.cost
     elif message.ask == "auto_approval_max_req_reached" and message.is_answered:
         recalled.spending.reset()
 

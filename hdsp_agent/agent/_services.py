@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import GlobalSettings, OperatorPolicy
+from ..context import Calibration
 from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
@@ -63,4 +64,5 @@ class AgentServices:
     """None where nothing is kept of files."""
     commands: CommandBook = field(default_factory=CommandBook)
     spacing: Spacing = field(default_factory=Spacing)
+    calibration: Calibration = field(default_factory=Calibration)
     sleep: Sleep = asyncio.sleep

@@ -19,6 +19,7 @@ from ..messages import (
     CompletionInfo,
     HistoryItem,
     JsonObject,
+    NotebookRef,
     QueuedMessage,
     QueuedMessagesUpdated,
     TaskAborted,
@@ -42,16 +43,19 @@ from ._kept import Kept
 from ._leash import Leash
 from ._limits import Mistakes, Spending
 from ._loop import Loop
+from ._moment_rows import MomentRows
 from ._openings import Openings
 from ._outcomes import Again, ChildDone, Completed, Delegated, Opening, Outcome, Stopped
 from ._ports import ContextPort
 from ._queue import MessageQueue
 from ._repetition import RepetitionGuard
 from ._request import Requests
+from ._resume import recall
 from ._services import AgentServices
 from ._tool_context import CallContext
 from ._usage import UsageMeter
 from ._words_to_tell import Words
+from .context import ContextUpkeep
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -131,12 +135,14 @@ class Task:
         self.tool_state.outputs.attach(self._kept.outputs, save=self._kept.save_outputs, shown=self._kept.shown_text)
         self.flow: Final = Flow(self)
         self.calls: Final = Calls(self)
+        self.upkeep: Final = ContextUpkeep(self)
         self.requests: Final = Requests(self)
         self.loop: Final = Loop(self)
         self._openings: Final = Openings(self)
         self.words: Final = Words(self, self._kept)
         self.answers_itself: Final = AutoAnswer(self)
         self.speech: Final = Speech(self)
+        self.moment_rows: Final = MomentRows(self.conversation)
         self._on_settled = on_settled
         self._on_failure = on_failure
         self._worker: asyncio.Task[None] | None = None
@@ -158,6 +164,12 @@ class Task:
     def status(self) -> TaskStatus:
         """What it is doing, as its questions tell."""
         return self.dialogue.status
+
+    @property
+    def notebook(self) -> NotebookRef | None:
+        """The notebook it is about."""
+        # Its line in the history follows when the notebook is renamed.
+        return self.item.notebook or self.conversation.log.metadata.notebook
 
     @property
     def situation(self) -> Task:
@@ -226,8 +238,17 @@ class Task:
         message = await self.conversation.log.ui.get(ts)
         return message is not None and message.type == "ask" and message.is_answered is None and not message.partial
 
+    async def recount(self) -> None:
+        """Count again what was spent, without taking the work up."""
+        conversation = self.conversation
+        recalled = await recall(
+            conversation.log, conversation.history.view, conversation.masker, counted_from=self.counted_from
+        )
+        self.usage, self.spending, self.todos = recalled.usage, recalled.spending, recalled.todos
+
     async def cancel(self) -> None:
         """Stop what is being done; afterwards the person is asked whether to go on. Answers within 200 ms."""
+        self.upkeep.give_up()
         worker = self._worker
         if (
             worker is None
@@ -253,6 +274,7 @@ class Task:
         if worker is not None:
             worker.cancel()
             await asyncio.wait({worker})
+        await self.upkeep.stop()
         await self._held.drain()
         self.stopping = False
         self.dialogue.at_rest()

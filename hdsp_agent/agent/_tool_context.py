@@ -98,8 +98,7 @@ class CallContext:
     @property
     def notebook(self) -> NotebookRef | None:
         """The notebook the task is about."""
-        # Its line in the history follows when the notebook is renamed.
-        return self._task.item.notebook or self._task.conversation.log.metadata.notebook
+        return self._task.notebook
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
@@ -143,11 +142,14 @@ class CallContext:
             return
         task = self._task
         try:
-            await self._saved.approved(action, at)
+            moment = await self._saved.approved(action, at)
         except HdspAgentError as error:
             if not task.told_unsaved:
                 task.told_unsaved = True
                 await task.conversation.say("error", _UNSAVED.format(reason=error.message))
+        else:
+            if moment is not None:
+                await task.moment_rows.put(moment)
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True

@@ -87,6 +87,11 @@ class UsageMeter:
         # A server that reports nothing leaves what was known before.
         self.context_tokens = tokens_in + tokens_out + cached or self.context_tokens
 
+    def condensed(self, cost: float, tokens: int) -> None:
+        """The conversation was condensed to this size."""
+        self.cost += cost
+        self.context_tokens = tokens
+
     def tried(self, tool: str, *, failed: bool) -> None:
         """A tool ran."""
         before = self.tools.get(tool, ToolCounts(attempts=0, failures=0))

@@ -1,19 +1,19 @@
-"""The files of workspaces as they were: saved before the agent changes something, brought back with a conversation."""
+"""Workspaces as they were: saved before the agent changes something, brought back with a conversation."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
-from ..checkpoints import CheckpointId, CheckpointRecord, Checkpoints, Limits, PlannedChange, RestorePlan
+from ..checkpoints import CheckpointId, CheckpointRecord, Checkpoints, OperationRecord
+from ..checkpoints.moments import Parts, RestorePreview, TimeLine
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
@@ -21,6 +21,8 @@ from ..messages import FileChange, FilesPreview, TaskId
 from ..notebooks import Notebooks
 from ..tools import ActionRequest
 from ._effects import Acts
+from ._pointers import with_copies, write_pointers
+from ._time_lines import OpenWorkspace, TimeLines
 
 __all__ = ["SavedStep", "WorkspaceHistory"]
 
@@ -28,39 +30,46 @@ logger = logging.getLogger(__name__)
 
 _READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup", "network", "kernel", "none"})
 _WRITES_ONLY: Final = frozenset({"write", "write_outside", "write_protected"})
+_RUNS_CODE: Final = frozenset({"run_code", "install"})
 _Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
-_MOST_OPEN: Final = 8
-_FOLDER_ACTIONS: Final = frozenset({"make_folder", "remove_folder", "attributes"})
+_BACK: Final = Parts(files=True, notebooks=True)
+"""What goes back with a conversation: what the agent wrote. Variables go back only where somebody asks for them."""
 
 
 class WorkspaceHistory:
-    """The checkpoints of all workspaces tasks work in; each workspace's are opened when they are first needed."""
+    """The time lines of all workspaces tasks work in."""
 
     def __init__(self, home: Path, settings: Callable[[], GlobalSettings], notebooks: Notebooks | None) -> None:
-        self._home = home
         self._settings = settings
         self._notebooks = notebooks
-        self._stores: dict[Path, Checkpoints] = {}
         self._doors: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
-        self._under_way: Counter[Path] = Counter()
+        self._under_way: dict[Path, list[SavedStep]] = {}
         self._held = HeldTasks()
+        self.lines: Final = TimeLines(home, settings, notebooks)
+        self.on_saved: Callable[[TaskId, CheckpointRecord], None] = lambda task_id, record: None
+        """Told of a task's newest moment."""
 
     @property
     def enabled(self) -> bool:
         """Whether the person wants checkpoints."""
         return self._settings().enable_checkpoints
 
-    async def before(self, folder: Path, step: SavedStep) -> None:
+    @property
+    def keeps_variables(self) -> bool:
+        """Whether the person wants variables with them."""
+        return self._settings().checkpoint_variables
+
+    async def before(self, folder: Path, step: SavedStep) -> CheckpointRecord:
         """Save a workspace before the agent does something in it, but hold the agent up no longer than the settings say.
 
         Raises why it is not saved.
         """
         # What changes while another step is under way here is that step's, or nobody could take it back.
-        author: _Author = "agent" if self._under_way[folder] else "person"
+        author: _Author = "agent" if folder in self._under_way else "person"
         if not step.begun:
             step.begun = True
-            self._under_way[folder] += 1
+            self._under_way.setdefault(folder, []).append(step)
         seconds = self._settings().checkpoint_timeout
         saving = self._held.begin(self._before(folder, step, author))
         await asyncio.wait({saving}, timeout=seconds)
@@ -68,14 +77,42 @@ class WorkspaceHistory:
             raise Unavailable(f"Saving takes longer than {seconds} seconds.")
         if step.failure is not None:
             raise step.failure
+        assert step.record is not None
+        return step.record
 
     def after(self, folder: Path, step: SavedStep, *, acted: bool) -> None:
         """The step has ended: what it changed is the agent's. Nobody waits for it; what comes next in this folder does."""
-        self._under_way[folder] -= 1
-        if not self._under_way[folder]:
-            del self._under_way[folder]
+        others = [each for each in self._under_way.pop(folder) if each is not step]
+        if others:
+            self._under_way[folder] = others
         if acted:
             self._held.begin(self._after(folder, step))
+
+    @asynccontextmanager
+    async def at(self, folder: Path) -> AsyncIterator[TimeLine]:
+        """A workspace's time line, with everything saved that came before, and what steps under way did as the agent's."""
+        async with self._turn(folder):
+            await self._claim(folder)
+            yield (await self._line(folder)).line
+
+    async def to_look_at(self, folder: Path) -> TimeLine:
+        """A workspace's time line, as far as it is."""
+        return (await self._line(folder)).line
+
+    async def operation(self, folder: Path, operation: str) -> OperationRecord | None:
+        """Something that was done, if it is known."""
+        files = (await self._line(folder)).files
+        return next((each for each in await files.operations() if each.id == operation), None)
+
+    async def moment(self, folder: Path, moment: str) -> CheckpointRecord:
+        """A moment by its id, or the beginning of its commit. Raises NotFound."""
+        return await (await self._line(folder)).files.checkpoint(moment)
+
+    async def moment_told_at(self, folder: Path, commit: str, task_id: TaskId, ts: int) -> CheckpointRecord:
+        """The task's moment in this state that it told of at the time ``ts``: several may have one commit."""
+        records = await (await self._line(folder)).files.list(task_id=task_id)
+        found = [one for one in records if one.commit.startswith(commit.lower()) and (one.message_ts or ts + 1) <= ts]
+        return found[0] if found else await self.moment(folder, commit)
 
     async def preview(self, folder: Path, task_ids: Sequence[TaskId], since: int, acts: Acts) -> FilesPreview | None:
         """What going back to before what these tasks did from the time ``since`` on would change; None is nothing.
@@ -84,18 +121,26 @@ class WorkspaceHistory:
         """
         async with self._turn(folder):
             steps = await self._steps(folder, task_ids, since)
-            way = await self._way_to(folder, task_ids, steps[0].id, since=steps[0]) if steps else None
+            told = None
+            if steps:
+                way = await self._way(folder, task_ids, steps[0].id, since=steps[0])
+                told = way.told(folder, await way.line.preview(way.target, _BACK, leave=way.left))
         done_before = acts.any_before([step.message_ts for step in steps if step.message_ts is not None])
-        return None if way is None and not done_before else _told(way, incomplete=True if done_before else None)
+        if done_before:
+            return _incomplete() if told is None else told.model_copy(update={"incomplete": True})
+        return told
 
     async def preview_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> FilesPreview:
         """What ``undo`` would change; nothing, and so told, if what it needs is not kept any more."""
         async with self._turn(folder):
             way = await self._way_again(folder, task_ids, operation)
-        return _told(way, incomplete=True if way is None else None)
+            if way is None:
+                return _incomplete()
+            return way.told(folder, await way.line.preview_undo(operation, leave=way.left))
 
     async def go_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> str | None:
-        """Bring the files back to before what these tasks did from then on; the operation's id, None if nothing changed.
+        """Bring files and notebooks back to before what these tasks did from then on; the operation's id, None if nothing
+        changed.
 
         What the person changed stays, and so does what other tasks changed.
         """
@@ -103,26 +148,26 @@ class WorkspaceHistory:
             steps = await self._steps(folder, task_ids, since)
             if not steps:
                 return None
-            way = await self._way_to(folder, task_ids, steps[0].id, since=steps[0])
-            if not way.plan.changes:
+            way = await self._way(folder, task_ids, steps[0].id, since=steps[0])
+            if (await way.line.preview(way.target, _BACK, leave=way.left)).nothing:
                 return None
-            return (await self._store(folder).restore(way.plan.target, leave=way.left)).id
+            return (await way.line.restore(way.target, _BACK, leave=way.left)).operation.id
 
     async def undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> str:
         """Take back what ``go_back``, or an undo, did; the id of this operation."""
         async with self._turn(folder):
             way = await self._way_again(folder, task_ids, operation)
-            return (await self._store(folder).undo(operation, leave=way.left if way is not None else ())).id
+            left = way.left if way is not None else ()
+            return (await (await self._line(folder)).line.undo(operation, leave=left)).operation.id
 
-    async def is_interrupted(self, folder: Path) -> bool:
-        """Whether a restore was cut short here, and nobody has said yet what becomes of it."""
-        return await self._store(folder).interrupted() is not None
+    async def interrupted(self, folder: Path) -> OperationRecord | None:
+        """A restore that was cut short here, if nobody has said yet what becomes of it."""
+        return await (await self._line(folder)).line.interrupted()
 
     async def recover(self, folder: Path, choice: Literal["roll_back", "keep"]) -> None:
-        """Put back what a restore that was cut short had done, or keep the files as they are. Nothing if there is none."""
-        async with self._turn(folder):
-            await self._claim(folder)
-            await self._store(folder).recover(choice)
+        """Put back what a restore that was cut short had done, or keep all as it is. Nothing if there is none."""
+        async with self.at(folder) as line:
+            await line.recover(choice)
 
     def refuse_disabled(self) -> None:
         """Raise Unsupported if the person wants no checkpoints."""
@@ -131,10 +176,10 @@ class WorkspaceHistory:
 
     async def refuse_interrupted(self, folder: Path) -> None:
         """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
-        if await self.is_interrupted(folder):
+        if await self.interrupted(folder) is not None:
             raise Conflict(
-                "Files of this folder were being brought back when the server was stopped, and nobody has said yet what "
-                "becomes of them. Open the conversation again and answer what it asks, then try again."
+                "This folder was being brought back to an earlier moment when the server was stopped, and nobody has said yet "
+                "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again."
             )
 
     async def close(self) -> None:
@@ -142,20 +187,35 @@ class WorkspaceHistory:
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()
-        closing = [asyncio.create_task(store.close()) for store in self._stores.values()]
-        if closing:
-            _, slow = await asyncio.wait(closing, timeout=STOP_SECONDS)
-            for task in slow:
-                task.cancel()
-            await asyncio.gather(*closing, return_exceptions=True)
-        self._stores.clear()
+        await self.lines.close()
+
+    # ---- for a step
+
+    def notebooks_of(self, folder: Path, bound: str | None, paths: Iterable[str]) -> Sequence[str]:
+        """The notebooks a step is about, as the contents API calls them: the task's, and those among these files."""
+        if self._notebooks is None:
+            return ()
+        desk = self._notebooks.desk
+        found = [] if bound is None else [desk.now_at(bound)]
+        for path in paths:
+            if path.endswith(".ipynb"):
+                try:
+                    found.append(desk.api_path(folder / path))
+                except HdspAgentError:
+                    # Outside of what Jupyter serves it is a file like any other.
+                    continue
+        return list(dict.fromkeys(found))
+
+    def saved(self, task_id: TaskId, record: CheckpointRecord) -> None:
+        """Tell of a task's newest moment."""
+        self.on_saved(task_id, record)
 
     # ---- inside
 
     async def _before(self, folder: Path, step: SavedStep, author: _Author) -> None:
         async with self._door(folder):
             try:
-                await step.save_before(self._store(folder), author)
+                await step.save_before((await self._line(folder)).line, author)
             except HdspAgentError as error:
                 step.failure = error
             except Exception as error:
@@ -164,7 +224,14 @@ class WorkspaceHistory:
 
     async def _after(self, folder: Path, step: SavedStep) -> None:
         async with self._door(folder):
-            await step.save_after(self._store(folder))
+            try:
+                record = await step.save_after((await self._line(folder)).line)
+            except HdspAgentError as error:
+                # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
+                logger.warning("In %s, what the agent changed could not be saved: %s", folder, error.message)
+                return
+            if step.ran_code and self._notebooks is not None and self.enabled:
+                await write_pointers(self._notebooks, await self._line(folder), record)
 
     def _door(self, folder: Path) -> asyncio.Lock:
         """Who comes first is first: what is saved later must not be taken for what was saved before."""
@@ -183,29 +250,18 @@ class WorkspaceHistory:
 
     async def _claim(self, folder: Path) -> None:
         """What steps under way have changed so far is the agent's, before a look takes it for the person's."""
-        if self._under_way[folder]:
-            await self._store(folder).save("meanwhile", changes_by="agent")
+        steps = self._under_way.get(folder, ())
+        if steps:
+            notebooks = list(dict.fromkeys(path for step in steps for path in step.notebooks))
+            await (await self._line(folder)).line.save("meanwhile", changes_by="agent", notebooks=notebooks)
 
-    def _store(self, folder: Path) -> Checkpoints:
-        limits = Limits.of(self._settings(), self._home)
-        store = self._stores.pop(folder, None)
-        if store is None:
-            self._put_aside(len(self._stores) - _MOST_OPEN + 1)
-            store = Checkpoints(folder, self._home / "checkpoints", limits)
-        store.set_limits(limits)
-        self._stores[folder] = store
-        return store
-
-    def _put_aside(self, count: int) -> None:
-        """Forget so many workspaces, those first that nobody has asked for the longest; each remembers all its files."""
-        idle = [folder for folder in self._stores if not self._under_way[folder] and folder not in self._doors]
-        for folder in idle[: max(0, count)]:
-            self._held.begin(self._stores.pop(folder).close())
+    async def _line(self, folder: Path) -> OpenWorkspace:
+        return await self.lines.at(folder, is_used=lambda other: other in self._under_way or other in self._doors)
 
     async def _steps(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> Sequence[CheckpointRecord]:
         """What was saved before what these tasks did from the time ``since`` on, in the order they did it."""
         self.refuse_disabled()
-        records = await self._store(folder).list()
+        records = await (await self._line(folder)).files.list()
         # A call that was shown early may have been done late, so the times of messages are no order.
         return [
             record
@@ -214,145 +270,147 @@ class WorkspaceHistory:
         ]
 
     async def _way_again(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> _WayBack | None:
-        done = next((each for each in await self._store(folder).operations() if each.id == operation), None)
+        done = await self.operation(folder, operation)
         if done is None or done.before is None or done.checkpoint is None:
             return None
-        return await self._way_to(folder, task_ids, done.before, since=done.checkpoint)
+        return await self._way(folder, task_ids, done.before, since=done.checkpoint)
 
-    async def _way_to(
+    async def _way(
         self, folder: Path, task_ids: Sequence[TaskId], target: CheckpointId, *, since: CheckpointRecord
     ) -> _WayBack:
-        store = self._store(folder)
         await self._claim(folder)
-        plan = await store.plan_restore(target)
-        changed = [change.path for change in _files_of(plan)]
-        others = await _changed_by_others(store, since, task_ids)
-        opened = await self._open_notebooks(folder, changed)
-        left = sorted({*opened, *others.intersection(changed)})
-        kept = (*(change.path for change in plan.conflicts), *(path for path in left if path not in opened))
-        if left:
-            plan = await store.plan_restore(target, leave=left)
-        return _WayBack(plan, opened, kept, left)
-
-    async def _open_notebooks(self, folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
-        """Those that are open in a tab: their files are never written behind it."""
-        if self._notebooks is None:
-            return ()
-        desk = self._notebooks.desk
-        return tuple(
-            [path for path in paths if path.endswith(".ipynb") and await desk.is_watched(desk.api_path(folder / path))]
-        )
+        opened = await self._line(folder)
+        others = await _changed_by_others(opened.files, since, task_ids)
+        changes = (await opened.files.plan_restore(target)).changes if others else ()
+        left = sorted(others.intersection(change.path for change in changes))
+        return _WayBack(opened.line, target, left, self._notebooks)
 
 
 @dataclass(frozen=True)
 class _WayBack:
-    """How to go back: ``kept`` is what the person or another task changed, ``left`` all that is left alone."""
+    """How to go back: ``left`` is what other tasks changed since, which stays."""
 
-    plan: RestorePlan
-    open_notebooks: Sequence[str]
-    kept: Sequence[str]
+    line: TimeLine
+    target: CheckpointId
     left: Sequence[str]
+    notebooks: Notebooks | None
+
+    def told(self, folder: Path, preview: RestorePreview) -> FilesPreview:
+        """The files and notebooks that would change, and those that would not although they differ."""
+        files = preview.files or FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[])
+        stuck, kept, cells = [], [*files.kept, *self.left], []
+        for notebook in preview.notebooks:
+            path = self._file(folder, notebook.path)
+            if notebook.why_not is not None:
+                stuck.append(path)
+            elif any(cell.action != "keep" for cell in notebook.cells):
+                cells.append(FileChange(path=path, action="overwrite"))
+            elif notebook.cells and path not in kept:
+                kept.append(path)
+        changes = [*files.changes, *cells]
+        return FilesPreview(
+            changes=changes[:_MOST_TOLD],
+            more_changes=files.more_changes + max(0, len(changes) - _MOST_TOLD),
+            kept=kept[:_MOST_TOLD],
+            open_notebooks=[*files.open_notebooks, *stuck],
+            incomplete=files.incomplete,
+        )
+
+    def _file(self, folder: Path, path: str) -> str:
+        """A notebook as a file of the workspace."""
+        root = None if self.notebooks is None else self.notebooks.desk.root
+        if root is None:
+            return path
+        return os.path.relpath(root / path, folder).replace(os.sep, "/")
 
 
+@dataclass
 class SavedStep:
-    """One call of a tool: saved before what it does first, and after its end."""
+    """One call of a tool: saved before what it does first, and after its end. ``notebook`` is the one its task is about."""
 
-    def __init__(
-        self,
-        history: WorkspaceHistory,
-        folder: Path,
-        task_id: TaskId,
-        tool: str,
-    ) -> None:
-        self._history = history
-        self._folder = folder
-        self._task_id = task_id
-        self._tool = tool
-        self._touching: set[str] = set()
-        self._message_ts: int | None = None
-        self._acts = False
-        self._only_files = True
-        self.begun = False
-        """Whether it counts as under way."""
-        self.failure: HdspAgentError | None = None
-        """Why the files are not saved as they were before."""
+    history: WorkspaceHistory
+    folder: Path
+    task_id: TaskId
+    tool: str
+    notebook: str | None = None
+    begun: bool = False
+    """Whether it counts as under way."""
+    record: CheckpointRecord | None = None
+    failure: HdspAgentError | None = None
+    """Why the workspace is not saved as it was before."""
+    ran_code: bool = False
+    _touching: set[str] = field(default_factory=set)
+    _message_ts: int | None = None
+    _acts: bool = False
+    _only_files: bool = True
 
-    async def approved(self, action: ActionRequest, message_ts: int) -> None:
-        """It may do this now. Raises why the files cannot be saved before."""
-        if action.risks <= _READS_ONLY or not self._history.enabled:
-            return
+    async def approved(self, action: ActionRequest, message_ts: int) -> CheckpointRecord | None:
+        """It may do this now; the moment before, None where nothing is saved. Raises why that cannot be."""
+        if action.risks <= _READS_ONLY or not self.history.enabled:
+            return None
         self._touching.update(path for path in (action.path, *action.paths) if path and self._is_within(path))
         # Code and commands may change anything.
         self._only_files = self._only_files and bool(action.path) and action.risks <= _WRITES_ONLY
+        self.ran_code = self.ran_code or not action.risks.isdisjoint(_RUNS_CODE)
         self._message_ts = message_ts
         try:
-            await self._history.before(self._folder, self)
+            record = await self.history.before(self.folder, self)
         except HdspAgentError:
             self._acts = True
             raise
         self._acts = True
+        return record
 
     def ended(self) -> None:
         """It did what it did, or failed in the middle of it."""
         if self.begun:
-            self._history.after(self._folder, self, acted=self._acts)
+            self.history.after(self.folder, self, acted=self._acts)
 
-    def _is_within(self, path: str) -> bool:
-        parent = os.path.realpath(os.path.dirname(self._folder / path))
-        return Path(parent).is_relative_to(os.path.realpath(self._folder))
-
-    async def save_before(self, store: Checkpoints, author: _Author) -> None:
+    async def save_before(self, line: TimeLine, author: _Author) -> None:
         """Save the workspace as it is before; what changed since the last time was this author's."""
-        await store.save(
-            f"before {self._tool}",
-            task_id=self._task_id,
+        self.record = await line.save(
+            f"before {self.tool}",
+            task_id=self.task_id,
             message_ts=self._message_ts,
             changes_by=author,
             touching=sorted(self._touching),
+            notebooks=self.notebooks,
+            code="thorough" if self._keeps_variables else "none",
         )
+        self.history.saved(self.task_id, self.record)
 
-    async def save_after(self, store: Checkpoints) -> None:
+    async def save_after(self, line: TimeLine) -> CheckpointRecord:
         """Save it as the agent left it."""
         # Without a save before, what the person had changed until then cannot be told from what the agent has.
         author: _Author = "agent" if self.failure is None else "person"
-        try:
-            await store.save(
-                f"after {self._tool}",
-                task_id=self._task_id,
-                changes_by=author,
-                claims=sorted(_with_copies(self._touching)) if self._only_files else None,
-                touching=sorted(self._touching),
-            )
-        except HdspAgentError as error:
-            # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
-            logger.warning("Task %s: what %s changed could not be saved: %s", self._task_id, self._tool, error.message)
+        record = await line.save(
+            f"after {self.tool}",
+            task_id=self.task_id,
+            changes_by=author,
+            claims=sorted(with_copies(self._touching)) if self._only_files else None,
+            touching=sorted(self._touching),
+            notebooks=self.notebooks,
+            code="after" if self._keeps_variables else "none",
+        )
+        self.history.saved(self.task_id, record)
+        return record
+
+    @property
+    def notebooks(self) -> Sequence[str]:
+        """The notebooks it is about."""
+        return self.history.notebooks_of(self.folder, self.notebook, sorted(self._touching))
+
+    @property
+    def _keeps_variables(self) -> bool:
+        return self.ran_code and self.history.keeps_variables
+
+    def _is_within(self, path: str) -> bool:
+        parent = os.path.realpath(os.path.dirname(self.folder / path))
+        return Path(parent).is_relative_to(os.path.realpath(self.folder))
 
 
-def _with_copies(paths: Iterable[str]) -> Iterator[str]:
-    """The files, and the copies that Jupyter makes of them when it saves a notebook."""
-    for path in paths:
-        yield path
-        folder, name = os.path.split(path)
-        stem, extension = os.path.splitext(name)
-        if extension == ".ipynb":
-            yield os.path.join(folder, ".ipynb_checkpoints", f"{stem}-checkpoint{extension}")
-
-
-def _told(way: _WayBack | None, *, incomplete: Literal[True] | None) -> FilesPreview:
-    if way is None:
-        return FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=incomplete)
-    changes = _files_of(way.plan)
-    return FilesPreview(
-        changes=[FileChange(path=change.path, action=change.action) for change in changes[:_MOST_TOLD]],
-        more_changes=max(0, len(changes) - _MOST_TOLD),
-        kept=list(way.kept[:_MOST_TOLD]),
-        open_notebooks=list(way.open_notebooks),
-        incomplete=incomplete,
-    )
-
-
-def _files_of(plan: RestorePlan) -> Sequence[PlannedChange]:
-    return [change for change in plan.changes if change.action not in _FOLDER_ACTIONS]
+def _incomplete() -> FilesPreview:
+    return FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=True)
 
 
 async def _changed_by_others(store: Checkpoints, since: CheckpointRecord, task_ids: Sequence[TaskId]) -> set[str]:

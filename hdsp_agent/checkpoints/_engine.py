@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -28,7 +28,18 @@ from ._folders import FileEntry, Folder
 from ._git_objects import COMMIT, EMPTY_TREE, commit_text
 from ._limits import Limits
 from ._plan import Choice, Everything, Plan, Step, make_plan
-from ._records import Author, CheckpointId, CheckpointRecord, OperationRecord, RestorePlan, StoreStatistics
+from ._records import (
+    Author,
+    CheckpointId,
+    CheckpointRecord,
+    KeptNotebook,
+    KeptVariables,
+    LeftOut,
+    OperationRecord,
+    RestoredParts,
+    RestorePlan,
+    StoreStatistics,
+)
 from ._restoration import Restoration
 from ._undoing import restore_to_undo
 from ._views import CheckpointViews
@@ -44,12 +55,17 @@ _WORTH_COLLECTING: Final = 10
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where in a conversation a checkpoint belongs."""
+    """Where in a conversation a checkpoint belongs, and what is kept with it besides files."""
 
     task_id: TaskId | None = None
     message_ts: int | None = None
     ui_offset: int | None = None
     api_offset: int | None = None
+    notebooks: tuple[KeptNotebook, ...] = ()
+    variables: tuple[KeptVariables, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    always: bool = False
+    """Whether it is a checkpoint of its own even if nothing changed."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +125,12 @@ class FileCheckpoints:
         selection: Selection,
         kind: Literal["restore", "undo"] = "restore",
         undo_of: CheckpointId | None = None,
+        parts: RestoredParts | None = None,
     ) -> OperationRecord:
-        """Go back to a checkpoint; what the person changed since the newest one stays unless selected."""
+        """Go back to a checkpoint; what the person changed since the newest one stays unless selected.
+
+        With ``parts``, files are only the first of them: until ``end`` the log says that it began.
+        """
         with self.store.changing():
             self._refuse_while_interrupted()
             record = self.store.log.checkpoint(target)
@@ -120,15 +140,37 @@ class FileCheckpoints:
                 seq=self.store.log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind=kind, status="begun",
                 target=record.id, before=before.id, undo_of=undo_of, kept=len(plan.conflicts),
                 only=self._names(selection.only), leave=self._names(selection.leave) or (),
-                overwrite=self._names(selection.overwrite) or (),
+                overwrite=self._names(selection.overwrite) or (), parts=parts,
             )  # fmt: skip
             return self._carry_out(begun, plan)
+
+    def end(self, begun: OperationRecord, parts: RestoredParts, anchor: Anchor) -> OperationRecord:
+        """All parts of a restore are done: record what the workspace is now."""
+        with self.store.changing():
+            log = self.store.log
+            self._see_others()
+            assert begun.target is not None
+            more = self._paths_of(log.checkpoint(begun.target))
+            record, _ = self._record("after restore", "restore", anchor, more)
+            if log.operations[-1].seq != begun.seq:
+                # Somebody saved meanwhile, and this is what the workspace is after that.
+                log.append(
+                    OperationRecord(seq=log.next_seq(), id=record.id, ts=record.ts, kind="save", checkpoint=record)
+                )
+            done = begun.model_copy(update={"status": "done", "checkpoint": record, "parts": parts})
+            log.append(done)
+            self._generation = log.generation
+            self.store.write_refs()
+            return done
 
     def undo(self, operation: CheckpointId | None, selection: Selection) -> OperationRecord:
         """Take a restore back; without an id, the newest that was not taken back yet."""
         with self.store.changing():
             found = restore_to_undo(self.store.log.operations, operation)
             assert found.before is not None
+            if selection.only is None and found.only is not None:
+                # What it did not touch it does not take back.
+                selection = replace(selection, only=[os.fsdecode(file.name()) for file in found.only])
             return self.restore(found.before, selection, "undo", found.id)
 
     def interrupted(self) -> OperationRecord | None:
@@ -139,16 +181,26 @@ class FileCheckpoints:
         with self.store.changing():
             return self.store.log.interrupted
 
-    def recover(self, choice: Literal["roll_back", "keep"]) -> OperationRecord | None:
-        """Roll a half restore back, or keep the workspace as it is now. None if there is none."""
+    def recover(
+        self,
+        choice: Literal["roll_back", "keep"],
+        leave: Sequence[str] = (),
+        mend: Sequence[str] = (),
+        error: str = "interrupted",
+    ) -> OperationRecord | None:
+        """Roll a half restore back, or keep the workspace as it is now. None if there is none.
+
+        ``leave`` are files that are rolled back in another way, ``mend`` such as could not be: they are put back whatever
+        they are now. ``error`` is why.
+        """
         with self.store.changing():
             half = self.store.log.interrupted
             if half is None:
                 return None
             if choice == "keep":
-                self._end_interrupted("left")
+                self._end_interrupted("left", error)
                 return half.model_copy(update={"status": "left"})
-            return self._roll_back_half(half)
+            return self._roll_back_half(half, leave, mend, error)
 
     def wait(self) -> None:
         """Come back when nothing of this process is under way, and let the system watch no longer."""
@@ -171,12 +223,14 @@ class FileCheckpoints:
                 interrupted=half.id if half else None, wants_gc=wants_collection(self.store, self.limits),
             )  # fmt: skip
 
-    def collect(self) -> StoreStatistics:
-        """Bring the store within its limits."""
+    def collect(self, listeners: Sequence[Callable[[Sequence[OperationRecord]], None]] = ()) -> StoreStatistics:
+        """Bring the store within its limits; the listeners drop what belongs to no operation that stays."""
         with self.store.changing():
             if collect(self.store, self.limits):
                 # It may name objects that were dropped.
                 self.workspace.known = None
+            for listener in listeners:
+                listener(self.store.log.operations)
             statistics = self.statistics()
             self._collected = (statistics.states, statistics.bytes)
             return statistics
@@ -189,7 +243,9 @@ class FileCheckpoints:
             grown = len(self.store.log.checkpoints) >= states + _WORTH_COLLECTING or packs.size() > 1.1 * size
             return grown and wants_collection(self.store, self.limits)
 
-    def _roll_back_half(self, half: OperationRecord) -> OperationRecord:
+    def _roll_back_half(
+        self, half: OperationRecord, leave: Sequence[str], mend: Sequence[str], error: str
+    ) -> OperationRecord:
         assert half.before is not None and half.target is not None
         log, loader = self.store.log, self.store.loader
         before, target = log.checkpoint(half.before), log.checkpoint(half.target)
@@ -199,20 +255,24 @@ class FileCheckpoints:
             change.path: change for change in file_changes(self.store.node(before), self.store.node(target), loader)
         }
         persons = changed_since_crash(now, self.store.node(before), aims, loader)
-        plan = make_plan(now, self.store.node(before), loader, persons, Choice())
+        root = self.workspace.path
+        mended = {from_text(path, root) for path in mend}
+        only = None if half.only is None else {file.name() for file in half.only} | mended
+        left = {from_text(path, root) for path in leave} - mended
+        plan = make_plan(now, self.store.node(before), loader, persons, Choice(only, left, mended))
         recovery = OperationRecord(
             seq=log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind="recovery", status="begun",
             target=before.id, before=here.id, undo_of=half.id, kept=len(plan.conflicts),
         )  # fmt: skip
         # The half restore stays open until this is done.
         done = self._carry_out(recovery, plan)
-        self._end_interrupted("rolled_back")
+        self._end_interrupted("rolled_back", error)
         return done
 
-    def _end_interrupted(self, status: Literal["rolled_back", "left"]) -> None:
+    def _end_interrupted(self, status: Literal["rolled_back", "left"], error: str) -> None:
         """Close the half restore, last of all, and before it any recovery of it that was cut short as well."""
         for half in reversed([one for one in self.store.log.operations if one.status == "begun"]):
-            self.store.log.append(half.model_copy(update={"status": status, "error": "interrupted"}))
+            self.store.log.append(half.model_copy(update={"status": status, "error": error}))
         self.store.clear_leftovers()
 
     def _carry_out(self, begun: OperationRecord, plan: Plan) -> OperationRecord:
@@ -238,6 +298,9 @@ class FileCheckpoints:
                     "deleted": _count(plan, "delete"),
                 }
             )  # fmt: skip
+            if begun.parts is not None:
+                # What it led to is known when the other parts are done as well.
+                done = done.model_copy(update={"status": "begun", "checkpoint": None})
             self.store.log.append(done)
         except BaseException as error:
             self._roll_back(begun, restoration, error)
@@ -287,13 +350,7 @@ class FileCheckpoints:
         thorough: bool = True,
     ) -> CheckpointRecord:
         head = self.store.log.head
-        if self.store.log.generation != self._generation:
-            # Another server packed the store anew: what is remembered may name objects that were dropped.
-            self.workspace.known = None
-            self.store.loader.forget()
-            self._generation = self.store.log.generation
-        if head is not None and self.workspace.known is None:
-            self.workspace.remember(self.store.node(head), self.store.loader)
+        self._see_others()
         record, _ = self._record(reason, author, anchor, more, thorough=thorough)
         if claims is not None:
             record = record.model_copy(update={"claims": self._names(sorted(claims))})
@@ -305,6 +362,16 @@ class FileCheckpoints:
         self._generation = self.store.log.generation
         self.store.write_refs()
         return record
+
+    def _see_others(self) -> None:
+        """Another server may have packed the store anew: what is remembered may name objects that were dropped."""
+        head = self.store.log.head
+        if self.store.log.generation != self._generation:
+            self.workspace.known = None
+            self.store.loader.forget()
+            self._generation = self.store.log.generation
+        if head is not None and self.workspace.known is None:
+            self.workspace.remember(self.store.node(head), self.store.loader)
 
     def _record(
         self,
@@ -344,7 +411,7 @@ class FileCheckpoints:
             parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
             scope_reason=snapshot.scope_reason, task_id=anchor.task_id, message_ts=anchor.message_ts,
             ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
-            skipped=snapshot.skipped,
+            skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
         )  # fmt: skip
         return record, root
 
@@ -399,9 +466,17 @@ class FileCheckpoints:
 
 
 def _says_nothing_new(anchor: Anchor, head: CheckpointRecord) -> bool:
-    """Whether the anchor needs no record of its own: it names no place in a conversation, or the one that is known."""
+    """Whether the anchor needs no record of its own: it names no place in a conversation, or the one that is known, and
+    nothing that is not kept already."""
+    if anchor.always:
+        return False
     places = (anchor.message_ts, anchor.ui_offset, anchor.api_offset)
-    return places in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset))
+    if places not in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset)):
+        return False
+    variables = {(one.path, one.state) for one in head.variables}
+    return set(anchor.notebooks) <= set(head.notebooks) and {
+        (one.path, one.state) for one in anchor.variables
+    } <= variables  # fmt: skip
 
 
 def _is_done(step: Step, root: Folder) -> bool:

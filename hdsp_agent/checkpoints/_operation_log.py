@@ -116,7 +116,12 @@ class OperationLog:
 
     def _know(self, operations: Sequence[OperationRecord]) -> None:
         self._operations = list(operations)
-        self._checkpoints = {done.checkpoint.id: done.checkpoint for done in operations if done.checkpoint is not None}
+        self._checkpoints = {}
+        for done in operations:
+            if done.checkpoint is not None:
+                # A restore that others saved beside has its result twice; where it stands last is where it belongs.
+                self._checkpoints.pop(done.checkpoint.id, None)
+                self._checkpoints[done.checkpoint.id] = done.checkpoint
 
     def _damaged(self, path: Path, line: CorruptLine) -> None:
         _logger.error(

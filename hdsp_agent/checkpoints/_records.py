@@ -14,9 +14,17 @@ __all__ = [
     "Author",
     "CheckpointId",
     "CheckpointRecord",
+    "KeptNotebook",
+    "KeptVariables",
+    "LeftOut",
     "OperationRecord",
+    "Part",
     "PlannedChange",
     "RestorePlan",
+    "RestoredConversation",
+    "RestoredNotebook",
+    "RestoredParts",
+    "RestoredVariables",
     "StoreStatistics",
 ]
 
@@ -26,11 +34,83 @@ CheckpointId = str
 Author = Literal["person", "agent", "restore"]
 """Who made the changes that a checkpoint found."""
 
+Part = Literal["files", "notebooks", "variables", "conversation"]
+"""What a restore can bring back, in the order in which it does."""
+
 
 class _Line(WireModel):
     """What stands in the log. A newer version's fields are dropped on reading; the line itself stays."""
 
     model_config = ConfigDict(extra="ignore")
+
+
+class KeptNotebook(_Line):
+    """A notebook's cells as they were, saved or not."""
+
+    path: str
+    """In the contents API."""
+    state: str
+    """Under which name they are kept."""
+    dirty: bool = False
+    """Whether a tab had changes that the file had not."""
+
+
+class KeptVariables(_Line):
+    """The variables of a notebook's kernel as they were."""
+
+    path: str
+    manifest: str
+    state: str = ""
+    """Equal where all variables are."""
+
+
+class LeftOut(_Line):
+    """What was asked to be kept and could not be."""
+
+    path: str
+    part: Literal["notebooks", "variables"]
+    why: str
+
+
+class RestoredNotebook(_Line):
+    """A notebook whose cells a restore changed; a state that is absent is no notebook."""
+
+    path: str
+    before: str | None = None
+    after: str | None = None
+    cell_id: str | None = None
+    """Of this cell alone."""
+
+
+class RestoredVariables(_Line):
+    """A kernel whose variables a restore changed."""
+
+    path: str
+    before: str
+    """The manifest to go to for the way back."""
+    after: str
+    lost: tuple[str, ...] = ()
+    """What only cells can make again."""
+
+
+class RestoredConversation(_Line):
+    """A conversation that went back with the rest; ``mark_id`` undoes that."""
+
+    task_id: TaskId
+    mark_id: str
+
+
+class RestoredParts(_Line):
+    """What a restore of more than files did. In a line that only says ``begun``, what it is about to do."""
+
+    selected: tuple[Part, ...]
+    path: str | None = None
+    """The one notebook or file it was about."""
+    cell_id: str | None = None
+    overwrite: bool = False
+    notebooks: tuple[RestoredNotebook, ...] = ()
+    variables: tuple[RestoredVariables, ...] = ()
+    conversation: RestoredConversation | None = None
 
 
 class CheckpointRecord(_Line):
@@ -61,6 +141,9 @@ class CheckpointRecord(_Line):
     files: int = 0
     bytes: int = 0
     skipped: int = 0
+    notebooks: tuple[KeptNotebook, ...] = ()
+    variables: tuple[KeptVariables, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class OperationRecord(_Line):
@@ -85,6 +168,8 @@ class OperationRecord(_Line):
     deleted: int = 0
     kept: int = 0
     """Files left as the person had made them."""
+    parts: RestoredParts | None = None
+    """Of a restore that was about more than files."""
     error: str | None = None
 
 

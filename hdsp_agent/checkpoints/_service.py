@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from ..errors import HdspAgentError
 from ..messages import TaskId
+from ._checkpoint_store import store_folder_of
 from ._diff import CheckpointDiff
 from ._engine import Anchor, FileCheckpoints, Selection
 from ._limits import Limits
-from ._records import CheckpointId, CheckpointRecord, OperationRecord, RestorePlan, StoreStatistics
+from ._records import (
+    Author,
+    CheckpointId,
+    CheckpointRecord,
+    OperationRecord,
+    RestoredParts,
+    RestorePlan,
+    StoreStatistics,
+)
 
 __all__ = ["Checkpoints"]
 
@@ -43,6 +54,21 @@ class Checkpoints:
         self._asked = 0
         self._tidying: asyncio.Task[None] | None = None
         self._hurry: asyncio.Event | None = None
+        self._on_collected: list[Callable[[Sequence[OperationRecord]], None]] = []
+
+    @property
+    def folder(self) -> Path:
+        """Where this workspace's checkpoints are kept."""
+        return store_folder_of(self._store_dir, Path(os.path.realpath(self._workspace)))
+
+    @property
+    def limits(self) -> Limits:
+        """The budgets that hold now."""
+        return self._limits
+
+    def on_collected(self, listener: Callable[[Sequence[OperationRecord]], None]) -> None:
+        """Call this, in a thread and under the store's lock, with what stays whenever the store was brought within limits."""
+        self._on_collected.append(listener)
 
     def set_limits(self, limits: Limits) -> None:
         """Heed these from the next save on."""
@@ -61,28 +87,40 @@ class Checkpoints:
         message_ts: int | None = None,
         ui_offset: int | None = None,
         api_offset: int | None = None,
-        changes_by: Literal["person", "agent"] = "person",
+        changes_by: Author = "person",
         claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
+        kept: Anchor | None = None,
     ) -> CheckpointRecord:
         """Save the workspace. Without a change and without a new anchor this is the newest checkpoint again.
 
         ``changes_by`` says who made what changed since the checkpoint before: save with ``agent`` after the agent has done
         something, or what it did counts as the person's and a restore keeps it. With ``claims`` only these files are its
         own. ``touching`` are files the agent is about to change, which is all that is kept of a home folder or a huge
-        workspace.
+        workspace. ``kept`` has what is kept with it besides files.
         """
-        anchor = Anchor(task_id, message_ts, ui_offset, api_offset)
+        anchor = replace(
+            kept or Anchor(), task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset
+        )
 
         def work(files: FileCheckpoints) -> CheckpointRecord:
             files.touch(touching)
             return files.save(reason, changes_by, anchor, claims)
 
         record = await self._run(work)
-        if (self._tidying is None or self._tidying.done()) and await self._run(lambda files: files.wants_collection()):
+        if await self._run(lambda files: files.wants_collection()):
+            self.tidy_soon()
+        return record
+
+    def tidy_soon(self) -> None:
+        """Bring the store within its limits when nothing is asked for a moment."""
+        if self._tidying is None or self._tidying.done():
             self._hurry = asyncio.Event()
             self._tidying = asyncio.create_task(self._tidy(self._hurry))
-        return record
+
+    async def checkpoint(self, wanted: str) -> CheckpointRecord:
+        """The checkpoint with this id, or the newest with this commit."""
+        return await self._run(lambda files: files.views.checkpoint(wanted))
 
     async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
         """The checkpoints, newest first."""
@@ -134,13 +172,39 @@ class Checkpoints:
         selection = Selection(leave=leave, overwrite_all=overwrite_conflicts)
         return await self._run(lambda files: files.undo(operation, selection))
 
+    async def begin(
+        self,
+        checkpoint: CheckpointId,
+        parts: RestoredParts,
+        selection: Selection,
+        *,
+        undo_of: CheckpointId | None = None,
+    ) -> OperationRecord:
+        """Restore the files of a restore of several parts. Until ``end``, or ``recover``, it counts as cut short."""
+        kind: Literal["restore", "undo"] = "undo" if undo_of is not None else "restore"
+        return await self._run(lambda files: files.restore(checkpoint, selection, kind, undo_of, parts))
+
+    async def end(self, begun: OperationRecord, parts: RestoredParts, kept: Anchor) -> OperationRecord:
+        """All parts are restored; what the workspace is now is its result."""
+        return await self._run(lambda files: files.end(begun, parts, kept))
+
     async def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
         return await self._run(lambda files: files.interrupted())
 
-    async def recover(self, choice: Literal["roll_back", "keep"]) -> OperationRecord | None:
-        """Roll a half restore back, or keep the workspace as it is now. None if there is none."""
-        return await self._run(lambda files: files.recover(choice))
+    async def recover(
+        self,
+        choice: Literal["roll_back", "keep"],
+        *,
+        leave: Sequence[str] = (),
+        mend: Sequence[str] = (),
+        error: str = "interrupted",
+    ) -> OperationRecord | None:
+        """Roll a half restore back, or keep the workspace as it is now. None if there is none.
+
+        ``leave`` are files that are rolled back in another way, ``mend`` such as could not be; ``error`` is why.
+        """
+        return await self._run(lambda files: files.recover(choice, leave, mend, error))
 
     async def diff(
         self,
@@ -176,7 +240,11 @@ class Checkpoints:
 
     async def gc(self) -> StoreStatistics:
         """Drop the oldest checkpoints beyond the quota and pack the rest anew, which is done by itself after saves, when idle."""
-        return await self._run(lambda files: files.collect())
+
+        def work(files: FileCheckpoints) -> StoreStatistics:
+            return files.collect(self._on_collected)
+
+        return await self._run(work)
 
     async def close(self) -> None:
         """Wait for what is under way."""

@@ -31,6 +31,11 @@ class CheckpointViews:
             records = self._store.log.checkpoints.values()
             return [record for record in records if task is None or record.task_id == task][::-1][:limit]
 
+    def checkpoint(self, wanted: str) -> CheckpointRecord:
+        """The checkpoint with this id, or the newest with this commit."""
+        with self._store.reading():
+            return self._store.log.checkpoint(wanted)
+
     def operations(self, limit: int | None) -> list[OperationRecord]:
         """Everything that was done, newest first."""
         with self._store.reading():

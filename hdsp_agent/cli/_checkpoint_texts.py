@@ -44,12 +44,13 @@ def checkpoint_lines(records: Sequence[CheckpointRecord], width: int | None) -> 
             record.author,
             count_text(record.files),
             bytes_text(record.bytes),
+            _kept_besides(record),
             record.task_id[:8] if record.task_id else "-",
             record.reason,
         )
         for record in records
     ]
-    heads = ("CHECKPOINT", "MADE", "CHANGED BY", "FILES", "SIZE", "TASK", "REASON")
+    heads = ("CHECKPOINT", "MADE", "CHANGED BY", "FILES", "SIZE", "ALSO", "TASK", "REASON")
     yield from table(heads, rows, right=frozenset({3, 4}), width=width)
 
 
@@ -108,6 +109,12 @@ def statistics_lines(found: StoreStatistics) -> Iterator[str]:
         yield f"Only files that the agent touches are kept of this workspace: {why}."
     if found.interrupted is not None:
         yield "A restore was cut short: hdsp-agent checkpoint recover roll-back, or keep."
+
+
+def _kept_besides(record: CheckpointRecord) -> str:
+    """What is kept besides files, which only a server with the notebook's kernel can bring back."""
+    parts = [name for name, kept in (("cells", record.notebooks), ("variables", record.variables)) if kept]
+    return ", ".join(parts) or "-"
 
 
 def _moment(ts: int) -> str:

@@ -18,6 +18,9 @@ from ..messages import (
     CancelAutoApprovalRequest,
     CancelTaskRequest,
     ClearTaskRequest,
+    CondenseTaskContextRequest,
+    CondenseTaskContextResponseMessage,
+    CondenseTaskContextStartedMessage,
     EditQueuedMessageRequest,
     NewTaskRequest,
     QueueMessageRequest,
@@ -73,6 +76,7 @@ class AgentRequests:
             "removeQueuedMessage": self.remove_queued,
             "editQueuedMessage": self.edit_queued,
             "updateTodoList": self.update_todos,
+            "condenseTaskContextRequest": self.condense,
         }
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
@@ -176,6 +180,17 @@ class AgentRequests:
         """The person's own plan."""
         manager = await self._agent.manager()
         await manager.update_todos(self._meant(context, message), message.payload.todos)
+
+    async def condense(self, context: RequestContext, message: CondenseTaskContextRequest) -> None:
+        """Condense what the model sees. All tabs hear when it begins and when it is over, however it ends."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        manager = await self._agent.manager()
+        channel = self._channels.channel(context.owner)
+        channel.publish(CondenseTaskContextStartedMessage(text=task_id))
+        try:
+            await manager.condense(task_id)
+        finally:
+            channel.publish(CondenseTaskContextResponseMessage(text=task_id))
 
     # ---- of an open task, beside the settings
 

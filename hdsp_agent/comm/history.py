@@ -20,6 +20,7 @@ from ..messages import (
     ConversationChangedMessage,
     ConversationMarks,
     ConversationMarksUpdatedMessage,
+    CurrentCheckpointUpdatedMessage,
     HistoryItem,
     MessageUpdated,
     ModelRoom,
@@ -58,6 +59,7 @@ __all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "
 
 _FIRST_PAGE: Final = 50
 _READ_AHEAD: Final = 100
+_MOST_STANDING: Final = 256
 _MOST_MOVED: Final = 200
 """Of older conversations about a notebook, as many follow when it is renamed."""
 
@@ -70,6 +72,7 @@ class History:
         self._channels = channels
         self._rooms = rooms
         self._shown: dict[Owner, ShownTask] = {}
+        self._checkpoints: dict[str, str] = {}
         self._held = HeldTasks()
         self._stopping = False
         self._worked_on: WorkedOn | None = None
@@ -246,6 +249,19 @@ class History:
         if shown.marks != marks:
             self._shown[owner] = replace(shown, marks=marks)
             self._channels.publish_to(owner, ConversationMarksUpdatedMessage(task_id=task_id, marks=marks))
+
+    def stands_at(self, owner: Owner, commit: str, task_id: str | None) -> None:
+        """The owner's workspace, as far as a task has to do with it, is in this state now; pages look at time lines again."""
+        if task_id is not None:
+            self._checkpoints.pop(task_id, None)
+            self._checkpoints[task_id] = commit
+            if len(self._checkpoints) > _MOST_STANDING:
+                del self._checkpoints[next(iter(self._checkpoints))]
+        self._channels.publish_to(owner, CurrentCheckpointUpdatedMessage(text=commit, task_id=task_id))
+
+    def checkpoint_of(self, task_id: str) -> str | None:
+        """The state that a task was told of last, since the server was started."""
+        return self._checkpoints.get(task_id)
 
     def hide(self, owner: Owner) -> None:
         """Show no conversation any more."""

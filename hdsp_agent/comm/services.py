@@ -15,6 +15,7 @@ from .notices import NoticeBoard
 from .running_agent import RunningAgent
 from .screens import Screens
 from .task_storage import TaskStorage
+from .time_travel import TimeTravel
 from .upkeep import Upkeep
 
 __all__ = ["OutsideDoor", "Services"]
@@ -42,6 +43,7 @@ class Services:
     history: History
     upkeep: Upkeep
     agent: RunningAgent
+    time_travel: TimeTravel
     notebooks: ServerNotebooks
     screens: Screens
     local_models: LocalModels
@@ -53,6 +55,7 @@ class Services:
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
         await self.upkeep.stop()
+        await self.time_travel.stop()
         await self.agent.stop()
         await self.local_models.stop()
         await self.notebooks.stop()

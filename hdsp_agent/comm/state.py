@@ -30,6 +30,7 @@ def full_state(
     shown: ShownTask | None = None,
     doing: TaskDetails | None = None,
     open_tasks: Sequence[OpenTask] = (),
+    checkpoint: str | None = None,
 ) -> StateMessage:
     """Everything a page shows, from memory; ``doing`` is about the conversation shown, if it is worked on."""
     book = config.profiles
@@ -55,6 +56,7 @@ def full_state(
             current_task_status=doing.status if doing else "none" if shown else None,
             current_task_todos=list(doing.todos) if doing else None,
             current_task_marks=shown.marks if shown else None,
+            current_checkpoint=checkpoint,
             token_usage=doing.usage if doing else shown.usage if shown else None,
             model_room=(doing.room if doing else None) or (shown.room if shown else None),
             auto_answer=doing.auto_answer if doing else None,

@@ -39,6 +39,7 @@ from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, after_rename
 
 if TYPE_CHECKING:
     from ..agent import ConversationShown, Task, TaskManager
+    from ..checkpoints import CheckpointRecord
 
 __all__ = ["TaskFeed"]
 
@@ -70,6 +71,8 @@ class TaskFeed:
         self._manager = manager
         self._hush = manager.events.on_any(self._heard)
         manager.on_left = self._history.open_tasks.touched
+        if manager.services.files is not None:
+            manager.services.files.on_saved = self._saved
 
     @property
     def person(self) -> Owner:
@@ -215,6 +218,12 @@ class TaskFeed:
         for task_id in closed[:-_MOST_CLOSED]:
             if not self._history.shows(self._told[task_id].owner, task_id):
                 del self._told[task_id]
+
+    def _saved(self, task_id: TaskId, moment: CheckpointRecord) -> None:
+        """Time lines on the owner's tabs are looked at again, whichever conversation is on screen."""
+        told = self._of(task_id)
+        if told is not None:
+            self._history.stands_at(told.owner, moment.commit, task_id)
 
     def _heard(self, event: TaskEvent) -> None:
         match event:

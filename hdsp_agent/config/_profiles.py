@@ -29,7 +29,7 @@ from ._store import ConfigDocument
 
 __all__ = ["ProfileBook"]
 
-_REFERENCES: Final = ("enhancementApiConfigId", "memoryApiConfigId")
+_REFERENCES: Final = ("condensingApiConfigId", "enhancementApiConfigId", "memoryApiConfigId")
 
 Raw = dict[str, JsonValue]
 Modify = Callable[[Callable[[ConfigDocument], None]], Awaitable[None]]

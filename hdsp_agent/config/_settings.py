@@ -326,6 +326,16 @@ class GlobalSettings(WireModel):
             "100 condenses only when the conversation would no longer fit.",
         ),
     ] = 100
+    condensing_api_config_id: Annotated[
+        ProfileId | None,
+        shown(
+            "context",
+            "Profile that condenses",
+            "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which "
+            "has most of it in its cache.",
+            advanced=True,
+        ),
+    ] = None
     include_current_time: Annotated[
         bool,
         shown(
@@ -568,6 +578,46 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = 200
+    checkpoint_max_variable_megabytes: Annotated[
+        int,
+        Field(ge=1, le=100_000),
+        shown(
+            "checkpoints",
+            "Largest variable in a checkpoint (MB)",
+            "A larger variable is not saved; the cells that make it have to run again.",
+            advanced=True,
+        ),
+    ] = 512
+    checkpoint_max_variables_megabytes: Annotated[
+        int,
+        Field(ge=1, le=1_000_000),
+        shown(
+            "checkpoints",
+            "All variables of a kernel in a checkpoint (MB)",
+            "What one kernel's variables may have together; what goes beyond it is not saved.",
+            advanced=True,
+        ),
+    ] = 2000
+    checkpoint_variables_quota_megabytes: Annotated[
+        int,
+        Field(ge=1, le=1_000_000),
+        shown(
+            "checkpoints",
+            "Space for variables of a workspace (MB)",
+            "The oldest variables go when those of all checkpoints need more than this.",
+            advanced=True,
+        ),
+    ] = 2000
+    checkpoint_max_sweep_milliseconds: Annotated[
+        int,
+        Field(ge=10, le=10_000),
+        shown(
+            "checkpoints",
+            "Longest look at variables after a cell (ms)",
+            "How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.",
+            advanced=True,
+        ),
+    ] = 300
 
     # ---- memory
     memory_enabled: Annotated[

@@ -190,7 +190,7 @@ def apply_import(document: ConfigDocument, plan: ImportPlan, policy: OperatorPol
     if plan.current in ids:
         section["currentApiConfigName"] = plan.current
     for key, value in plan.settings.items():
-        if key in ("enhancementApiConfigId", "memoryApiConfigId") and isinstance(value, str):
+        if key in ("condensingApiConfigId", "enhancementApiConfigId", "memoryApiConfigId") and isinstance(value, str):
             value = renamed.get(value, value)
         elif key == "profileThresholds" and isinstance(value, dict):
             value = {renamed.get(id, id): percent for id, percent in value.items()}

@@ -6,7 +6,7 @@ All of this is computed from messages; nothing here asks a model, reads a file o
 from __future__ import annotations
 
 from ._as_it_was import AsItWas
-from ._blocks import IMAGE_OMITTED
+from ._blocks import IMAGE_OMITTED, NOTHING_SAID
 from ._calibration import Calibration
 from ._carrying import CarryLimits, carried_from
 from ._hand_over import (
@@ -58,6 +58,7 @@ __all__ = [
     "DEFAULT_TOOL_OUTPUT",
     "IMAGE_BYTES_ESTIMATE",
     "IMAGE_OMITTED",
+    "NOTHING_SAID",
     "SECTIONS",
     "SUMMARY_PREFIX",
     "TOOL_OUTPUT_FACTOR",

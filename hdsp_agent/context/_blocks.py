@@ -8,9 +8,11 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
+from ..persistence import INTERRUPTED
 
 __all__ = [
     "IMAGE_OMITTED",
+    "NOTHING_SAID",
     "call_ids",
     "content_blocks",
     "has_image",
@@ -18,10 +20,15 @@ __all__ = [
     "string_of",
     "text_block",
     "with_results_replaced",
+    "without_blanks",
     "without_images",
 ]
 
 IMAGE_OMITTED: Final = "image content omitted because you do not support image input"
+
+NOTHING_SAID: Final = "[user interrupted]"
+"""What stands for an empty message (seed 004)."""
+_NO_OUTPUT: Final = "[no output]"
 
 
 def content_blocks(message: ApiMessage) -> list[JsonObject]:
@@ -63,6 +70,28 @@ def without_images(message: ApiMessage) -> ApiMessage:
     return message.model_copy(update={"content": [_without_images(block) for block in message.content]})
 
 
+def without_blanks(message: ApiMessage) -> ApiMessage:
+    """The message for a provider that refuses empty ones: a word in the place of each empty text, and where there is nothing."""
+    content = message.content
+    if isinstance(content, str):
+        return message if content.strip() else message.model_copy(update={"content": NOTHING_SAID})
+    blocks = [_without_blanks(block) for block in content]
+    if all(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
+        blocks.append(text_block(NOTHING_SAID))
+    same = len(blocks) == len(content) and all(new is old for new, old in zip(blocks, content, strict=True))
+    return message if same else message.model_copy(update={"content": blocks})
+
+
+def _without_blanks(block: JsonObject) -> JsonObject:
+    match block.get("type"):
+        case "text" if not string_of(block, "text").strip():
+            return {**block, "text": NOTHING_SAID}
+        case "tool_result" if not result_text(block).strip() and not has_image(block):
+            return {**block, "content": _NO_OUTPUT}
+        case _:
+            return block
+
+
 def with_results_replaced(message: ApiMessage, stubs: Mapping[str, str]) -> ApiMessage:
     """The message with other texts in the place of these calls' results."""
     content = message.content
@@ -79,7 +108,9 @@ def with_results_replaced(message: ApiMessage, stubs: Mapping[str, str]) -> ApiM
 
 
 def _is_among(block: JsonObject, stubs: Mapping[str, str]) -> bool:
-    return block.get("type") == "tool_result" and string_of(block, "tool_use_id") in stubs
+    # A result that was taken back, and has this in its place, is not what was cleared.
+    is_there = block.get("type") == "tool_result" and block.get("content") != INTERRUPTED
+    return is_there and string_of(block, "tool_use_id") in stubs
 
 
 def has_image(block: JsonObject) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..messages import ApiMessage
 from ._as_it_was import AsItWas
-from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_images
+from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_blanks, without_images
 from ._pairing import Calls, closed_turn
 from ._tokens import TokenCounter
 
@@ -24,14 +24,20 @@ _CALL_EXTRA: Final = "tool_call_extra"
 class SentHistory:
     """Grows with the log, and a request costs nothing for how long it has become.
 
-    ``images`` is whether the model sees any. ``cleared`` are results that were pruned: what is sent instead, by the id
+    ``images`` is whether the model sees any, ``blanks`` whether its provider takes empty texts. ``cleared`` are results that were pruned: what is sent instead, by the id
     their call is sent with.
     """
 
     def __init__(
-        self, *, images: bool = True, cleared: Mapping[str, str] | None = None, counter: TokenCounter | None = None
+        self,
+        *,
+        images: bool = True,
+        blanks: bool = True,
+        cleared: Mapping[str, str] | None = None,
+        counter: TokenCounter | None = None,
     ) -> None:
         self._images = images
+        self._blanks = blanks
         self._cleared = dict(cleared or {})
         self._counter = counter or TokenCounter()
         self._ids: set[str] = set()
@@ -42,19 +48,31 @@ class SentHistory:
         self._asked: list[tuple[ApiMessage, Calls]] = []
         self._said: list[ApiMessage] = []
         self._turn: list[ApiMessage] | None = []
+        self._newest: Calls = ()
 
-    def add(self, message: ApiMessage) -> None:
-        """Take in the next message."""
+    def add(self, message: ApiMessage, stubs: Mapping[int, str] | None = None) -> None:
+        """Take in the next message; ``stubs`` is what is sent instead of the results of its calls, by their place."""
         if not self._images:
             message = without_images(message)
+        if not self._blanks:
+            message = without_blanks(message)
         if message.role != "assistant":
             self._said.append(message)
         else:
             if self._said or not (self._over or self._asked):
                 self._over += self._last_turn() or [_beginning()]
                 self._asked, self._said = [], []
-            self._asked.append(self._with_unique_ids(message))
+            asked = self._with_unique_ids(message)
+            self._asked.append(asked)
+            self._newest = asked[1]
+            if stubs:
+                self._cleared.update((self._newest[place][1], stub) for place, stub in stubs.items())
         self._turn = None
+
+    @property
+    def newest_calls(self) -> Sequence[str]:
+        """The ids that the calls of the newest answer are sent with."""
+        return [sent for _, sent in self._newest]
 
     @property
     def messages(self) -> Sequence[ApiMessage]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ._errors import CpuTooOld, RuntimeFailed, RuntimeMissing, TooLittleMemory
 
-__all__ = ["ending", "missing", "refusal", "too_little_memory"]
+__all__ = ["cpu_too_old", "ending", "missing", "refusal", "too_little_memory"]
 
 _ILLEGAL_INSTRUCTION: Final = frozenset({-4, 132, -1073741795, 3221225501})
 _KILLED: Final = frozenset({-9, 137})
@@ -39,6 +39,15 @@ def too_little_memory(name: str, needed: int | None, free: int | None) -> TooLit
     )
 
 
+def cpu_too_old(name: str, lacking: Sequence[str]) -> CpuTooOld:
+    """The error for a machine whose processor cannot run any of the models."""
+    return CpuTooOld(
+        f"This machine's processor lacks instructions ({', '.join(lacking)}) that the embedded model needs. Use a model "
+        "service or a model server on another machine instead.",
+        model=name,
+    )
+
+
 def refusal(name: str, failed: str, reason: str, log: Sequence[str]) -> RuntimeMissing | RuntimeFailed:
     """The error for a process that could not load the model and said so."""
     if failed == "missing":
@@ -53,11 +62,7 @@ def refusal(name: str, failed: str, reason: str, log: Sequence[str]) -> RuntimeM
 def ending(name: str, code: int | None, log: Sequence[str]) -> RuntimeFailed:
     """The error for a process that ended by itself."""
     if code in _ILLEGAL_INSTRUCTION:
-        return CpuTooOld(
-            "This machine's processor lacks instructions (such as AVX2) that the embedded model needs. Use a model service "
-            "or a model server on another machine instead.",
-            model=name,
-        )
+        return cpu_too_old(name, ["such as AVX2"])
     if any(_NO_MEMORY.search(line) for line in log):
         return too_little_memory(name, None, None)
     if code in _KILLED:

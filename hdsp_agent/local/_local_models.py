@@ -20,6 +20,7 @@ from ._folder import WeightsFolder, default_weights_folder, storage_error
 from ._getting import Consent, check_consent, get_weights
 from ._gguf import read_head
 from ._part import Progress, Report, SourceKind
+from ._processor import check_processor
 from ._runtime import LocalRuntime, is_installed
 
 __all__ = ["LocalModels", "ModelLimits", "ModelState", "model_limits"]
@@ -112,10 +113,11 @@ class LocalModels:
     async def begin(self, id: str | None, consent: Consent | None, *, path: Path | None = None) -> None:
         """Begin to get a model; ``states`` tells how it goes, and ``got`` waits. One that is being got goes on.
 
-        Raises what can be told at once: NotFound, ForbiddenByOperator, ConsentMissing.
+        Raises what can be told at once: NotFound, ForbiddenByOperator, CpuTooOld, ConsentMissing.
         """
         self.check_allowed()
         model = (await asyncio.to_thread(catalogue)).find(id)
+        await asyncio.to_thread(check_processor, model.name)
         check_consent(model, consent)
         if self._stopping:
             raise Unavailable("The server is stopping. Try again when it is back.")

@@ -36,6 +36,7 @@ class ExtensionState(Message):
     current_task_status: TaskStatus | None = None
     current_task_todos: list[TodoItem] | None = None
     current_task_marks: ConversationMarks | None = None
+    current_checkpoint: str | None = None
     token_usage: TokenUsage | None = None
     model_room: ModelRoom | None = None
     auto_answer: AutoAnswerTime | None = None

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ._additions import NotebookRef
-from ._base import Count, FilePath, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
+from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
 from ._conversation import TodoItem
 from ._kinds import ClineAskResponse
 from ._webview_base import Request
@@ -36,6 +36,7 @@ __all__ = [
     "LoadMessagesRequest",
     "LoadTaskHistoryRequest",
     "NewTaskRequest",
+    "Parts",
     "QueueMessageRequest",
     "RemoveQueuedMessageRequest",
     "ShowTaskWithIdRequest",
@@ -287,12 +288,28 @@ class CheckpointDiffRequest(Request):
     payload: CheckpointDiffPayload
 
 
+class Parts(Message):
+    """What of a moment to bring back. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
+
+    ``overwrite``: also what the person changed since, which stays otherwise. The undo brings it back.
+    """
+
+    files: Flag = False
+    notebooks: Flag = False
+    variables: Flag = False
+    conversation: Flag = False
+    path: FilePath | None = None
+    cell_id: Annotated[CellId, Field(min_length=1, max_length=64)] | None = None
+    overwrite: Flag = False
+
+
 class CheckpointRestorePayload(Message):
-    """Which state to go back to, and whether only to show what that would do."""
+    """Which state to go back to, and whether only to show what that would do. Without ``parts`` all of it."""
 
     ts: Timestamp
     commit_hash: _CommitHash
     mode: Literal["preview", "restore"]
+    parts: Parts | None = None
 
 
 class CheckpointRestoreRequest(Request):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from ._commands import CommandBoard, CommandListener
 from ._file_access import Stamp
 from ._runs import RunBoard
 
-__all__ = ["KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
+__all__ = ["KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState", "TriedCells"]
 
 _MOST_KEPT: Final = 20
 
@@ -51,6 +51,32 @@ class SeenCells:
         """Whether somebody changed a cell the agent knows."""
         known = self._hashes.get(path, {}).get(cell)
         return known is not None and known != now
+
+
+class TriedCells:
+    """Cells that were changed in vain so far, with their sources before that; None is of a cell that was not there."""
+
+    def __init__(self) -> None:
+        self._before: dict[CellId, str | None] = {}
+
+    def __iter__(self) -> Iterator[tuple[CellId, str | None]]:
+        return iter(list(self._before.items()))
+
+    def before(self, cell: CellId, now: str) -> str:
+        """The source before all that was tried."""
+        return self._before.get(cell) or now
+
+    def tried(self, cell: CellId, before: str | None) -> None:
+        """It was changed, and that was not what is wanted."""
+        self._before.setdefault(cell, before)
+
+    def worked(self, cell: CellId) -> None:
+        """As it is now it stays."""
+        self._before.pop(cell, None)
+
+    def forget(self) -> None:
+        """The person has spoken: what there is now is where one begins."""
+        self._before.clear()
 
 
 class KeptOutput(WireModel):
@@ -108,6 +134,7 @@ class ToolState:
     def __init__(self, on_command: CommandListener | None = None) -> None:
         self.seen = SeenFiles()
         self.cells = SeenCells()
+        self.tried = TriedCells()
         self.commands = CommandBoard(on_command)
         self.outputs = KeptOutputs()
         self.runs = RunBoard()

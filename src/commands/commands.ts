@@ -16,7 +16,7 @@ const NO_ARGS = { type: 'object', properties: {} } as const;
  */
 export interface ICommandTargets {
   readonly client: ChannelClient;
-  readonly panel: IAgentPanel;
+  readonly panel: Pick<IAgentPanel, 'open'>;
 
   /**
    * Give the focus back to the document that had it last.

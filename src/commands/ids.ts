@@ -46,6 +46,7 @@ export namespace CommandIDs {
   export const renameConversation = 'hdsp-agent:rename-conversation';
   export const favoriteConversation = 'hdsp-agent:favorite-conversation';
   export const forkConversation = 'hdsp-agent:fork-conversation';
+  export const showCheckpoints = 'hdsp-agent:show-checkpoints';
   export const exportConversation = 'hdsp-agent:export-conversation';
   export const copyRequest = 'hdsp-agent:copy-request';
   export const deleteConversation = 'hdsp-agent:delete-conversation';
@@ -85,4 +86,13 @@ export namespace CommandIDs {
    * Added by the placement plugin.
    */
   export const movePanel = 'hdsp-agent:move-panel';
+
+  /**
+   * Added by the time line plugin.
+   */
+  export const openTimeLine = 'hdsp-agent:open-time-line';
+  export const saveCheckpoint = 'hdsp-agent:save-checkpoint';
+  export const restoreCheckpoint = 'hdsp-agent:restore-checkpoint';
+  export const restoreCell = 'hdsp-agent:restore-cell';
+  export const undoRestore = 'hdsp-agent:undo-restore';
 }

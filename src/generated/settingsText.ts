@@ -197,6 +197,12 @@ export function settingsText(
         '100 condenses only when the conversation would no longer fit.'
       )
     },
+    condensingApiConfigId: {
+      title: trans.__('Profile that condenses'),
+      description: trans.__(
+        "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache."
+      )
+    },
     includeCurrentTime: {
       title: trans.__('Tell the model the time'),
       description: trans.__(
@@ -343,6 +349,30 @@ export function settingsText(
       title: trans.__('Largest checkpoint (MB)'),
       description: trans.__(
         'What all files of one checkpoint may have together; beyond it the largest are left alone.'
+      )
+    },
+    checkpointMaxVariableMegabytes: {
+      title: trans.__('Largest variable in a checkpoint (MB)'),
+      description: trans.__(
+        'A larger variable is not saved; the cells that make it have to run again.'
+      )
+    },
+    checkpointMaxVariablesMegabytes: {
+      title: trans.__('All variables of a kernel in a checkpoint (MB)'),
+      description: trans.__(
+        "What one kernel's variables may have together; what goes beyond it is not saved."
+      )
+    },
+    checkpointVariablesQuotaMegabytes: {
+      title: trans.__('Space for variables of a workspace (MB)'),
+      description: trans.__(
+        'The oldest variables go when those of all checkpoints need more than this.'
+      )
+    },
+    checkpointMaxSweepMilliseconds: {
+      title: trans.__('Longest look at variables after a cell (ms)'),
+      description: trans.__(
+        'How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.'
       )
     },
     memoryEnabled: {

@@ -782,11 +782,12 @@ export interface CheckpointInitWarningMessage {
   taskId?: string;
 }
 
-/** Which state to go back to, and whether only to show what that would do. */
+/** Which state to go back to, and whether only to show what that would do. Without `parts` all of it. */
 export interface CheckpointRestorePayload {
   ts: number;
   commitHash: string;
   mode: 'preview' | 'restore';
+  parts?: Parts;
 }
 
 /** Go back to a checkpoint, or preview it. */
@@ -1518,6 +1519,7 @@ export interface ExtensionState {
   currentTaskStatus?: TaskStatus;
   currentTaskTodos?: Array<TodoItem>;
   currentTaskMarks?: ConversationMarks;
+  currentCheckpoint?: string;
   tokenUsage?: TokenUsage;
   modelRoom?: ModelRoom;
   autoAnswer?: AutoAnswerTime;
@@ -1740,6 +1742,8 @@ export interface GlobalSettings {
   autoCondenseContext: boolean;
   /** 100 condenses only when the conversation would no longer fit. */
   autoCondenseContextPercent: number;
+  /** The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache. */
+  condensingApiConfigId?: string;
   /** Include the date and time in what the model is told about its surroundings. */
   includeCurrentTime: boolean;
   /** Include the cost so far in what the model is told about its surroundings. */
@@ -1792,6 +1796,14 @@ export interface GlobalSettings {
   checkpointMaxTouchedFileMegabytes: number;
   /** What all files of one checkpoint may have together; beyond it the largest are left alone. */
   checkpointMaxTotalMegabytes: number;
+  /** A larger variable is not saved; the cells that make it have to run again. */
+  checkpointMaxVariableMegabytes: number;
+  /** What one kernel's variables may have together; what goes beyond it is not saved. */
+  checkpointMaxVariablesMegabytes: number;
+  /** The oldest variables go when those of all checkpoints need more than this. */
+  checkpointVariablesQuotaMegabytes: number;
+  /** How long saving variables may keep the kernel after each cell; the rest is saved while it is idle. */
+  checkpointMaxSweepMilliseconds: number;
   /** Remember between conversations what helps with the next one. */
   memoryEnabled: boolean;
   /** Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered. */
@@ -2654,6 +2666,17 @@ export interface OpenTask {
 export interface OpenTasksUpdatedMessage {
   type: 'openTasksUpdated';
   openTasks: Array<OpenTask>;
+}
+
+/** What of a moment to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. */
+export interface Parts {
+  files: boolean;
+  notebooks: boolean;
+  variables: boolean;
+  conversation: boolean;
+  path?: string;
+  cellId?: string;
+  overwrite: boolean;
 }
 
 /** Ask what a change would take back, and change nothing; with `restoreFiles` also which files would go back. */

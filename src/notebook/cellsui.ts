@@ -19,7 +19,7 @@ import type { OpenNotebooks } from './opennotebooks';
  * What the actions on cells work with.
  */
 export interface ICellsSurroundings {
-  readonly agent: IAgentPanel;
+  readonly agent: Pick<IAgentPanel, 'open'>;
   readonly client: Pick<ChannelClient, 'request'>;
   readonly commands: CommandRegistry;
   readonly notebooks: OpenNotebooks;

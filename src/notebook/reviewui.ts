@@ -1,4 +1,3 @@
-import { Notification } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
@@ -6,6 +5,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
+import { sayWarning } from '../saying';
 import { CellFinder } from './cellplace';
 import { CellMarks } from './marks';
 import type { IAgentChange, NotebookDesk } from './desk';
@@ -69,7 +69,7 @@ export function createReview({
       });
   });
   reviews.refused.connect(() => {
-    Notification.warning(
+    sayWarning(
       trans.__(
         'You have written in the same lines since, so the agent’s change was not taken back there. Change them by hand.'
       )

@@ -2,6 +2,7 @@ import { JSONExt } from '@lumino/coreutils';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { RestoreResult } from '../generated/rest';
 import { Listener } from '../listener';
 import type { DraftStorage } from './composer/draftstorage';
 
@@ -55,6 +56,19 @@ export interface IAttachment {
    * What the model sees of it.
    */
   readonly content: string;
+}
+
+/**
+ * What was brought back from a checkpoint, in a conversation.
+ */
+export interface IRestored {
+  readonly taskId: string;
+  readonly result: RestoreResult;
+
+  /**
+   * Whether the person wants to be told of it no more.
+   */
+  readonly isPutAway?: boolean;
 }
 
 /**
@@ -112,6 +126,19 @@ export class PanelState extends Listener {
   set commandInSight(executionId: string | null) {
     if (executionId !== this._commandInSight) {
       this._commandInSight = executionId;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * What was brought back last.
+   */
+  get restored(): IRestored | null {
+    return this._restored;
+  }
+  set restored(restored: IRestored | null) {
+    if (restored !== this._restored) {
+      this._restored = restored;
       this._changed.emit();
     }
   }
@@ -220,6 +247,7 @@ export class PanelState extends Listener {
   private _notebookChoice: NotebookChoice = { kind: 'front' };
   private _sent: readonly string[] = [];
   private _commandInSight: string | null = null;
+  private _restored: IRestored | null = null;
   private _page: PanelPage = 'chat';
 }
 

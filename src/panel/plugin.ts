@@ -85,6 +85,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
     void app.restored.then(() => widget.draw());
     return {
       widget,
+      services,
       open: () => app.shell.activateById(widget.id)
     };
   }

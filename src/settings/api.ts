@@ -182,14 +182,28 @@ export class SettingsApi {
     endpoint: E,
     input: Omit<Endpoints[E], 'answer'>
   ): Promise<Endpoints[E]['answer']> {
-    const { path = {}, query = {}, body }: Private.IInput = input;
-    const [method, template] = endpoint.split(' ');
-    const filled = template.replace(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(path[name])
-    );
-    const url =
-      URLExt.join(this._serverSettings.baseUrl, API_PATH, filled) +
-      URLExt.objectToQueryString(query);
+    const response = await this._respond(endpoint, input);
+    try {
+      return (await response.json()) as Endpoints[E]['answer'];
+    } catch {
+      // A login page says 200 too.
+      throw new RequestError({
+        code: 'bad_answer',
+        message: response.headers.get('Content-Type') ?? ''
+      });
+    }
+  }
+
+  /**
+   * The answer as it comes; rejected if it says that something was refused.
+   */
+  protected async _respond<E extends keyof Endpoints>(
+    endpoint: E,
+    input: Omit<Endpoints[E], 'answer'>
+  ): Promise<Response> {
+    const { body }: Private.IInput = input;
+    const url = this._url(endpoint, input);
+    const [method] = endpoint.split(' ');
     const init: RequestInit = { method };
     if (body !== undefined) {
       init.body = JSON.stringify(body);
@@ -210,15 +224,23 @@ export class SettingsApi {
     if (!response.ok) {
       throw new RequestError(await Private.readError(response));
     }
-    try {
-      return (await response.json()) as Endpoints[E]['answer'];
-    } catch {
-      // A login page says 200 too.
-      throw new RequestError({
-        code: 'bad_answer',
-        message: response.headers.get('Content-Type') ?? ''
-      });
-    }
+    return response;
+  }
+
+  protected _url<E extends keyof Endpoints>(
+    endpoint: E,
+    input: Omit<Endpoints[E], 'answer'>
+  ): string {
+    const { path = {}, query = {} }: Private.IInput = input;
+    const filled = endpoint
+      .split(' ')[1]
+      .replace(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent(path[name])
+      );
+    return (
+      URLExt.join(this._serverSettings.baseUrl, API_PATH, filled) +
+      URLExt.objectToQueryString(query)
+    );
   }
 
   private readonly _serverSettings: ServerConnection.ISettings;

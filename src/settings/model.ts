@@ -24,7 +24,11 @@ const MODE_KEY = 'mode';
 const PROVIDER_KEY = 'apiProvider';
 
 // Settings that hold the id of a profile.
-const PROFILE_KEYS = ['memoryApiConfigId', 'enhancementApiConfigId'];
+const PROFILE_KEYS = [
+  'memoryApiConfigId',
+  'enhancementApiConfigId',
+  'condensingApiConfigId'
+];
 
 /**
  * What the settings panel shows: the schema, and everything it describes.

@@ -41,6 +41,10 @@ export function stateChange(
       return message.taskId === taskId
         ? { currentTaskMarks: message.marks }
         : null;
+    case 'currentCheckpointUpdated': {
+      const { taskId: of = taskId, text } = message;
+      return of === taskId ? { currentCheckpoint: text } : null;
+    }
     case 'commandExecutionStatus': {
       const { taskId: of = taskId, text } = message;
       const runningCommands =

@@ -1,11 +1,13 @@
-"""A restore of files that is killed half way. Run as ``python -m tests.agent.killed_restore HOME``.
+"""A restore that is killed half way. Run as ``python -m tests.agent.killed_restore HOME files|notebook``.
 
-The agent has changed ``a.txt`` and ``b.txt`` in the folder ``work``; one of them is back when the process dies.
+The agent has changed ``a.txt`` and ``b.txt`` in the folder ``work``, and a notebook there if one is wanted; one of the files
+is back when the process dies.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -13,11 +15,16 @@ from pathlib import Path
 
 from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CellId, TaskId
+from hdsp_agent.notebooks import EditSource
 from hdsp_agent.tools import ActionRequest
+
+from ..notebooks.headless import headless_notebooks
+from ..notebooks.pages import code, notebook
 
 TASK = TaskId("one")
 NAMES = ("a.txt", "b.txt")
+NOTEBOOK = "work.ipynb"
 
 
 def die_at_the_second(folder: Path) -> None:
@@ -36,21 +43,26 @@ def die_at_the_second(folder: Path) -> None:
     sys.addaudithook(audit)
 
 
-async def main(home: Path) -> None:
+async def main(home: Path, *, with_notebook: bool) -> None:
     folder = home / "work"
     folder.mkdir(exist_ok=True)
     for name in NAMES:
         (folder / name).write_text("before\n")
+    if with_notebook:
+        (folder / NOTEBOOK).write_text(json.dumps(notebook(code("c1", "before"))))
     settings = GlobalSettings()
-    history = WorkspaceHistory(home / "home", lambda: settings, None)
-    step = SavedStep(history, folder, TASK, "execute_command")
-    await step.approved(ActionRequest(frozenset({"shell"}), "execute_command"), 1)
-    for name in NAMES:
-        (folder / name).write_text("the agent's\n")
-    step.ended()
-    die_at_the_second(folder)
-    await history.go_back(folder, [TASK], 1)
+    async with headless_notebooks(folder) as notebooks:
+        history = WorkspaceHistory(home / "home", lambda: settings, notebooks if with_notebook else None)
+        step = SavedStep(history, folder, TASK, "execute_command", NOTEBOOK if with_notebook else None)
+        await step.approved(ActionRequest(frozenset({"shell"}), "execute_command"), 1)
+        for name in NAMES:
+            (folder / name).write_text("the agent's\n")
+        if with_notebook:
+            await notebooks.desk.document(NOTEBOOK).apply([EditSource(CellId("c1"), "before", "the agent's")])
+        step.ended()
+        die_at_the_second(folder)
+        await history.go_back(folder, [TASK], 1)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1]), with_notebook=sys.argv[2] == "notebook"))

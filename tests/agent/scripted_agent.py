@@ -13,11 +13,11 @@ from typing import ClassVar
 from pydantic import ValidationError
 
 from hdsp_agent.agent import AgentServices, ConversationShown, PlainContext, Situation, Task, TaskManager, TaskRequest
-from hdsp_agent.agent._context import Surrounded
 from hdsp_agent.agent._conversation import Conversation
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
+from hdsp_agent.agent.context import Surrounded
 from hdsp_agent.agent.modes import ModeBook
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from hdsp_agent.errors import InvalidInput

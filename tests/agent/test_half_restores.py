@@ -15,9 +15,12 @@ from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import ClineMessage, TaskId
+from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.providers import call_tool
 
-from .killed_restore import NAMES, TASK
+from ..notebooks.headless import headless_notebooks
+from ..notebooks.pages import sources_in
+from .killed_restore import NAMES, NOTEBOOK, TASK
 from .scripted_agent import Agent, running_agent
 
 ROOT = Path(__file__).parents[2]
@@ -25,15 +28,16 @@ NOTE = call_tool("write_note", {"text": "a line"}, id="n")
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 
 
-async def half_restored(home: Path) -> WorkspaceHistory:
+async def half_restored(home: Path, *, notebooks: Notebooks | None = None) -> WorkspaceHistory:
     """Leave half a restore behind in a process that is killed; the files' history as the next server has it."""
+    what = "files" if notebooks is None else "notebook"
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.agent.killed_restore", str(home), cwd=ROOT
+        sys.executable, "-m", "tests.agent.killed_restore", str(home), what, cwd=ROOT
     )
     assert await asyncio.wait_for(process.wait(), 60) == -signal.SIGKILL
     assert sorted(there(home)) == ["before\n", "the agent's\n"]
     settings = GlobalSettings()
-    return WorkspaceHistory(home / "home", lambda: settings, None)
+    return WorkspaceHistory(home / "home", lambda: settings, notebooks)
 
 
 def there(home: Path) -> list[str]:
@@ -57,7 +61,7 @@ async def test_files_are_put_back_before_the_agent_goes_on_in_a_new_conversation
         await decide(agent, task_id, 0)
         await agent.completed(task_id)
         assert there(tmp_path) == ["the agent's\n"] * 2
-        assert not await files.is_interrupted(agent.workspace)
+        assert await files.interrupted(agent.workspace) is None
         assert await files.go_back(agent.workspace, [TASK], 1) is not None
         assert there(tmp_path) == ["before\n"] * 2
 
@@ -70,7 +74,26 @@ async def test_files_can_be_kept_as_they_are(tmp_path: Path) -> None:
         await decide(agent, task_id, 1)
         await agent.completed(task_id)
         assert there(tmp_path) == as_they_are
-        assert not await files.is_interrupted(agent.workspace)
+        assert await files.interrupted(agent.workspace) is None
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["put back", "keep"])
+async def test_a_half_restore_of_notebooks_too_is_asked_about_as_a_whole(tmp_path: Path, which: int) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    async with headless_notebooks(folder) as notebooks:
+        files = await half_restored(tmp_path, notebooks=notebooks)
+        as_they_are = there(tmp_path)
+        async with running_agent(tmp_path, [DONE], files=files) as agent:
+            task_id = await agent.start("The task")
+            ask = await decide(agent, task_id, which)
+            assert "files, cells and variables" in json.loads(ask.text or "")["question"]
+            await agent.completed(task_id)
+            assert there(tmp_path) == (as_they_are if which else ["the agent's\n"] * 2)
+            assert sources_in(folder / NOTEBOOK) == ["the agent's"]
+            assert await files.interrupted(agent.workspace) is None
+            assert await files.go_back(agent.workspace, [TASK], 1) is not None
+            assert (there(tmp_path), sources_in(folder / NOTEBOOK)) == (["before\n"] * 2, ["before"])
 
 
 async def test_a_conversation_that_is_opened_again_asks_the_same_question_once_and_then_its_own(tmp_path: Path) -> None:
@@ -118,7 +141,7 @@ async def test_other_words_decide_nothing_and_nothing_is_brought_back_until_then
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "Just go on")
         tool = await agent.asked(task_id, "tool")
         assert "Just go on" in str(agent.model.requests)
-        with pytest.raises(Conflict, match="Open the conversation again"):
+        with pytest.raises(Conflict, match="Decide it in the time line"):
             await agent.manager.messages.delete(task_id, tool.ts, files=True)
         # It was refused before the task was disturbed.
         assert agent.task(task_id).dialogue.asks.is_open(tool.ts)

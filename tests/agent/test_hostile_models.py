@@ -115,7 +115,8 @@ async def test_a_failure_that_is_asked_about_does_not_say_that_the_agent_tries_a
 ) -> None:
     settings = GlobalSettings(max_auto_retries=0)
     turn = [ModelError(ModelError("", kind=kind).remedy, kind=kind)]
-    async with running_agent(tmp_path, [turn, DONE], settings=settings) as agent:
+    # What is remedied once is asked about the second time.
+    async with running_agent(tmp_path, [turn, turn], settings=settings) as agent:
         task_id = await agent.start()
         text = (await agent.asked(task_id, "api_req_failed")).text or ""
         assert "agent" not in text and text.count(ModelError("", kind=kind).diagnosis) == 1

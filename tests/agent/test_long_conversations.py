@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent._merged import Merged
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.context import SentHistory
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.persistence import ApiRecord
 from hdsp_agent.persistence.files._jsonl import JsonlLog
@@ -78,13 +78,13 @@ def record(seq: int, role: str, text: str) -> ApiRecord:
 
 
 def test_a_request_stays_as_it_was_when_the_conversation_goes_on() -> None:
-    merged = Merged()
+    merged = SentHistory()
     assert list(merged.messages) == []
-    merged.add(record(1, "user", "one"))
+    merged.add(record(1, "user", "one").message())
     first = merged.messages
-    merged.add(record(2, "user", "two"))
+    merged.add(record(2, "user", "two").message())
     second = merged.messages
-    merged.add(record(3, "assistant", "three"))
+    merged.add(record(3, "assistant", "three").message())
     third = merged.messages
     said = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     assert first == [ApiMessage(role="user", content="one")]

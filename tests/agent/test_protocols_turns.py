@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hdsp_agent.context import IMAGE_OMITTED
+
 from ..modelgateway import GOOGLE_TOKEN, gateway
 from ..modelserver import ModelServer, RawRequest
 from ..providers.asking import PIXEL
@@ -183,7 +185,7 @@ async def test_an_image_that_was_read_reaches_a_model_that_sees(
     added = json.dumps(after[len(before) :])
     assert "dot.png" in added
     if not sees:
-        assert "An image was left out" in added and "iVBOR" not in added
+        assert IMAGE_OMITTED in added and "iVBOR" not in added
         return
     match protocol:
         case "responses":

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.agent import AskNotOpen, TaskRequest
+from hdsp_agent.agent._resume import unanswered_calls
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TaskId, TodoItem
+from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Turn
 
@@ -320,3 +324,25 @@ async def test_an_answer_to_what_is_not_asked_any_more_is_refused_at_once(tmp_pa
         await agent.asked(task_id, "resume_task")
         with pytest.raises(AskNotOpen):
             await asyncio.wait_for(agent.manager.answer(task_id, old.ts, "yesButtonClicked"), 60)
+
+
+async def test_a_result_that_is_being_written_when_its_turn_is_stopped_is_no_missing_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(appender: Appender, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
+        time.sleep(0.3)
+        return write(appender, lines)
+
+    async with running_agent(tmp_path, [WRITE]) as agent:
+        task_id = await agent.start()
+        await agent.asked(task_id, "tool")
+        conversation = agent.task(task_id).conversation
+        (call,) = await unanswered_calls(conversation.log, conversation.history.view)
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": "x"}
+        write = Appender.write
+        monkeypatch.setattr(Appender, "write", slowly)
+        recording = asyncio.create_task(conversation.add_api("user", [result]))
+        await asyncio.sleep(0.05)
+        recording.cancel()
+        await asyncio.wait([recording])
+        assert await unanswered_calls(conversation.log, conversation.history.view) == []

@@ -354,8 +354,8 @@ async def test_the_quota_is_that_of_the_settings_now(tmp_path: Path) -> None:
     settings[0] = GlobalSettings(checkpoint_quota_megabytes=100)
     (await step(history, folder, 2)).ended()
     await history.preview(folder, [ONE], 1, Acts())
-    (store,) = history._stores.values()
-    assert (await store.statistics()).quota_bytes == 100_000_000
+    (workspace,) = history.lines.opened.values()
+    assert (await workspace.files.statistics()).quota_bytes == 100_000_000
     await history.close()
 
 
@@ -367,14 +367,14 @@ async def test_only_so_many_workspaces_are_remembered_and_none_that_is_worked_in
         folder = work_in(tmp_path / str(number))
         (await step(history, folder, 1)).ended()
         await history.preview(folder, [ONE], 1, Acts())
-    assert len(history._stores) == 8 and busy in history._stores
+    assert len(history.lines.opened) == 8 and busy in history.lines.opened
     begun.ended()
     first = tmp_path / "1" / "work"
     (first / "note.txt").write_text("mine\n")
     preview = await history.preview(first, [ONE], 1, Acts())
     assert preview is not None and preview.kept == ["note.txt"]
     await history.close()
-    assert not history._stores
+    assert not history.lines.opened
 
 
 async def test_what_a_tool_did_before_it_failed_goes_back_too(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from benchmarks.errands import (
     DATA,
     ERRANDS,
+    FRESH_WORDS,
     KINDS,
     OTHER_WORDS,
     Ending,
@@ -58,9 +59,15 @@ def test_there_are_enough_errands_of_each_kind() -> None:
     assert len(kinds) >= 6 and min(kinds.values()) >= 5
 
 
-def test_each_errand_has_other_words() -> None:
-    assert set(OTHER_WORDS) == {errand.name for errand in ERRANDS}
-    assert not {errand.words.casefold() for errand in ERRANDS} & {words.casefold() for words in OTHER_WORDS.values()}
+@pytest.mark.parametrize("again", [OTHER_WORDS, FRESH_WORDS], ids=["reworded", "fresh"])
+def test_each_errand_has_other_words(again: Mapping[str, str]) -> None:
+    assert set(again) == {errand.name for errand in ERRANDS}
+    assert not {errand.words.casefold() for errand in ERRANDS} & {words.casefold() for words in again.values()}
+
+
+def test_fresh_words_repeat_no_other_words() -> None:
+    every = [words.casefold() for words in (*OTHER_WORDS.values(), *FRESH_WORDS.values())]
+    assert len(set(every)) == len(every)
 
 
 @pytest.mark.parametrize("errand", ERRANDS, ids=lambda errand: errand.name)

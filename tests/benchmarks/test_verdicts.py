@@ -23,14 +23,15 @@ def test_the_goal_needs_a_high_rate_and_a_great_lead(product: int, plain: int, m
     assert overall.met is plots.met is met
 
 
-def test_other_words_are_counted_apart() -> None:
+@pytest.mark.parametrize("arm", ["reworded", "fresh"])
+def test_other_words_are_counted_apart(arm: Arm) -> None:
     verdicts = [
         verdict("a", "product", done=True),
         verdict("a", "plain", done=False),
-        verdict("a", "reworded", done=False),
+        verdict("a", arm, done=False),
     ]
     found = {entry.id: (entry.value, entry.baseline) for entry in rates(verdicts)}
-    assert found == {"errands.all": (100, 0), "errands.plot": (100, 0), "errands.reworded": (0, 100)}
+    assert found == {"errands.all": (100, 0), "errands.plot": (100, 0), f"errands.{arm}": (0, 100)}
 
 
 def test_a_run_that_was_cut_goes_on_with_what_was_kept(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -11,6 +12,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
+from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints._engine import Anchor
+from hdsp_agent.checkpoints._records import KeptNotebook, KeptVariables
 
 from .homes import PROGRAM, Home, Ran
 
@@ -127,3 +132,21 @@ def test_names_that_are_no_text_are_shown_and_restored(home: Home, workspace: Pa
     assert run(home, workspace, "restore", first, "--overwrite-all").code == 0
     with open(path, "rb") as file:
         assert file.read() == b"1"
+
+
+def test_the_list_says_which_checkpoints_keep_cells_and_variables(home: Home, workspace: Path) -> None:
+    async def keep() -> None:
+        store = Checkpoints(workspace, home.path / "checkpoints")
+        await store.save("files alone")
+        kept = Anchor(
+            notebooks=(KeptNotebook(path="a.ipynb", state="0" * 64),),
+            variables=(KeptVariables(path="a.ipynb", manifest="0" * 16),),
+        )
+        await store.save("all of it", kept=kept)
+        await store.close()
+
+    asyncio.run(keep())
+    heads, newest, oldest = run(home, workspace, "list").out.splitlines()
+    assert "ALSO" in heads
+    assert "cells, variables" in newest and "all of it" in newest
+    assert "cells" not in oldest and "files alone" in oldest

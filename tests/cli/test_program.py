@@ -21,8 +21,16 @@ from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
 
 from .homes import FAILED, FINISHED, PROGRAM, UNFINISHED, Home, filled
 
-COMMANDS = {"view", "stats", "clean", "backup", "restore", "import", "export", "doctor", "migrate", "list"}
-READING = (["list"], ["stats"], ["view", "--uuid", FINISHED], ["backup", "--list"], ["clean", "--dry-run"], ["doctor"])
+COMMANDS = {"view", "stats", "clean", "backup", "restore", "import", "export", "doctor", "migrate", "list", "context"}
+READING = (
+    ["list"],
+    ["stats"],
+    ["view", "--uuid", FINISHED],
+    ["context", "show", FINISHED],
+    ["backup", "--list"],
+    ["clean", "--dry-run"],
+    ["doctor"],
+)
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX's")
 

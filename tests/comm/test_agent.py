@@ -135,6 +135,27 @@ async def test_a_tab_that_opens_while_the_model_speaks_hears_every_word_once(
                 assert said(page, "text") == ["Speak", "".join(words)]
 
 
+async def test_a_conversation_is_condensed_when_the_person_wishes_and_all_tabs_hear_of_it(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    long: Turn = ({"text": "I look at it. " + "x" * 9_000}, WRITE[1])
+    summary: Turn = ({"text": "## Work Completed\nIt was looked at."},)
+    await speak(services, tmp_path, long, DONE, summary)
+    async with connect() as panel, connect() as other:
+        task = (await panel.ask("newTask", text="Write a note"))["result"]
+        ts = await question(panel, "tool")
+        refused = await panel.ask("condenseTaskContextRequest", taskId=task)
+        assert refused["error"]["code"] == "conflict" and "too short" in refused["error"]["message"]
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked"))["ok"]
+        await question(panel, "completion_result")
+        assert (await panel.ask("condenseTaskContextRequest", taskId=task))["ok"]
+        await other.until(lambda: len(messages(other, "condenseTaskContextResponse")) == 2)
+        assert [message["text"] for message in messages(other, "condenseTaskContextStarted")] == [task, task]
+        view = await (await services.storage.store()).view(task)
+        [row] = [message async for message in view.ui.iterate() if message.say == "condense_context"]
+        assert row.context_condense is not None and "It was looked at." in row.context_condense.summary
+
+
 async def test_cancel_stops_the_model_and_asks_whether_to_go_on(
     services: Services, connect: Connect, tmp_path: Path
 ) -> None:

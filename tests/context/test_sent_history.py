@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdsp_agent.context import BEGINNING_HIDDEN, IMAGE_OMITTED, SentHistory, TokenCounter, normalized, without_messages
+from hdsp_agent.context import (
+    BEGINNING_HIDDEN,
+    IMAGE_OMITTED,
+    NOTHING_SAID,
+    SentHistory,
+    TokenCounter,
+    normalized,
+    without_messages,
+)
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.persistence import INTERRUPTED
 
@@ -268,3 +276,41 @@ def blocks(message: ApiMessage) -> list[JsonObject]:
 
 def flat(messages: Sequence[ApiMessage]) -> list[tuple[str, JsonObject]]:
     return [(message.role, block) for message in messages for block in blocks(message)]
+
+
+def test_what_is_empty_is_filled_for_a_provider_that_refuses_it() -> None:
+    history = SentHistory(blanks=False)
+    same = user("go")
+    for message in (
+        same,
+        answer(call("a")),
+        user(result("a", "")),
+        answer(THOUGHT),
+        user(" "),
+        ApiMessage(role="assistant", content=""),
+    ):
+        history.add(message)
+    said = [blocks(message) for message in history.messages]
+    assert history.messages[0] is same
+    assert said[2][0]["content"] == "[no output]"
+    # Replaced where it is blank, put in where there is nothing.
+    assert said[3] == [THOUGHT, text(NOTHING_SAID)]
+    assert said[4] == [text(NOTHING_SAID)]
+    assert history.messages[5].content == NOTHING_SAID
+
+
+def test_stubs_may_be_given_with_the_answer_whose_results_they_stand_for() -> None:
+    history = SentHistory()
+    history.add(user("go"))
+    history.add(answer(call("a"), call("b")), {1: "[Cleared]"})
+    history.add(user(result("a", "one"), result("b", "two")))
+    assert [block["content"] for block in blocks(history.messages[2])] == ["one", "[Cleared]"]
+    assert list(history.newest_calls) == ["a", "b"]
+
+
+def test_a_result_that_was_taken_back_is_told_as_such_though_it_was_cleared_once() -> None:
+    history = SentHistory(cleared={"a": "[Cleared]"})
+    history.add(user("go"))
+    history.add(answer(call("a")))
+    history.add(user("and?"))
+    assert blocks(history.messages[2])[0]["content"] == INTERRUPTED

@@ -110,6 +110,8 @@ OUR_EXTENSION_FIELDS = {
     "showEditMessageDialog": {"preview"},
 }
 OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}}
+# Roo Code brings back files and the conversation, here also cells and variables.
+OUR_RESTORE_FIELDS = {"parts"}
 
 TASK_ID = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
 
@@ -166,15 +168,11 @@ def _plain() -> Iterator[Sample]:
         "checkoutRestorePayloadSchema": messages.CheckpointRestorePayload,
         "ackSchema": messages.IpcAckData,
     }
+    ours = {messages.HistoryItem: OUR_HISTORY_FIELDS, messages.CheckpointRestorePayload: OUR_RESTORE_FIELDS}
     for schema, model in schemas.items():
         for variant, wire in both(model):
-            is_history = model is messages.HistoryItem and variant == "full"
-            yield Sample(
-                f"{model.__name__} {variant}",
-                schema,
-                wire,
-                stripped=frozenset(OUR_HISTORY_FIELDS if is_history else ()),
-            )
+            stripped = ours.get(model, set()) if variant == "full" else set()
+            yield Sample(f"{model.__name__} {variant}", schema, wire, stripped=frozenset(stripped))
     for schema, union in (
         ("commandExecutionStatusSchema", messages.CommandExecutionStatus),
         ("mcpExecutionStatusSchema", messages.McpExecutionStatus),
@@ -346,6 +344,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
         "autoAnswer",
         "canRestoreFiles",
         "canStartTasks",
+        "currentCheckpoint",
         "currentTaskMarks",
         "currentTaskStatus",
         "fixed",

@@ -78,7 +78,23 @@ test('what was changed is listed, a diagram is shown large, and long code is fol
     await zoom.press('End');
     await expect(zoom).toHaveAttribute('aria-valuetext', '800%');
     await lab.picture('diagram-zoomed');
-    await zoom.press('Escape');
+
+    const box = chat.dialog.getByRole('region', { name: 'Diagram' });
+    const place = () =>
+      box.evaluate(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]);
+    const [left, top] = await place();
+    await box.hover();
+    const { x, y } = await box.evaluate(node => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return { x: left + width / 2, y: top + height / 2 };
+    });
+    await lab.page.mouse.down();
+    await lab.page.mouse.move(x - 60, y - 30, { steps: 4 });
+    await lab.page.mouse.up();
+    expect(await place()).toEqual([left + 60, top + 30]);
+    await lab.page.mouse.move(x, y);
+    expect(await place()).toEqual([left + 60, top + 30]);
+    await lab.page.keyboard.press('Escape');
     await expect(chat.dialog).toHaveCount(0);
     await expect(large).toBeFocused();
   });

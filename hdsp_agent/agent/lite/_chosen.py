@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...config import tool_set
-from ...providers import ModelRequest
-from .._context import PlainContext
+from ...providers import ModelInfo, ModelRequest
 from .._ports import ContextPort, Situation
+from ..context import PlainContext
 from ._context import LiteContext
 
 __all__ = ["ChosenContext"]
@@ -22,9 +22,13 @@ class ChosenContext:
         """What is added to a user turn about the surroundings."""
         return await self._of(situation).environment(situation, spoken=spoken)
 
-    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
-        return await self._of(situation).build(situation, answer_tokens=answer_tokens)
+        return await self._of(situation).build(situation, info, answer_tokens=answer_tokens)
+
+    def condensable(self, situation: Situation) -> PlainContext | None:
+        """What may be pruned and condensed."""
+        return self._of(situation).condensable(situation)
 
     async def recover(self, situation: Situation, kind: str) -> bool:
         """Make room after the provider refused."""

@@ -7,14 +7,26 @@ from typing import Final
 
 from ...config import GlobalSettings
 from ...messages import ApiMessage, JsonObject
-from ...providers import ModelRequest, model_info
-from ...tools.compound import NOTHING_DONE, Surroundings, failed_in
-from .._context import PlainContext
+from ...providers import ModelInfo, ModelRequest, model_info
+from ...tools.compound import (
+    CHANGES,
+    NOTHING_DONE,
+    Surroundings,
+    ToldCell,
+    cell_instead,
+    cell_of_person,
+    cells_in,
+    failed_in,
+    with_blanks,
+    wrote_same,
+)
 from .._conversation import Conversation
 from .._ports import Situation
+from ..context import PlainContext
 from ._examples import before, length_of_examples
 from ._guard import next_step
 from ._prompt import lite_prompt
+from ._reminders import reminder
 from ._since import is_surroundings, is_words, plain_words, since_asked, surroundings_in
 
 __all__ = ["LiteContext", "Seen"]
@@ -30,6 +42,7 @@ _KEPT: Final = 0.6
 """Of the room, once something had to go: the beginning then stays as it is for a while, and with it the cache."""
 _GO_ON: Final = "Go on."
 _REMINDER: Final = "Person: {words}"
+_FILL: Final = "Write the whole cell, with code for each `...`."
 _MOST_WORDS: Final = 300
 _REFUSED: Final = 2
 """Messages: a call and what came of it."""
@@ -63,22 +76,26 @@ class LiteContext:
             self._told, self._anew = seen, False
         return f"<environment_details>\n{text}\n</environment_details>"
 
-    async def build(self, situation: Situation, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
-        history = await self._plain.history()
+        history = await self._plain.history(info)
         system = await self._conversation.mask(lite_prompt(situation.mode, self._settings(), situation.tools))
         names = [tool.name for tool in situation.tools]
-        messages = [_plain(message) for message in history]
+        messages, known = _plain(history)
         taken = len(system) + length_of_examples(names)
         room = (self._window(situation) - _LONGEST_ANSWER) * _CHARACTERS_A_TOKEN - taken
         since = since_asked(history)
         step = next_step(
             situation.tools,
             since,
-            self._told.code_cells if self._told is not None else None,
+            cells_in(known),
+            cell_of_person(known),
             strict=situation.provider is not None and situation.provider.api_provider == "local",
+            reminded=reminder(since.words, known) is not None,
         )
         fitting = _without_refused(self._fitting(messages, history, room))
+        if since.calls and wrote_same(since.calls[-1]):
+            fitting = _with_blanks(fitting, cells_in(known).get(cell_instead(since.calls[-1]) or 0))
         if step.ends and since.calls and since.words:
             fitting = _told_more(fitting, _REMINDER.format(words=since.words[:_MOST_WORDS]))
         elif step.hint is not None:
@@ -93,6 +110,10 @@ class LiteContext:
             temperature=step.temperature,
             cache_key=situation.task_id,
         )
+
+    def condensable(self, situation: Situation) -> PlainContext | None:
+        """Nothing: what does not fit is left out."""
+        return None
 
     async def recover(self, situation: Situation, kind: str) -> bool:
         """Hide the older half of what the model sees."""
@@ -126,19 +147,31 @@ class LiteContext:
         return kept
 
 
-def _plain(message: ApiMessage) -> ApiMessage:
-    """How things are before what the person says about them; calls and results as they are."""
-    content = message.content
-    blocks: Sequence[JsonObject] = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if message.role != "user":
-        return message
-    results = [block for block in blocks if block.get("type") != "text"]
-    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    told = [surroundings_in(text) for text in texts if is_surroundings(text)]
-    said = [f"Person: {plain_words(text)}" for text in texts if is_words(text)]
-    automatic = [_GO_ON for text in texts if not is_surroundings(text) and not is_words(text)][:1]
-    new = [*results, *({"type": "text", "text": text} for text in [*told, *said, *(automatic if not said else [])])]
-    return message.model_copy(update={"content": new})
+def _plain(history: Sequence[ApiMessage]) -> tuple[list[ApiMessage], str]:
+    """How things are before what the person says about them, then what they may need; calls and results as they are.
+
+    The second is all that was told of how things are.
+    """
+    made: list[ApiMessage] = []
+    known = ""
+    for message in history:
+        if message.role != "user":
+            made.append(message)
+            continue
+        content = message.content
+        blocks: Sequence[JsonObject] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        results = [block for block in blocks if block.get("type") != "text"]
+        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+        told = [surroundings_in(text) for text in texts if is_surroundings(text)]
+        for text in told:
+            known = f"{known}\n{text}" if text.startswith(CHANGES) else text
+        words = [plain_words(text) for text in texts if is_words(text)]
+        said = [f"Person: {text}" for text in words]
+        reminded = reminder("\n".join(words), known) if words else None
+        automatic = [_GO_ON for text in texts if not is_surroundings(text) and not is_words(text)][:1]
+        new = [*told, *said, *([reminded] if reminded else []), *(automatic if not said else [])]
+        made.append(message.model_copy(update={"content": [*results, *({"type": "text", "text": one} for one in new)]}))
+    return made, known
 
 
 def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:
@@ -148,6 +181,25 @@ def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:
         why = why or reason
         del kept[-2:]
     return _told_more(kept, why) if why else messages
+
+
+def _with_blanks(messages: list[ApiMessage], cell: ToldCell | None) -> list[ApiMessage]:
+    """With gaps in the cell that was written again as it is: a small model that sees its code sees no other."""
+    blank = None if cell is None else with_blanks(cell.source)
+    if cell is None or blank is None:
+        return messages
+    return _told_more([_replaced(message, cell.source, blank) for message in messages], _FILL)
+
+
+def _replaced(message: ApiMessage, old: str, new: str) -> ApiMessage:
+    """With other words in its texts; calls and results stay."""
+    if isinstance(message.content, str):
+        return message
+    content = [
+        {**block, "text": str(block["text"]).replace(old, new)} if block.get("type") == "text" else block
+        for block in message.content
+    ]
+    return message.model_copy(update={"content": content})
 
 
 def _refusal(pair: Sequence[ApiMessage]) -> str:

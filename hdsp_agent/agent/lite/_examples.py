@@ -8,35 +8,14 @@ from functools import lru_cache
 from typing import Final
 
 from ...messages import ApiMessage, JsonObject
+from ...tools.compound import EXAMPLES
 
 __all__ = ["before", "length_of_examples"]
 
 _OTHER_NOTEBOOK: Final = "This is another notebook."
 """Begins the first real message, so that the examples' cells are not taken for its own."""
 
-_PLOT: Final = "import numpy as np\nimport matplotlib.pyplot as plt\n\nx = np.linspace(-3, 3, 200)\nplt.plot(x, x ** 2)\nplt.show()"
 _HEARD: Final = "The person has the answer."
-_EXAMPLES: Final[tuple[tuple[str, tuple[str, JsonObject], str, str], ...]] = (
-    (
-        "Cell 1 (failed):\ntotal = sum(score)\nprint(total)\nOutput: NameError: name 'score' is not defined\n"
-        + "Variables:\nscores: list of length 3 = [88, 97, 91]\nPerson: Fix cell 1.",
-        ("edit_cell", {"cell": 1, "code": "total = sum(scores)\nprint(total)"}),
-        "Cell 1 ran. Output:\n276",
-        "Cell 1 works now and prints 276.",
-    ),
-    (
-        "Person: Draw y = x squared from -3 to 3.",
-        ("add_cell", {"code": _PLOT}),
-        "Cell 2 ran. Output:\n[picture]",
-        "Cell 2 shows the curve of x squared.",
-    ),
-    (
-        "Person: What is the largest value in scores?",
-        ("add_cell", {"code": "max(scores)"}),
-        "Cell 3 ran. Output:\n97",
-        "The largest value in scores is 97.",
-    ),
-)
 
 
 def before(messages: Sequence[ApiMessage], tools: Collection[str]) -> list[ApiMessage]:
@@ -58,7 +37,7 @@ def _shown(tools: frozenset[str]) -> tuple[tuple[ApiMessage, ...], tuple[JsonObj
     """The messages, and what came of the last call."""
     made: list[ApiMessage] = []
     told: tuple[JsonObject, ...] = ()
-    for at, (words, (name, arguments), result, answer) in enumerate(_EXAMPLES):
+    for at, (words, (name, arguments), result, answer) in enumerate(EXAMPLES):
         if name not in tools:
             continue
         made += [

@@ -11,16 +11,14 @@ from pydantic import JsonValue
 from ...messages import JsonObject
 from ...providers import ToolSpec
 from ...tools import PastCall, SinceAsked
-from ...tools.compound import cell_instead, failed_cell, is_effect, lacks_picture, lacks_value
-from ._wishes import wish_of
+from ...tools.compound import ToldCell, cell_instead, failed_cell, is_effect, lacks_picture, lacks_value
+from ._wishes import Wish, wish_of
 
 __all__ = ["MOST_STEPS", "Next", "next_step"]
 
 MOST_STEPS: Final = 8
-_MOST_TRIES: Final = 3
-"""To make a cell run."""
-_MOST_REFUSED: Final = 2
-"""Calls in a row that could not even be made."""
+_MOST_TRIES: Final = 4
+"""In a row to make a cell run, or to write code that can be what was asked for."""
 _ANSWER: Final = "answer"
 _EDIT: Final = "edit_cell"
 _ADD: Final = "add_cell"
@@ -28,6 +26,7 @@ _AFTER_A_STEP: Final = (_ADD, _EDIT, "add_text", _ANSWER)
 _USUAL_TOKENS: Final = 450
 _ANSWER_TOKENS: Final = 200
 _LIVELIER: Final = 0.7
+_LIVELIEST: Final = 1.0
 _AS_TEXT: Final = "The person wants values, no picture: print them."
 
 
@@ -53,24 +52,34 @@ class Next:
 
 
 def next_step(
-    tools: Sequence[ToolSpec], since: SinceAsked, cells: Mapping[int, str] | None = None, *, strict: bool = False
+    tools: Sequence[ToolSpec],
+    since: SinceAsked,
+    cells: Mapping[int, ToldCell] | None = None,
+    here: int | None = None,
+    *,
+    strict: bool = False,
+    reminded: bool = False,
 ) -> Next:
     """The next step of the work. ``strict`` is for models that lose their way unless each step is all but given.
 
-    ``cells`` are the notebook's code cells by number, with how they stand; None if nobody knows.
+    ``cells`` are the notebook's code cells by number, None if nobody knows; ``here`` is the one the person is in.
+    ``reminded`` says that the model was told code that may do it.
     """
     by_name = {tool.name: tool for tool in tools}
     if _ANSWER not in by_name:
         return Next(tools)
     only_answer = Next([by_name[_ANSWER]])
     calls = since.calls
-    fitting = _first(by_name, since.words, cells or {}) if strict else list(tools)
+    wish = wish_of(since.words, cells or {}, here)
+    if wish.is_guess and reminded:
+        wish = Wish(frozenset({_ADD}), wish.cells)
+    fitting = _first(by_name, wish) if strict else list(tools)
     if not calls:
         return Next(fitting)
     last = calls[-1]
-    if len(calls) >= MOST_STEPS or _repeats(calls) or _refused_in_a_row(calls) >= _MOST_REFUSED:
+    if len(calls) >= MOST_STEPS or _repeats(calls) or _tries(calls) >= _MOST_TRIES:
         return only_answer
-    cell = failed_cell(last) or cell_instead(last)
+    cell = _in_work(calls)
     if cell is not None:
         return _change(by_name, cell, calls) or only_answer
     if last.name == _ANSWER and last.is_error:
@@ -90,22 +99,33 @@ def next_step(
         return Next([tool for tool in tools if tool.name in _AFTER_A_STEP])
     if last.is_error:
         others = [tool for tool in fitting if tool.name != _ANSWER]
-        return Next(others if strict and others else fitting, _LIVELIER)
+        return Next(others if strict and others else fitting, _temperature(calls))
     return Next(tools)
 
 
-def _change(by_name: Mapping[str, ToolSpec], cell: int, calls: Sequence[PastCall]) -> Next | None:
-    """The cell has to be changed; None if that cannot be, or was tried often enough."""
-    tries = _failures_in_a_row(calls)
-    if _EDIT not in by_name or tries >= _MOST_TRIES:
+def _in_work(calls: Sequence[PastCall]) -> int | None:
+    """The cell that the steps since the last one that worked were about, if the last step was one of them."""
+    if calls[-1].name == _ANSWER:
         return None
-    again = tries > 1 or failed_cell(calls[-1]) is None
-    return Next([_of_cells(by_name[_EDIT], (cell,))], _LIVELIER if again else None)
+    for call in reversed(calls):
+        if not (call.is_error or failed_cell(call) is not None):
+            return None
+        cell = failed_cell(call) or cell_instead(call)
+        if cell is not None:
+            return cell
+    return None
 
 
-def _first(by_name: Mapping[str, ToolSpec], words: str, cells: Mapping[int, str]) -> list[ToolSpec]:
+def _change(by_name: Mapping[str, ToolSpec], cell: int, calls: Sequence[PastCall]) -> Next | None:
+    """The cell has to be changed; None if that cannot be."""
+    if _EDIT not in by_name:
+        return None
+    again = _tries(calls) > 1 or failed_cell(calls[-1]) is None
+    return Next([_of_cells(by_name[_EDIT], (cell,))], _temperature(calls) if again else None)
+
+
+def _first(by_name: Mapping[str, ToolSpec], wish: Wish) -> list[ToolSpec]:
     """The tools that fit what was asked; all of them if the words do not tell."""
-    wish = wish_of(words, cells)
     chosen = [tool for name, tool in by_name.items() if wish.tools is None or name in wish.tools]
     if not chosen:
         return list(by_name.values())
@@ -120,23 +140,19 @@ def _repeats(calls: Sequence[PastCall]) -> bool:
     return not last.is_error and any((call.name, call.arguments) == (last.name, last.arguments) for call in calls[:-1])
 
 
-def _refused_in_a_row(calls: Sequence[PastCall]) -> int:
-    """Calls that did nothing at all; an answer that was sent back is none of them."""
+def _tries(calls: Sequence[PastCall]) -> int:
+    """Calls in a row that did not do what was asked for; an answer that was sent back is none of them."""
     count = 0
     for call in reversed(calls):
-        if not call.is_error or call.name == _ANSWER:
+        if call.name == _ANSWER or not (call.is_error or failed_cell(call) is not None):
             break
         count += 1
     return count
 
 
-def _failures_in_a_row(calls: Sequence[PastCall]) -> int:
-    count = 0
-    for call in reversed(calls):
-        if is_effect(call):
-            break
-        count += failed_cell(call) is not None
-    return count
+def _temperature(calls: Sequence[PastCall]) -> float:
+    """The longer it goes in vain, the less likely answers are given."""
+    return _LIVELIER if _tries(calls) <= 2 else _LIVELIEST
 
 
 def _of_cells(tool: ToolSpec, cells: Sequence[int]) -> ToolSpec:

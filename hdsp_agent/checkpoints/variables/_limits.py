@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+from ...config import GlobalSettings
 
 __all__ = ["VariableLimits"]
+
+_MEGABYTE: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -22,3 +27,12 @@ class VariableLimits:
     """How long to wait for a kernel that runs a cell."""
     write_seconds: float = 300.0
     """How long to wait for what was saved to be on disk."""
+
+    @classmethod
+    def of(cls, settings: GlobalSettings) -> VariableLimits:
+        """What the person and the operator decided."""
+        return cls(
+            inline_seconds=settings.checkpoint_max_sweep_milliseconds / 1000,
+            variable_bytes=settings.checkpoint_max_variable_megabytes * _MEGABYTE,
+            total_bytes=settings.checkpoint_max_variables_megabytes * _MEGABYTE,
+        )

@@ -70,6 +70,15 @@ class VariableCheckpoints:
         self._met: WeakKeyDictionary[VariableKernel, tuple[str, Environment]] = WeakKeyDictionary()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    @property
+    def store(self) -> VariableStore:
+        """Where they are kept. Its methods block."""
+        return self._store
+
+    def set_limits(self, limits: VariableLimits) -> None:
+        """Heed these from the next capture on."""
+        self._limits = limits
+
     async def follow(self, kernel: VariableKernel) -> None:
         """Have the kernel sweep after each of its runs, whoever runs them: nothing that is queued comes in between.
 

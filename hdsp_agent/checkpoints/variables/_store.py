@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,10 +48,11 @@ def user_key(path: Path) -> bytes:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = secrets.token_bytes(32)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with open(handle, "wb") as file:
-            file.write(fresh)
-            os.fsync(file.fileno())
         try:
+            with open(handle, "wb") as file:
+                file.write(fresh)
+                file.flush()
+                os.fsync(file.fileno())
             # A link is made whole and by one server only.
             os.link(temporary, path)
         except FileExistsError:
@@ -142,11 +144,16 @@ class VariableStore:
         """How many of its pieces are not there."""
         return sum(1 for key in set(manifest.keys()) if not self._piece(key).is_file())
 
-    def manifests(self) -> list[ManifestId]:
-        """All of them, the newest first."""
+    def manifests(self, *, younger_than: float | None = None) -> list[ManifestId]:
+        """All of them, or those made within so many seconds, the newest first."""
         self._prepare()
-        found = [path for path in (self.folder / "manifests").iterdir() if path.suffix == ".json"]
-        return [path.stem for path in sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)]
+        found: list[tuple[float, ManifestId]] = []
+        for path in (self.folder / "manifests").iterdir():
+            with suppress(FileNotFoundError):
+                if path.suffix == ".json":
+                    found.append((path.stat().st_mtime, path.stem))
+        since = 0.0 if younger_than is None else time.time() - younger_than
+        return [name for made, name in sorted(found, reverse=True) if made >= since]
 
     def statistics(self) -> VariableStatistics:
         """What it takes."""
@@ -171,12 +178,22 @@ class VariableStore:
                 self._write(self.folder / "epoch", secrets.token_hex(8).encode())
             for piece in unneeded:
                 piece.unlink(missing_ok=True)
+            for path in self._leftovers():
+                with suppress(FileNotFoundError):
+                    if path.stat().st_mtime <= before:
+                        path.unlink()
         return self.statistics()
 
     def _all_pieces(self) -> Iterator[Path]:
         for folder in self.pieces.iterdir():
             if folder.is_dir():
                 yield from (path for path in folder.iterdir() if path.is_file())
+
+    def _leftovers(self) -> Iterator[Path]:
+        """What servers that died were writing."""
+        for folder in (self.folder, self.folder / "manifests"):
+            yield from folder.glob("*.part")
+        yield from (path for path in self.pieces.iterdir() if path.is_file())
 
     def _piece(self, key: str) -> Path:
         if len(key) != _PIECE_DIGITS or not key.isalnum():

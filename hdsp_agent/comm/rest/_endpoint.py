@@ -6,11 +6,13 @@ model. The declaration is kept on the method, so that the OpenAPI document is de
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
+from urllib.parse import quote
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -107,7 +109,7 @@ class RestHandler(APIHandler):
         # What goes wrong before the first bytes is still an error like any other.
         first = await anext(file.chunks, b"")
         self.set_header("Content-Type", file.media_type)
-        self.set_header("Content-Disposition", f'attachment; filename="{file.name}"')
+        self.set_header("Content-Disposition", f"attachment; {_file_name(file.name)}")
         self.set_header("X-Content-Type-Options", "nosniff")
         self.write(first)
         try:
@@ -230,6 +232,13 @@ def endpoint_of(method: object) -> Endpoint | None:
     """The declaration of a verb, when it has one."""
     declared = getattr(method, _DECLARATION, None)
     return declared if isinstance(declared, Endpoint) else None
+
+
+def _file_name(name: str) -> str:
+    """A name as RFC 6266 has it in a header: a person's file may be called anything."""
+    if re.fullmatch(r"[\w.@+ -]+", name, re.ASCII):
+        return f'filename="{name}"'
+    return f"filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _invalid(error: ValidationError) -> InvalidInput:

@@ -21,6 +21,10 @@ __all__ = [
     "PlaceView",
     "RecordList",
     "RecordQuery",
+    "SeenContext",
+    "SeenMessage",
+    "SeenTokens",
+    "SeenTool",
     "StatisticsQuery",
     "StatisticsView",
     "StorageView",
@@ -93,6 +97,48 @@ class TaskView(WireModel):
     metadata: TaskMetadata
     state: TaskState
     counts: dict[str, int]
+
+
+class SeenTokens(WireModel):
+    """The estimated tokens of a request, part by part, and of each of its messages."""
+
+    system: int
+    tools: int
+    messages: int
+    total: int
+    each_message: list[int]
+
+
+class SeenTool(WireModel):
+    """A tool as the model is told of it."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+class SeenMessage(WireModel):
+    """A message as the model is sent it."""
+
+    role: str
+    content: str | list[JsonObject]
+
+
+class SeenContext(WireModel):
+    """What the model sees of a task: the next request, as far as it is recorded.
+
+    ``isShortened`` says that the model is small and is sent less than this.
+    """
+
+    mode: str
+    profile: str
+    model: str
+    context_window: int | None = None
+    is_shortened: bool
+    tokens: SeenTokens
+    system: str
+    tools: list[SeenTool]
+    messages: list[SeenMessage]
 
 
 class RecordQuery(WireModel):

@@ -26,6 +26,8 @@ _EXAMPLES = {
     "log": "ui",
     "artifact": "0" * 64,
     "model": "smollm2-135m-instruct",
+    "checkpoint": "0123456789abcdef",
+    "operation": "fedcba9876543210",
 }
 
 Schema = dict[str, JsonValue]
@@ -104,8 +106,12 @@ def _path_parameters(path: str) -> list[JsonValue]:
 def _query_parameters(point: Endpoint) -> list[JsonValue]:
     if point.query is NoQuery:
         return []
-    properties = point.query.model_json_schema()["properties"]
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]
+    query = point.query.model_json_schema()
+    needed = query.get("required", [])
+    return [
+        {"name": name, "in": "query", "schema": schema, **({"required": True} if name in needed else {})}
+        for name, schema in query["properties"].items()
+    ]
 
 
 def _file(point: Endpoint) -> Schema:

@@ -15,6 +15,18 @@ API_PATH = "/hdsp-agent/api"
 @cache
 def routes() -> dict[str, type[RestHandler]]:
     """Path templates below the API's own path, with their handlers."""
+    from ._checkpoints import (
+        CellVersionsHandler,
+        CheckpointDiffHandler,
+        CheckpointExportHandler,
+        CheckpointFileHandler,
+        CheckpointPreviewHandler,
+        CheckpointRestoreHandler,
+        CheckpointsHandler,
+        CheckpointStoreHandler,
+        CheckpointUndoHandler,
+        CheckpointUndoPreviewHandler,
+    )
     from ._health import HealthHandler, OpenApiHandler
     from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
     from ._local_models import (
@@ -30,7 +42,7 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
     from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
     from ._storage import StatisticsHandler, StorageHandler
-    from ._tasks import TaskArtifactHandler, TaskExportHandler, TaskHandler, TaskLogHandler
+    from ._tasks import TaskArtifactHandler, TaskContextHandler, TaskExportHandler, TaskHandler, TaskLogHandler
 
     return {
         "/health": HealthHandler,
@@ -61,8 +73,19 @@ def routes() -> dict[str, type[RestHandler]]:
         "/history/{task}": HistoryItemHandler,
         "/tasks/{task}": TaskHandler,
         "/tasks/{task}/logs/{log}": TaskLogHandler,
+        "/tasks/{task}/context": TaskContextHandler,
         "/tasks/{task}/artifacts/{artifact}": TaskArtifactHandler,
         "/tasks/{task}/export": TaskExportHandler,
+        "/checkpoints": CheckpointsHandler,
+        "/checkpoints/cells": CellVersionsHandler,
+        "/checkpoints/store": CheckpointStoreHandler,
+        "/checkpoints/{checkpoint}/diff": CheckpointDiffHandler,
+        "/checkpoints/{checkpoint}/file": CheckpointFileHandler,
+        "/checkpoints/{checkpoint}/export": CheckpointExportHandler,
+        "/checkpoints/{checkpoint}/preview": CheckpointPreviewHandler,
+        "/checkpoints/{checkpoint}/restore": CheckpointRestoreHandler,
+        "/checkpoint-operations/{operation}/preview": CheckpointUndoPreviewHandler,
+        "/checkpoint-operations/{operation}/undo": CheckpointUndoHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

@@ -10,9 +10,18 @@ from ...persistence import Records, TaskReader
 from ...wire import WireModel
 from ..identity import owner_of
 from ._endpoint import Download, RestHandler, download, endpoint
-from ._history_bodies import ExportQuery, RecordList, RecordQuery, TaskView
+from ._history_bodies import (
+    ExportQuery,
+    RecordList,
+    RecordQuery,
+    SeenContext,
+    SeenMessage,
+    SeenTokens,
+    SeenTool,
+    TaskView,
+)
 
-__all__ = ["TaskArtifactHandler", "TaskExportHandler", "TaskHandler", "TaskLogHandler"]
+__all__ = ["TaskArtifactHandler", "TaskContextHandler", "TaskExportHandler", "TaskHandler", "TaskLogHandler"]
 
 _EXPORTS: Final = {
     "markdown": ("text/markdown; charset=utf-8", "md"),
@@ -45,6 +54,40 @@ class TaskLogHandler(RestHandler):
             raise NotFound(f"A task has no log {log!r}, but {', '.join(logs)}.", log=log)
         page = await logs[log].page(before=query.before, after=query.after, limit=query.limit)
         return RecordList(records=[record.to_wire() for record in page])
+
+
+class TaskContextHandler(RestHandler):
+    """`GET tasks/{task}/context`"""
+
+    @endpoint("What the model sees of a task: the next request, and the tokens of each part", answer=SeenContext)
+    async def get(self, task: str) -> SeenContext:
+        """As the log has it; nothing is asked or changed by looking."""
+        reader = await self.services.history.task(owner_of(self), task)
+        from ...agent import seen_by_model
+
+        manager = await self.services.agent.manager()
+        seen = await seen_by_model(manager.services, reader)
+        request, parts = seen.request, seen.parts
+        return SeenContext(
+            mode=seen.mode,
+            profile=seen.profile,
+            model=seen.model.id,
+            context_window=seen.model.context_window,
+            is_shortened=seen.is_shortened,
+            tokens=SeenTokens(
+                system=parts.system,
+                tools=parts.tools,
+                messages=parts.messages,
+                total=parts.total,
+                each_message=list(seen.sizes),
+            ),
+            system=request.system,
+            tools=[
+                SeenTool(name=tool.name, description=tool.description, parameters=tool.parameters)
+                for tool in request.tools
+            ],
+            messages=[SeenMessage(role=message.role, content=message.content) for message in request.messages],
+        )
 
 
 class TaskArtifactHandler(RestHandler):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from ._answer import Answer
+from ._asked import asks_to_mend
+from ._blanks import with_blanks
 from ._cells import AddCell, AddText, CompoundTool, DeleteCell, EditCell, RenameVariable, RunCell
 from ._claims import is_effect, lacks_picture, lacks_value
+from ._code import made_names
+from ._examples import EXAMPLES
 from ._looking import InspectVariable, ReadCell
-from ._surroundings import Surroundings, surroundings
-from ._telling import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something
+from ._surroundings import CHANGES, Surroundings, ToldCell, cell_of_person, cells_in, surroundings
+from ._telling import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
 
 __all__ = [
+    "CHANGES",
+    "EXAMPLES",
     "NOTHING_DONE",
     "AddCell",
     "AddText",
@@ -22,12 +28,19 @@ __all__ = [
     "RenameVariable",
     "RunCell",
     "Surroundings",
+    "ToldCell",
+    "asks_to_mend",
     "cell_instead",
+    "cell_of_person",
+    "cells_in",
     "failed_cell",
     "failed_in",
     "is_effect",
     "lacks_picture",
     "lacks_value",
+    "made_names",
     "ran_something",
     "surroundings",
+    "with_blanks",
+    "wrote_same",
 ]

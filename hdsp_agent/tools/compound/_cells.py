@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
@@ -11,14 +13,21 @@ from pydantic import Field, StringConstraints
 from ...config import ToolGroup
 from ...errors import HdspAgentError
 from ...messages import CellId, JsonObject
-from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult
+from .._threads import in_thread
+from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolFailed, ToolResult
 from ..notebook._doing import language_of
 from ..notebook._editing import EditCells, new_id
 from ..notebook._operations import CellOperation
 from ..notebook._place import failing_in_words
-from ._asked import as_heading, forgotten, labelled, only_labels
+from ._asked import as_heading, asks_to_mend, forgotten, labelled, only_labels
+from ._blanks import has_gaps
 from ._code import made_names, mended, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
 from ._doing import Bench
+from ._extracting import with_calls
+from ._keeping import lost_names, lost_texts, same_meaning, with_lost
+from ._reading import table_files, with_reads
+from ._telling import failed_in, same_code
+from ._verdict import expected_number, keeps_results, not_as_asked, written_in
 
 __all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCell", "EditCell", "RenameVariable", "RunCell"]
 
@@ -29,6 +38,9 @@ _TAKES_AWAY: Final = re.compile(
     r"\b(?:remove|delete|drop|without|get rid of|only|simplify|shorten|rewrite)\b|삭제|제거|지워|빼|削除|消|除",
     re.IGNORECASE,
 )
+_LEFT_OUT: Final = "The new code leaves out"
+_MOST_LOST: Final = 3
+_MOST_TIMES: Final = 2
 _RUNS: Final = re.compile(r"\b(?:re-?)?run\b|\bexecute\b|실행|実行", re.IGNORECASE)
 A = TypeVar("A", bound=ToolArguments)
 
@@ -37,6 +49,10 @@ class CompoundTool(SimpleTool[A]):
     """A tool that does a whole step by means of others; it is there where all of those are."""
 
     parts: ClassVar[tuple[str, ...]]
+
+    async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
+        """Do it. What is sent back counts as no mistake: how often that may be is decided with the next step."""
+        return replace(await super().run(arguments, context), counts=False)
 
 
 class AddCellArguments(ToolArguments):
@@ -57,6 +73,7 @@ class AddCell(CompoundTool[AddCellArguments]):
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
         bench = await Bench.of(context)
+        await _begun(context)
         code = await _ready(arguments.code, bench, None)
         drawing = bench.drawing()
         if drawing is not None and only_labels(code):
@@ -74,7 +91,15 @@ class AddCell(CompoundTool[AddCellArguments]):
         now = await bench.changed([change])
         if isinstance(now, ToolResult):
             return now
-        return await now.ran([cell.id for cell in now.snapshot.cells if cell.id not in before][-1:])
+        added = next(cell.id for cell in reversed(now.snapshot.cells) if cell.id not in before)
+        if change.op == "insert":
+            context.state.tried.tried(added, None)
+        else:
+            context.state.tried.tried(added, "")
+        ran = await now.ran([added])
+        if not ran.is_error and failed_in(str(ran.content)) is None:
+            context.state.tried.worked(added)
+        return ran
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The code so far."""
@@ -102,26 +127,58 @@ class EditCell(CompoundTool[EditCellArguments]):
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         bench = await Bench.of(context)
         cell = bench.code_cell(arguments.cell)
+        since = await _begun(context)
+        tried = context.state.tried
+        old = tried.before(cell.id, cell.source)
         code = mended(arguments.code)
-        if not _TAKES_AWAY.search((await context.flow.since_asked()).words):
-            code = spliced(cell.source, code)
+        if not _TAKES_AWAY.search(since.words):
+            code = spliced(old, code)
         if only_labels(code) and cell.output_summary.images:
-            code = labelled(cell.source, code)
-        code = await _ready(code, bench, cell.id)
+            code = labelled(old, code)
+        if keeps_results(since.words):
+            code = with_calls(old, code) or code
+        others = [one.source for one in bench.snapshot.cells if one.cell_type == "code" and one.id != cell.id]
+        code = await _ready(with_lost(old, code, others), bench, cell.id)
         if code.strip() == cell.source.strip():
             if not cell.output_summary.error or not context.state.cells.knows(bench.place.document.path, cell.id):
-                since = await context.flow.since_asked()
                 has_run = not cell.output_summary.error and cell.id not in await bench.not_run()
-                if has_run and all(call.is_error for call in since.calls) and not _RUNS.search(since.words):
-                    raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
+                idle = asks_to_mend(since.words) or all(call.is_error for call in since.calls)
+                if has_run and idle and not _RUNS.search(since.words):
+                    raise ToolFailed(f"{same_code(arguments.cell)} Change cell {arguments.cell}.")
                 return await bench.ran([cell.id])
             code = await bench.corrected(cell)
             if code == cell.source:
-                raise ToolFailed(f"This is the code that cell {arguments.cell} has, and it fails. Change it.")
+                raise ToolFailed(f"{same_code(arguments.cell)} It fails. Change cell {arguments.cell}.")
+        self._check(arguments.cell, old, code, others, since)
+        before = await bench.shown()
+        tried.tried(cell.id, cell.source)
         now = await bench.changed([CellOperation(op="replace", cell=cell.id, source=code)])
         if isinstance(now, ToolResult):
             return now
-        return await now.ran([now.cell(arguments.cell).id], with_those_below=True)
+        ran = await now.ran([now.cell(arguments.cell).id], with_those_below=True)
+        if ran.is_error or failed_in(str(ran.content)) is not None:
+            return ran
+        problem = not_as_asked(since.words, before, now.last_shown, [code, old])
+        if problem is None:
+            tried.worked(cell.id)
+            return ran
+        return ToolResult(f"{ran.content}\n{problem} Change cell {arguments.cell}.", is_error=True)
+
+    def _check(self, number: int, old: str, new: str, others: Sequence[str], since: SinceAsked) -> None:
+        """Raises ToolFailed for a change that cannot be what was asked for."""
+        mends = asks_to_mend(since.words)
+        if mends and same_meaning(old, new):
+            raise ToolFailed(f"{same_code(number)} It is wrong. Change cell {number}.")
+        expected = expected_number(since.words)
+        if mends and written_in(new, old, expected):
+            raise ToolFailed(f"{expected:g} has to be computed, not written into the code. Change cell {number}.")
+        if _TAKES_AWAY.search(since.words) or _left_out(since) >= _MOST_TIMES:
+            return
+        lost = lost_names(old, new, others) or (lost_texts(old, new) if mends or keeps_results(since.words) else [])
+        if lost:
+            raise ToolFailed(
+                f"{_LEFT_OUT} {' and '.join(map(repr, lost[:_MOST_LOST]))}. Keep it. Change cell {number}."
+            )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The code so far."""
@@ -246,6 +303,14 @@ class DeleteCell(CompoundTool[DeleteCellArguments]):
         return _done(await bench.changed([change]), f"Cell {arguments.cell} is gone; those below it moved up.")
 
 
+async def _begun(context: ToolContext) -> SinceAsked:
+    """What was asked and done so far; with the first step, what was tried for other words is forgotten."""
+    since = await context.flow.since_asked()
+    if not since.calls:
+        context.state.tried.forget()
+    return since
+
+
 async def _ready(given: str, bench: Bench, own: CellId | None) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
     context, path = bench.context, bench.place.path
@@ -259,19 +324,37 @@ async def _ready(given: str, bench: Bench, own: CellId | None) -> str:
         raise ToolFailed(f"This is no valid Python, so nothing was done: {problem}")
     if not code.strip():
         raise ToolFailed("There is no code in it, so nothing was done.")
+    if has_gaps(code):
+        raise ToolFailed("Write code where it says `...`. Nothing was done.")
     sources = [cell.source for cell in bench.snapshot.cells if cell.cell_type == "code"]
     left_out = forgotten(code, await context.flow.since_asked(), sources)
     if left_out is not None:
         raise ToolFailed(left_out)
+    missing = await _missing(code, bench, own, has_kernel=kernel is not None)
+    folder = bench.place.policed.path.parent
+    files = await in_thread(lambda _stop: table_files(folder, missing, context.paths)) if missing else {}
+    if files:
+        # Of a table that nobody has read, a small model forgets just that.
+        code = with_reads(code, files)
+        missing = await _missing(code, bench, own, has_kernel=kernel is not None)
+    return with_imports(code, missing)
+
+
+async def _missing(code: str, bench: Bench, own: CellId | None, *, has_kernel: bool) -> list[str]:
+    """The names that the code uses, and that neither another cell makes nor the kernel has."""
     made = {name for cell in bench.snapshot.cells if cell.id != own for name in made_names(cell.source)}
     missing = [name for name in wanted_names(code) if name not in made]
-    if missing and kernel is not None:
-        try:
-            report = await context.notebooks.executor.inspect(path, names=missing)
-            missing = [name for name in missing if name in report.missing]
-        except HdspAgentError:
-            pass
-    return with_imports(code, missing)
+    if not missing or not has_kernel:
+        return missing
+    try:
+        report = await bench.context.notebooks.executor.inspect(bench.place.path, names=missing)
+    except HdspAgentError:
+        return missing
+    return [name for name in missing if name in report.missing]
+
+
+def _left_out(since: SinceAsked) -> int:
+    return sum(call.is_error and _LEFT_OUT in call.result for call in since.calls)
 
 
 def _done(now: Bench | ToolResult, words: str) -> ToolResult:

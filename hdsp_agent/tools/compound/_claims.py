@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from .._tool import PastCall, SinceAsked
+from ._examples import MARKS
 from ._telling import PICTURE, failed_cell, ran_something, showed_picture
 
-__all__ = ["Doubt", "doubt_about", "is_effect", "lacks_picture", "lacks_value"]
+__all__ = [
+    "Doubt",
+    "admits_failure",
+    "doubt_about",
+    "failed_at_last",
+    "is_effect",
+    "lacks_picture",
+    "lacks_value",
+    "parroted",
+]
 
 _EFFECTS: Final = frozenset({"add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell"})
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -63,6 +73,30 @@ def is_effect(call: PastCall) -> bool:
     return call.name in _EFFECTS and not call.is_error and failed_cell(call) is None
 
 
+def failed_at_last(since: SinceAsked) -> PastCall | None:
+    """The last step, if it was in vain."""
+    last = next((call for call in reversed(since.calls) if call.name in _EFFECTS), None)
+    return None if last is None or is_effect(last) else last
+
+
+def admits_failure(text: str) -> bool:
+    """Whether an answer says that something did not work."""
+    return _FAILED.search(text) is not None
+
+
+def parroted(text: str, since: SinceAsked) -> bool:
+    """Whether an answer tells of the examples, or says what the model was told, and so is no answer."""
+    evidence = "\n".join(
+        [since.words, since.surroundings, *(f"{call.arguments}\n{call.result}" for call in since.calls)]
+    )
+    if any(mark in text and mark not in evidence for mark in MARKS):
+        return True
+    said = text.strip().rstrip(".").casefold()
+    if len(said.split()) >= _FEW and said in since.words.casefold():
+        return True
+    return any(text.strip() == line.strip() for line in since.surroundings.split("\n"))
+
+
 def lacks_value(since: SinceAsked) -> bool:
     """Whether a value was asked for, nothing to look at, and the last cell showed a picture alone."""
     if not _VALUE.search(since.words) or _PLOT.search(since.words) or _TO_SEE.search(since.words):
@@ -80,13 +114,7 @@ def lacks_picture(since: SinceAsked) -> bool:
 def doubt_about(text: str, since: SinceAsked) -> Doubt | None:
     """The first thing that an answer claims and nobody saw; None if there is none."""
     done = [call for call in since.calls if is_effect(call)]
-    attempts = [call for call in since.calls if call.name in _EFFECTS]
-    ran = next((call for call in reversed(attempts) if is_effect(call) or failed_cell(call) is not None), None)
-    if ran is not None and (cell := failed_cell(ran)) is not None and not _FAILED.search(text):
-        return Doubt(f"Cell {cell} still fails. Say so.", f"cell {cell} failed when it ran last")
-    if attempts and ran is None and not _FAILED.search(text):
-        return Doubt("Nothing was changed or run: no step worked. Say so.", "no step of it worked")
-    if not attempts:
+    if not any(call.name in _EFFECTS for call in since.calls):
         if not _QUESTION.search(since.words) and len(since.words.split()) > _FEW:
             return Doubt("Nothing was done in the notebook yet. Do it with a cell first.", "nothing was done for it")
         if _DID.search(text):

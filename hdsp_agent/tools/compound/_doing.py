@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ...errors import HdspAgentError
 from ...messages import CellId
@@ -20,8 +20,8 @@ from ..notebook._place import NotebookPlace, failing_in_words, place_of
 from ..notebook._running import RunCells, RunCellsArguments
 from ..notebook._selection import numbers_of
 from ._code import last_names, made_names, wanted_names
-from ._hints import hint_for, meant_by, replaced
-from ._telling import error_in, number_in, run_words
+from ._hints import hint_for, meant_by, replaced, within
+from ._telling import error_in, number_in, run_words, shown_text
 
 __all__ = ["Bench", "variable_words"]
 
@@ -38,6 +38,8 @@ class Bench:
     snapshot: Snapshot
     said: str = ""
     """What the person said when they approved something."""
+    last_shown: dict[CellId, str] = field(default_factory=dict)
+    """What the cells showed that were run on it."""
 
     @classmethod
     async def of(cls, context: ToolContext) -> Bench:
@@ -89,6 +91,9 @@ class Bench:
         if run.known is None:
             return result
         numbers = numbers_of(self.snapshot)
+        self.last_shown.update(
+            (one.cell_id, shown_text(one.outputs.outputs)) for one in run.known.run.cells if one.cell_id is not None
+        )
         told = [one for one in run.known.run.cells if one.started_at is not None or one.error is not None]
         # Those above are told of only if they fail.
         told = [one for one in told if one.cell_id in cells or one.state != "ok"] or list(run.known.run.cells)[-1:]
@@ -97,6 +102,16 @@ class Bench:
         said = self.said or _said(result)
         text = "\n".join([*([f"The person says: {said}"] if said else []), *words, *([problem] if problem else [])])
         return ToolResult(self.context.mask(text))
+
+    def was_run(self, cell: CellId) -> bool:
+        """Whether the cell is there and shows that it was run."""
+        found = next((one for one in self.snapshot.cells if one.id == cell), None)
+        return found is not None and (found.execution_count is not None or bool(found.output_summary.error))
+
+    async def shown(self) -> dict[CellId, str]:
+        """What the code cells show, or the error they ended with."""
+        whole = await failing_in_words(self.place.document.snapshot(outputs="full"))
+        return {cell.id: shown_text(cell.outputs) for cell in whole.cells if cell.cell_type == "code"}
 
     async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
@@ -149,7 +164,9 @@ class Bench:
             return ""
         made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
         variables = await self._variables(None)
-        return await in_thread(lambda _stop: hint_for(error, variables, made, self.place.policed.path.parent))
+        return await in_thread(
+            lambda _stop: hint_for(error, variables, made, self.place.policed.path.parent, cell.code)
+        )
 
     async def corrected(self, cell: Cell) -> str:
         """The code of a cell that failed, with the word in it that is nearly right put right, if there is one."""
@@ -160,7 +177,7 @@ class Bench:
         made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
         variables = await self._variables(None)
         meant = await in_thread(lambda _stop: meant_by(error, variables, made, self.place.policed.path.parent))
-        return cell.source if meant is None else replaced(cell.source, meant)
+        return within(cell.source, error, variables) if meant is None else replaced(cell.source, meant)
 
     async def _variables(self, names: Sequence[str] | None) -> Sequence[Variable]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,10 @@ from ._doing import variable_words
 from ._hints import hint_for
 from ._telling import error_in, error_words, shortened, shown_text
 
-__all__ = ["Surroundings", "surroundings"]
+__all__ = ["CHANGES", "Surroundings", "ToldCell", "cell_of_person", "cells_in", "surroundings"]
+
+CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
+"""Begin what is told after all was told once."""
 
 _MOST_CELLS: Final = 2_800
 """Characters of all cells together."""
@@ -36,8 +39,21 @@ _MOST_FILES: Final = 10
 _ROWS: Final = 20
 _PATIENCE_SECONDS: Final = 6.0
 _TABLES: Final = {".csv": ",", ".tsv": "\t"}
-_HEAD: Final = re.compile(r"Cell (\d+) \(([^)]*)\)")
+_HEAD: Final = re.compile(r"^Cell (\d+) \(([^)]*)\):", re.MULTILINE)
+_END: Final = re.compile(r"^(?:Variables:|Files:|New or changed:|The person is in cell )", re.MULTILINE)
+_OUTPUT: Final = "\nOutput: "
+_HERE: Final = "The person is in cell {number}."
+_WHERE: Final = re.compile(r"^The person is in cell (\d+)\.$", re.MULTILINE)
 _DATA: Final = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".txt", ".npy", ".pkl", ".db"})
+
+
+@dataclass(frozen=True)
+class ToldCell:
+    """A code cell, as far as it was told of."""
+
+    state: str
+    source: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,12 +63,8 @@ class Surroundings:
     files: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-
-    @property
-    def code_cells(self) -> Mapping[int, str]:
-        """How the code cells stand, by their numbers, as far as they are listed."""
-        heads = (_HEAD.match(text) for text in self.cells)
-        return {int(head[1]): head[2] for head in heads if head is not None and head[2] not in ("text", "empty")}
+    at: int | None = None
+    """The number of the cell the person is in."""
 
     def told_anew(self, before: Surroundings | None) -> str:
         """All of it, or what is different from what was told before, if that is less."""
@@ -61,14 +73,16 @@ class Surroundings:
         files = [one for one in self.files if one not in before.files]
         cells = [one for at, one in enumerate(self.cells) if before.cells[at : at + 1] != (one,)]
         variables = [one for one in self.variables if one not in before.variables]
-        if not files and not cells and not variables:
-            return "The notebook is as you know it."
-        return "New or changed:\n" + self._text(files, cells, variables)
+        if not files and not cells and not variables and self.at == before.at:
+            return CHANGES[0]
+        return f"{CHANGES[1]}\n" + self._text(files, cells, variables)
 
     def _text(self, files: Sequence[str], cells: Sequence[str], variables: Sequence[str]) -> str:
         parts = []
         if files:
             parts.append("Files:\n" + "\n".join(files))
+        if self.at is not None:
+            parts.append(_HERE.format(number=self.at))
         if cells:
             parts += cells
         elif not self.cells:
@@ -78,12 +92,32 @@ class Surroundings:
         return "\n".join(parts)
 
 
+def cells_in(told: str) -> dict[int, ToldCell]:
+    """The code cells by their numbers, as surroundings were told."""
+    heads = list(_HEAD.finditer(told))
+    cells: dict[int, ToldCell] = {}
+    for at, head in enumerate(heads):
+        if head[2] in ("text", "empty"):
+            cells.pop(int(head[1]), None)
+            continue
+        body = told[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(told)]
+        source, _, shown = _END.split(body, maxsplit=1)[0].strip("\n").partition(_OUTPUT)
+        cells[int(head[1])] = ToldCell(head[2], source, shown)
+    return cells
+
+
+def cell_of_person(told: str) -> int | None:
+    """The number of the cell the person is in, as surroundings were told."""
+    found = _WHERE.findall(told)
+    return int(found[-1]) if found else None
+
+
 async def surroundings(
-    notebooks: Notebooks, path: str, paths: PathPolice, *, reads_files: bool
+    notebooks: Notebooks, path: str, paths: PathPolice, *, reads_files: bool, at: CellId | None = None
 ) -> Surroundings | str | None:
     """How things are around a notebook, unmasked; a sentence if that cannot be told, None if it is kept from the agent.
 
-    ``reads_files`` lets the first rows of tables be looked at; else files are only named.
+    ``reads_files`` lets the first rows of tables be looked at; else files are only named. ``at`` is the cell the person is in.
     """
     path = await notebooks.called(path)
     root = notebooks.desk.root
@@ -93,7 +127,7 @@ async def surroundings(
         return None
     try:
         return await asyncio.wait_for(
-            _told(notebooks, path, policed.path.parent, paths, reads_files), _PATIENCE_SECONDS
+            _told(notebooks, path, policed.path.parent, paths, reads_files, at), _PATIENCE_SECONDS
         )
     except asyncio.TimeoutError:
         return "The notebook cannot be seen just now."
@@ -101,7 +135,9 @@ async def surroundings(
         return error.message
 
 
-async def _told(notebooks: Notebooks, path: str, folder: Path, paths: PathPolice, reads_files: bool) -> Surroundings:
+async def _told(
+    notebooks: Notebooks, path: str, folder: Path, paths: PathPolice, reads_files: bool, at: CellId | None
+) -> Surroundings:
     snapshot = await notebooks.desk.document(path).snapshot(outputs="full")
     kernel = await notebooks.kernel(path)
     states = freshness_of(snapshot.cells, notebooks.memory(path, kernel))
@@ -114,14 +150,15 @@ async def _told(notebooks: Notebooks, path: str, folder: Path, paths: PathPolice
     hints = await in_thread(lambda _stop: _hints(snapshot.cells, seen, folder))
     texts = [_cell(number, cell, states, hints) for number, cell in enumerate(snapshot.cells, 1)]
     files = await in_thread(lambda _stop: _files(folder, paths, reads_files))
-    return Surroundings(tuple(files), tuple(_fitting(texts)), tuple(variables))
+    here = next((number for number, cell in enumerate(snapshot.cells, 1) if cell.id == at), None)
+    return Surroundings(tuple(files), tuple(_fitting(texts)), tuple(variables), here)
 
 
 def _hints(cells: Sequence[Cell], variables: Sequence[Variable], folder: Path) -> dict[CellId, str]:
     """What may help, of each cell that failed."""
     made = [name for cell in cells if cell.cell_type == "code" for name in made_names(cell.source)]
-    errors = {cell.id: error for cell in cells if (error := error_in(cell.outputs)) is not None}
-    return {cell_id: hint_for(error, variables, made, folder) for cell_id, error in errors.items()}
+    failed = [(cell, error) for cell in cells if (error := error_in(cell.outputs)) is not None]
+    return {cell.id: hint_for(error, variables, made, folder, cell.source) for cell, error in failed}
 
 
 def _cell(number: int, cell: Cell, states: dict[CellId, CellFreshness], hints: dict[CellId, str]) -> tuple[str, str]:
@@ -137,7 +174,7 @@ def _cell(number: int, cell: Cell, states: dict[CellId, CellFreshness], hints: d
         shown = error_words(error) + (f"\n{hint}" if hint else "")
     else:
         shown = shortened(shown_text(cell.outputs), _LONGEST_OUTPUT)
-    output = f"\nOutput: {shown}" if shown else ""
+    output = _OUTPUT + shown if shown else ""
     return f"{head}\n{source}{output}", f"{head} {_first(source)}"
 
 

@@ -24,15 +24,18 @@ __all__ = [
     "number_in",
     "ran_something",
     "run_words",
+    "same_code",
     "shortened",
     "showed_picture",
     "shown_text",
+    "wrote_same",
 ]
 
 PICTURE: Final = "[picture]"
 NOTHING_DONE: Final = " Nothing was done."
 _MOST_OUTPUT: Final = 700
 _MOST_ERROR: Final = 300
+_SAME: Final = "This does what the code does that cell"
 _FAILED: Final = re.compile(r"^Cell (\d+) failed", re.MULTILINE)
 _INSTEAD: Final = re.compile(r"Change cell (\d+)(?: instead)?\.")
 _RAN: Final = re.compile(r"^Cell \d+ ran", re.MULTILINE)
@@ -119,6 +122,16 @@ def cell_instead(call: PastCall) -> int | None:
     """The number of the cell that the call was told to change."""
     found = _INSTEAD.search(call.result) if call.is_error else None
     return int(found[1]) if found is not None else None
+
+
+def same_code(number: int) -> str:
+    """Why an edit is sent back that changes nothing."""
+    return f"{_SAME} {number} has."
+
+
+def wrote_same(call: PastCall) -> bool:
+    """Whether the call gave a cell the code that it had."""
+    return call.is_error and _SAME in call.result
 
 
 def ran_something(call: PastCall) -> bool:

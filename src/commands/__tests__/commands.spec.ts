@@ -1,6 +1,5 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { Widget } from '@lumino/widgets';
 
 import { ChannelClient } from '../../comm/client';
 import { ScriptedServer } from '../../comm/__tests__/scripted';
@@ -35,7 +34,7 @@ describe('addCommands()', () => {
   function add() {
     return addCommands(commands, {
       client,
-      panel: { widget: new Widget(), open: () => void done.push('open') },
+      panel: { open: () => void done.push('open') },
       leave: () => void done.push('leave'),
       trans
     });

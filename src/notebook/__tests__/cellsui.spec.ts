@@ -2,7 +2,6 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
-import { Widget } from '@lumino/widgets';
 
 import { CommandIDs } from '../../commands/ids';
 import { createCells } from '../cellsui';
@@ -23,7 +22,6 @@ describe('actions on cells', () => {
     openings = 0;
     created = createCells({
       agent: {
-        widget: new Widget(),
         open: () => {
           openings++;
         }

@@ -59,9 +59,9 @@ describe('the cells of a review', () => {
     expect(opened.sources[1]).toBe('b = 20 + mine');
     expect(page.kinds(1)).toEqual(['edited']);
     expect(page.verdicts()).toEqual([]);
-    expect(Notification.manager.notifications[0].message).toContain(
-      'written in the same lines since'
-    );
+    const [said] = Notification.manager.notifications;
+    expect(said.message).toContain('written in the same lines since');
+    expect(said.options.autoClose).toBe(5000);
     Notification.dismiss();
   });
 

@@ -15,8 +15,9 @@ interface IItem {
   readonly selector?: string;
 }
 
-const schemas = ['cells', 'commands', 'follow', 'review'].map(name =>
-  jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
+const schemas = ['cells', 'commands', 'follow', 'review', 'time-line'].map(
+  name =>
+    jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
 );
 
 describe('the schemas of the plugins', () => {

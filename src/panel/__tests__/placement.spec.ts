@@ -38,7 +38,7 @@ describe('the place of the panel', () => {
     widget = new Widget();
     areas.add(widget, 'left');
     const app = { commands, shell: areas, restored: Promise.resolve() };
-    const panel: IAgentPanel = { widget, open: () => undefined };
+    const panel = { widget, open: () => undefined } as IAgentPanel;
     await placementPlugin.activate(
       app as unknown as JupyterFrontEnd,
       panel,

@@ -1,6 +1,5 @@
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
-import { Widget } from '@lumino/widgets';
 
 import schema from '../../../labextension/schema/commands.json';
 import { addCommands } from '../../commands/commands';
@@ -21,7 +20,7 @@ describe('the keys and menus', () => {
     added = DisposableSet.from([
       addCommands(page.commands, {
         client: page.client,
-        panel: { widget: new Widget(), open: () => undefined },
+        panel: { open: () => undefined },
         leave: () => undefined,
         trans: services.trans
       }),

@@ -1,4 +1,3 @@
-import { Notification } from '@jupyterlab/apputils';
 import { checkIcon, closeIcon, stopIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
@@ -6,6 +5,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
+import { sayError } from '../../saying';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../composer/sending';
 import type { IPanelServices } from '../services';
@@ -158,7 +158,7 @@ namespace Private {
     try {
       await request;
     } catch (reason) {
-      Notification.error(errorText(trans, asErrorBody(reason)));
+      sayError(errorText(trans, asErrorBody(reason)));
     }
   }
 }

@@ -8,6 +8,7 @@ import type { Widget } from '@lumino/widgets';
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
 import type { CommandStarted } from '../../generated/wire';
+import { sayError } from '../../saying';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import type { IPanelServices } from '../services';
@@ -280,7 +281,7 @@ namespace Private {
         client
           .request({ type: 'showTaskWithId', taskId })
           .catch((reason: unknown) =>
-            Notification.error(errorText(trans, asErrorBody(reason)))
+            sayError(errorText(trans, asErrorBody(reason)))
           );
       }
     }

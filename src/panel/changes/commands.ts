@@ -1,10 +1,10 @@
-import { Notification } from '@jupyterlab/apputils';
 import { redoIcon, undoIcon } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
+import { sayError } from '../../saying';
 import type { IPanelServices } from '../services';
 import { undoOrRedo } from './changing';
 
@@ -29,7 +29,7 @@ export function addChangesCommands(services: IPanelServices): IDisposable {
     try {
       await undoOrRedo(services, taskId, operation, id);
     } catch (reason) {
-      Notification.error(errorText(trans, asErrorBody(reason)));
+      sayError(errorText(trans, asErrorBody(reason)));
     }
   };
   const added = DisposableSet.from([

@@ -11,12 +11,23 @@ import type { PanelState } from '../panelstate';
 import { usePanel } from '../services';
 import { undoOrRedo } from './changing';
 import { previewChange } from './preview';
+import { RestoredBar, useRestored } from './restoredbar';
+
+/**
+ * Offers to undo the last thing the person took back or brought back, for as
+ * long as they have not gone on; nothing when there is none.
+ */
+export function UndoBar(): JSX.Element | null {
+  const restored = useRestored();
+  // A restore may have taken messages back too; undone it brings all back at once.
+  return restored ? <RestoredBar restored={restored} /> : <ChangeBar />;
+}
 
 /**
  * Offers to undo the last change the person made to the conversation, or to
- * redo it, for as long as they have not gone on; nothing when there is none.
+ * redo it.
  */
-export function UndoBar(): JSX.Element | null {
+function ChangeBar(): JSX.Element | null {
   const services = usePanel();
   const { store, trans } = services;
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);

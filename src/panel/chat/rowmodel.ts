@@ -22,7 +22,8 @@ export interface IChatRow {
  * #### Notes
  * Rows depend on the kinds of the messages and on what they are about, and
  * neither changes while a message grows. So rows are computed when messages
- * come or go, and those that are as they were keep their object.
+ * come or go, and those that are as they were keep their object. They are in
+ * the order of the messages, but for checkpoints.
  */
 export function rowsOf(
   order: readonly number[],
@@ -48,7 +49,13 @@ export function rowsOf(
     }
     const row = { ts, parts: [] };
     open.note(said, row);
-    found.push(row);
+    const last = found.at(-1);
+    if (said.say === 'checkpoint_saved' && last && isAction(message(last.ts))) {
+      // It is saved once the action is approved, and is from before it.
+      found.splice(-1, 0, row);
+    } else {
+      found.push(row);
+    }
   }
   const rows = found.map(row => {
     const same = known.get(row.ts);
@@ -139,6 +146,14 @@ function isSilent(message: ClineMessage): boolean {
     (message.ask === 'command_output' && !message.text)
     ? true
     : SILENT.has(kind);
+}
+
+function isAction(message: ClineMessage | undefined): boolean {
+  return (
+    message?.ask === 'tool' ||
+    message?.ask === 'command' ||
+    message?.ask === 'use_mcp_server'
+  );
 }
 
 /**

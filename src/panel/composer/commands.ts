@@ -1,10 +1,10 @@
-import { Notification } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
+import { sayError, sayWarning } from '../../saying';
 import { agentIcon } from '../icons';
 import type { IPanelServices } from '../services';
 import { attachPart, findCell } from './attach';
@@ -230,7 +230,7 @@ namespace Private {
   ): Promise<void> {
     const refusal = await attachPart(services, part, cellOf(services, args));
     if (refusal !== null) {
-      Notification.warning(refusal);
+      sayWarning(refusal);
     }
     services.state.page = 'chat';
     await services.commands.execute(CommandIDs.open);
@@ -271,7 +271,7 @@ namespace Private {
     try {
       await work();
     } catch (reason) {
-      Notification.error(errorText(trans, asErrorBody(reason)));
+      sayError(errorText(trans, asErrorBody(reason)));
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { LabIcon } from '@jupyterlab/ui-components';
+import { MenuSvg } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
-import { Menu } from '@lumino/widgets';
+import type { Menu } from '@lumino/widgets';
 
 /**
  * Something to choose in a menu.
@@ -55,8 +56,8 @@ namespace Private {
     entries: readonly (IMenuEntry | ISubmenu | null)[]
   ): Menu {
     const commands = new CommandRegistry();
-    const menu = new Menu({ commands });
-    menu.addClass('jp-ThemedContainer');
+    // Lumino's own menu draws no mark at what is chosen.
+    const menu = new MenuSvg({ commands });
     entries.forEach((entry, index) => {
       if (entry === null) {
         menu.addItem({ type: 'separator' });

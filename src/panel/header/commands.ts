@@ -1,4 +1,3 @@
-import { Notification } from '@jupyterlab/apputils';
 import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type {
@@ -10,6 +9,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/ids';
 import { asErrorBody, errorText } from '../../errors';
+import { sayError } from '../../saying';
 import type { IPanelServices } from '../services';
 import type { ExportFormat, INamedTask } from './actions';
 import {
@@ -39,6 +39,7 @@ export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.closeConversation,
   CommandIDs.renameConversation,
   CommandIDs.favoriteConversation,
+  CommandIDs.showCheckpoints,
   CommandIDs.forkConversation,
   CommandIDs.exportConversation,
   CommandIDs.copyRequest,
@@ -160,6 +161,19 @@ function addTaskCommands(services: IPanelServices): IDisposable {
         })
       )
     }),
+    commands.addCommand(CommandIDs.showCheckpoints, {
+      label: trans.__('Checkpoints'),
+      caption: trans.__(
+        'Show what was saved in this conversation, and go back to it'
+      ),
+      icon: pastIcon,
+      describedBy: { args: ofTask },
+      isEnabled: args =>
+        hasTask(args) && commands.hasCommand(CommandIDs.openTimeLine),
+      execute: withTask(({ taskId }) =>
+        commands.execute(CommandIDs.openTimeLine, { taskId, only: 'task' })
+      )
+    }),
     commands.addCommand(CommandIDs.forkConversation, {
       label: trans.__('Go On in a Copy'),
       caption: trans.__(
@@ -276,7 +290,7 @@ namespace Private {
     try {
       await work();
     } catch (reason) {
-      Notification.error(errorText(trans, asErrorBody(reason)));
+      sayError(errorText(trans, asErrorBody(reason)));
     }
   }
 

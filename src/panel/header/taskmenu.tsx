@@ -1,5 +1,5 @@
-import { ellipsesIcon } from '@jupyterlab/ui-components';
-import { Menu } from '@lumino/widgets';
+import { ellipsesIcon, MenuSvg } from '@jupyterlab/ui-components';
+import type { Menu } from '@lumino/widgets';
 import * as React from 'react';
 
 import { CommandIDs } from '../../commands/ids';
@@ -29,7 +29,7 @@ export function TaskMenu(): JSX.Element {
 }
 
 function fill(menu: Menu, exportLabel: string): void {
-  const files = new Menu({ commands: menu.commands });
+  const files = new MenuSvg({ commands: menu.commands });
   files.title.label = exportLabel;
   for (const format of EXPORT_FORMATS) {
     files.addItem({ command: CommandIDs.exportConversation, args: { format } });
@@ -38,6 +38,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.disposed.connect(() => files.dispose());
   menu.addItem({ command: CommandIDs.renameConversation });
   menu.addItem({ command: CommandIDs.favoriteConversation });
+  menu.addItem({ command: CommandIDs.showCheckpoints });
   menu.addItem({ command: CommandIDs.forkConversation });
   menu.addItem({ type: 'submenu', submenu: files });
   menu.addItem({ command: CommandIDs.copyRequest });

@@ -1,4 +1,5 @@
-import { Menu } from '@lumino/widgets';
+import { MenuSvg } from '@jupyterlab/ui-components';
+import type { Menu } from '@lumino/widgets';
 import * as React from 'react';
 
 import { usePanel } from '../services';
@@ -29,7 +30,7 @@ export function useMenu(fill: (menu: Menu) => void): IButtonMenu {
       return;
     }
     shown.current?.dispose();
-    const menu = new Menu({ commands });
+    const menu = new MenuSvg({ commands });
     shown.current = menu;
     fill(menu);
     menu.aboutToClose.connect(() => {

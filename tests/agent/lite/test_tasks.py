@@ -166,15 +166,16 @@ async def test_what_was_refused_is_not_shown_to_the_model_again_but_why(tmp_path
 
 async def test_what_is_no_python_never_reaches_the_notebook(tmp_path: Path) -> None:
     turns = [
-        call_tool("add_cell", {"code": "print((1)"}, id="one"),
-        call_tool("add_cell", {"code": "print((2)"}, id="two"),
-        call_tool("answer", {"text": "I could not write code that works."}, id="three"),
+        *(call_tool("add_cell", {"code": f"print(({number})"}, id=f"try{number}") for number in range(4)),
+        call_tool("answer", {"text": "I could not write code that works."}, id="end"),
     ]
     async with weak_agent(tmp_path, turns, "a = 1") as agent:
         task_id = await agent.done("Print one in a new cell.")
         assert agent.sources() == ["a = 1"]
-        assert agent.offered(2) == ["answer"]
-        assert await agent.answer(task_id) == "I could not write code that works."
+        # Being sent back is no mistake after which the person is asked.
+        assert agent.offered(4) == ["answer"]
+        answer = await agent.answer(task_id)
+        assert answer.startswith("I could not write code that works.") and "This is no valid Python" in answer
 
 
 async def test_a_second_message_tells_only_what_changed(tmp_path: Path) -> None:
@@ -208,3 +209,57 @@ async def test_a_long_conversation_keeps_within_the_window(tmp_path: Path) -> No
         assert agent.offered(8) == ["answer"]
         assert await agent.answer(task_id)
         await asyncio.sleep(0)
+
+
+async def test_what_was_written_again_as_it_is_becomes_a_gap_to_fill(tmp_path: Path) -> None:
+    wrong = "def mean(xs):\n    return sum(xs) / 2"
+    turns = [
+        call_tool("run_cell", {"cell": "all"}, id="none"),
+        call_tool("edit_cell", {"cell": 1, "code": wrong}, id="one"),
+        call_tool("edit_cell", {"cell": 1, "code": "def mean(xs):\n    return sum(xs) / len(xs)"}, id="two"),
+        call_tool("answer", {"text": "It is mended."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns, wrong, "mean([1, 2, 3])") as agent:
+        task_id = await agent.done("mean is wrong, it should be 2.0, fix it")
+        first, second = (said(request) for request in agent.model.requests[1:3])
+        assert "return sum(xs) / 2" in first
+        assert "return sum(xs) / 2" not in second and "def mean(xs):\\n    ..." in second
+        assert "with code for each `...`" in second
+        assert agent.sources()[0].endswith("len(xs)") and (await agent.answer(task_id)).startswith("It is mended.")
+
+
+async def test_the_usual_way_is_told_with_the_words_and_stays_there(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "cars.csv").write_text("brand,price\nA,3\nB,4\nA,5\n", encoding="utf-8")
+    code = "import pandas as pd\n\ncars = pd.read_csv('cars.csv')\ncars.groupby('brand')['price'].sum()"
+    turns = [
+        call_tool("add_cell", {"code": code}, id="one"),
+        call_tool("answer", {"text": "Cell 1 shows it."}, id="two"),
+    ]
+    async with weak_agent(tmp_path, turns) as agent:
+        await agent.done("total price per brand in cars.csv")
+        first, second = agent.model.requests
+        assert "The usual way:\\ncars = pd.read_csv('cars.csv')\\ncars.groupby('brand')['price'].sum()" in said(first)
+        assert list(second.messages)[: len(first.messages)] == list(first.messages)
+
+
+async def test_a_task_that_was_cut_within_a_step_goes_on_with_it(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "import time\ntime.sleep(60)"}, id="one"),
+        call_tool("add_cell", {"code": "1 + 1"}, id="two"),
+        call_tool("answer", {"text": "It is 2."}, id="three"),
+    ]
+    async with weak_agent(tmp_path, turns) as agent:
+        request = TaskRequest("Compute one plus one in a cell.", notebook=NotebookRef(path="a.ipynb"))
+        task_id = await agent.manager.start(request)
+        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8"), 30)
+        await agent.manager.cancel(task_id)
+        assert len(agent.model.requests) == 1
+        task = agent.manager.get(task_id)
+        question = await until(lambda: task.dialogue.asks.newest("resume_task"), 10)
+        await agent.manager.answer(task_id, question.ts, "yesButtonClicked")
+        await until(lambda: agent.manager.opened(task_id) is None or None, 60)
+        assert agent.sources() == ["import time\ntime.sleep(60)", "1 + 1"]
+        # The cell that was running was stopped, and did not hold up the next one.
+        assert (await agent.states(task_id))[-1] == (2, "ok")
+        assert await agent.answer(task_id) == "It is 2."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -67,3 +68,23 @@ async def scene(root: Path, limits: VariableLimits | None = None) -> AsyncIterat
     async with bench(folder) as work:
         await work.run("pass", store_history=False)
         yield Scene(work, VariableStore(root / "store", KEY), limits)
+
+
+@asynccontextmanager
+async def watched(work: Bench) -> AsyncIterator[None]:
+    """Say that the kernel has died when it has, as its queue does while a cell runs."""
+    link = await work.executor.link(NOTEBOOK)
+
+    async def watch() -> None:
+        for _ in range(1000):
+            if not await work.kernels.port.alive(link.kernel_id):
+                break
+            await asyncio.sleep(0.1)
+        link.lose("kernel_died")
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -123,3 +123,17 @@ async def test_the_next_cell_does_not_wait_for_what_is_still_being_saved(tmp_pat
         assert saved.variables["many"].status in ("saved", "skipped")
         whole = await at.save()
         assert whole.variables["many"].status == "saved"
+
+
+async def test_what_was_not_looked_at_in_time_still_shares_what_it_shares(tmp_path: Path) -> None:
+    async with scene(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
+        await at.run("deep = [[n] for n in range(50_000)]; one = deep[7]; pair = (one, deep[9])")
+        first = await at.save(thorough=False)
+        await at.run("deep[7].append('more'); deep.append(pair)")
+        second = await at.save(thorough=False)
+        for saved, told in ((first, "[7] True True False"), (second, "[7, 'more'] True True True")):
+            assert {one.status for one in saved.variables.values()} == {"saved"}
+            assert not any(one.partial for one in saved.variables.values())
+            await at.restart()
+            await at.restore(saved)
+            assert await at.told("one, one is deep[7], pair[1] is deep[9], deep[-1] is pair") == told

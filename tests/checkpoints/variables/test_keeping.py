@@ -317,3 +317,49 @@ async def test_many_small_variables_fit_into_one_record(tmp_path: Path, count: i
         await at.run("v7['n'] = 0; del v8")
         await at.restore(saved)
         assert await at.told("v7, v8") == "{'n': 7} {'n': 8}"
+
+
+async def test_large_arrays_that_a_class_holds(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await _there_and_back(
+            at,
+            (
+                (
+                    "import numpy as np\n"
+                    "class Table:\n"
+                    "    words = np.array([f'w{n}' for n in range(2000)], object); numbers = np.arange(5000.)\n"
+                    "table = Table()"
+                ),
+            ),
+            "Table.words[1999] = 'x'; Table.numbers[7] = -1",
+            "Table.words[1999], len(Table.words), Table.numbers[7], Table.numbers.sum(), type(table) is Table",
+        )
+
+
+async def test_arrays_own_their_memory_and_keep_their_order(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await _there_and_back(
+            at,
+            (
+                (
+                    "import numpy as np\n"
+                    "c = np.arange(2_000_000.).reshape(1000, 2000); f = np.asfortranarray(c[:900]) * 1; fixed = c.copy() + 1\n"
+                    "fixed.flags.writeable = False\n"
+                    "when = np.arange('2020-01-01', '2040-01-01', dtype='datetime64[D]'); yes = np.arange(9000) % 3 == 0\n"
+                    "rows = np.zeros(3000, [('a', 'i4'), ('b', 'f8')]); rows['b'] = 2.5"
+                ),
+            ),
+            "c = f = fixed = when = yes = rows = None",
+            "[(v.dtype.str, v.shape, v.flags.owndata or v.base.flags.owndata, v.flags.writeable, v.flags.f_contiguous,"
+            " v.sum().item() if v.dtype.kind in 'fb' else str(v[-1])) for v in (c, f, fixed, when, yes, rows) if v is not None]",
+        )
+
+
+async def test_what_takes_the_place_of_something_large_has_its_room(tmp_path: Path) -> None:
+    async with scene(tmp_path, VariableLimits(variable_bytes=2_000_000, total_bytes=3_000_000)) as at:
+        await at.run("a = b'1' * 1_800_000; small = 1")
+        await at.save()
+        for change in ("a = b'2' * 1_900_000", "a = [b'3' * 1_900_000]", "a.append(1)", "other = a; small = a"):
+            await at.run(change)
+            saved = await at.save(thorough=False)
+            assert {one.status for one in saved.variables.values()} == {"saved"}, change

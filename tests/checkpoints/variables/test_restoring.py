@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore, user_key
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
-from ...notebooks.kernels.working import NOTEBOOK, Bench
-from .scenes import scene
+from .scenes import scene, watched
 
 
 async def test_a_restore_is_taken_back_by_what_was_before(tmp_path: Path) -> None:
@@ -113,6 +110,10 @@ async def test_a_store_of_another_user_is_refused(tmp_path: Path) -> None:
         stranger = VariableCheckpoints(VariableStore(at.store.folder, b"the key of somebody else"))
         with pytest.raises(NotAllowed, match="was not made by this user"):
             await stranger.restore(saved.id, await at.link())
+        copied = shutil.copytree(at.store.folder, tmp_path / "copied")
+        own = VariableCheckpoints(VariableStore(copied, user_key(tmp_path / "keys" / "own")))
+        with pytest.raises(NotAllowed, match="somebody else wrote, so it is refused"):
+            await own.restore(saved.id, await at.link())
         path = at.store.folder / "manifests" / f"{saved.id}.json"
         outer = json.loads(path.read_text(encoding="utf-8"))
         outer["manifest"] = outer["manifest"].replace('"a"', '"b"')
@@ -172,32 +173,12 @@ async def test_a_kernel_that_vanishes_leaves_no_half_checkpoint(tmp_path: Path) 
         )
         link = await at.link()
         with pytest.raises(Unavailable):
-            async with _watched(at.work):
+            async with watched(at.work):
                 await at.checkpoints.capture(link)
         assert at.store.manifests() == [saved.id]
         await at.restart()
         await at.restore(saved)
         assert await at.told("a") == "[1]"
-
-
-@asynccontextmanager
-async def _watched(work: Bench) -> AsyncIterator[None]:
-    """Say that the kernel has died when it has, as its queue does while a cell runs."""
-    link = await work.executor.link(NOTEBOOK)
-
-    async def watch() -> None:
-        for _ in range(1000):
-            if not await work.kernels.port.alive(link.kernel_id):
-                break
-            await asyncio.sleep(0.1)
-        link.lose("kernel_died")
-
-    task = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_what_nobody_needs_is_dropped_and_kernels_write_it_again(tmp_path: Path) -> None:

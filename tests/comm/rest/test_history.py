@@ -265,3 +265,15 @@ class Named(IdentityProvider):
         user = await super().get_user(handler)  # type: ignore[misc]
         person = handler.request.headers.get("X-Person")
         return User(username=person) if user and person else user
+
+
+async def test_what_the_model_sees_of_a_task_is_told_with_its_tokens(services: Services, jp_fetch) -> None:
+    log = await begin(services)
+    await log.append_api(ApiDraft(role="system", content="You help."))
+    await log.append_api(ApiDraft(role="user", content="x" * 384))
+    await log.close()
+    seen = await get(jp_fetch, "tasks", log.task_id, "context")
+    assert (seen["system"], seen["tokens"]["system"]) == ("You help.", 3)
+    assert seen["tokens"]["eachMessage"] == [100] and seen["messages"] == [{"role": "user", "content": "x" * 384}]
+    assert seen["tokens"]["total"] == 103 + seen["tokens"]["tools"]
+    assert await refusal(jp_fetch(*API, "tasks", NOWHERE, "context")) == (404, "unknown_task")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.tools import PastCall, SinceAsked
-from hdsp_agent.tools.compound._claims import doubt_about, lacks_value
+from hdsp_agent.tools.compound._claims import doubt_about, failed_at_last, lacks_value, parroted
 
 RAN = PastCall("add_cell", {"code": "df.b.mean()"}, "Cell 2 ran. Output:\n6.4213")
 FAILED = PastCall("add_cell", {"code": "x"}, "Cell 2 failed: NameError: name 'x' is not defined")
@@ -24,8 +24,6 @@ CELL = "Cell 1 (ran):\nprint([n ** 2 for n in range(5)])\nOutput: [0, 1, 4, 9, 1
         ("What does cell 1 do?", "It prints the squares of the numbers from 0 to 99, so 9801 comes last.", (), "shown 99"),
         ("Load the file and show it.", "Here is how you do it.", (), "Nothing was done"),
         ("Why is it empty?", "I have added a cell that shows it.", (), "Nothing was added"),
-        ("Compute x please now", "It is done.", (FAILED,), "Cell 2 still fails"),
-        ("Compute x please now", "It failed: x is not defined.", (FAILED,), None),
         ("Plot the column a.", "Done.", (RAN,), "No picture"),
         ("Plot the column a.", "Cell 2 shows it.", (PLOTTED,), None),
         ("What share is it?", "It is 642%.", (RAN,), None),
@@ -47,3 +45,29 @@ def test_a_picture_is_no_value() -> None:
     assert not lacks_value(SinceAsked("total units per region pls", "", (PLOTTED, RAN)))
     for words in ("plot the total units per region", "show the trend of the total", "load the file"):
         assert not lacks_value(SinceAsked(words, "", (PLOTTED,)))
+
+
+def test_what_was_in_vain_in_the_end_is_known() -> None:
+    assert failed_at_last(SinceAsked("Compute x", "", (RAN, FAILED))) == FAILED
+    assert failed_at_last(SinceAsked("Compute x", "", (FAILED, RAN))) is None
+    assert failed_at_last(SinceAsked("What is x?", "")) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_parroted"),
+    [
+        ("Cell 2 shows the curve of x squared.", True),
+        ("The largest value in scores is 6.4213.", True),
+        ("what is the mean of b?", True),
+        ("The mean of b.", True),
+        ("b", False),
+        ("Output: [0, 1, 4, 9, 16]", True),
+        ("The mean of b is 6.42.", False),
+    ],
+)
+def test_an_answer_about_the_examples_is_none(answer: str, is_parroted: bool) -> None:
+    assert parroted(answer, SinceAsked("What is the mean of b?", CELL, (RAN,))) is is_parroted
+
+
+def test_an_answer_about_scores_is_one_where_there_are_scores() -> None:
+    assert not parroted("The largest of scores is 97.", SinceAsked("the largest of scores", "", (RAN,)))

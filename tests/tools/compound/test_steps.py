@@ -15,8 +15,10 @@ from hdsp_agent.tools.compound import (
     ReadCell,
     RenameVariable,
     RunCell,
+    cells_in,
     surroundings,
 )
+from hdsp_agent.tools.compound._reading import with_reads
 
 from ..notebook.working import NotebookTask, notebook_task
 
@@ -90,7 +92,7 @@ async def test_code_that_failed_is_not_run_again_as_it_is(tmp_path: Path) -> Non
             "Cell 3 failed: ZeroDivisionError: division by zero\nLine 1: 1 / 0"
         )
         ran = len(task.executed())
-        assert "it fails. Change it." in await fail(EditCell(), task, cell=3, code="1 / 0")
+        assert "It fails. Change cell 3." in await fail(EditCell(), task, cell=3, code="1 / 0")
         assert len(task.executed()) == ran
 
 
@@ -201,7 +203,9 @@ async def test_surroundings_tell_cells_variables_and_tables_and_then_what_change
         assert told.startswith("Files:\nsales.csv: columns region text, units int, price float\nCell 1 (ran):\na = 1\n")
         assert "Cell 2 (text):\n# Notes\nCell 3 (failed):\nprint(a / 0)\nOutput: " in told
         assert "ZeroDivisionError" in told and told.endswith("Variables:\na: int = 1") and "KEY" not in told
-        assert seen.code_cells == {1: "ran", 3: "failed"}
+        known = cells_in(told)
+        assert {number: cell.state for number, cell in known.items()} == {1: "ran", 3: "failed"}
+        assert known[3].source == "print(a / 0)" and "ZeroDivisionError" in known[3].shown
         assert seen.told_anew(seen) == "The notebook is as you know it."
         await say(EditCell(), task, cell=3, code="print(a / 1)")
         now = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=False)
@@ -218,3 +222,19 @@ async def test_a_long_notebook_is_told_in_short(tmp_path: Path) -> None:
         assert len(told) < 5_000
         assert "Cells 1 to 20 are not listed." in told and "Cell 21 (not run): value_21 = 21" in told
         assert told.count("# more") > 40
+
+
+async def test_a_table_that_is_named_and_was_not_read_is_read(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        (tmp_path / "trips.csv").write_text("city,fare\nA,2\nB,3\n", encoding="utf-8")
+        assert (await say(AddCell(), task, code="len(trips)")).endswith("Output:\n2")
+        assert task.sources()[-1] == "import pandas as pd\n\ntrips = pd.read_csv('trips.csv')\nlen(trips)"
+        # Now it is there.
+        assert (await say(AddCell(), task, code="import math\nmath.floor(trips['fare'].sum())")).endswith("\n5")
+        assert "read_csv" not in task.sources()[-1]
+
+
+def test_a_table_is_read_behind_the_imports() -> None:
+    assert with_reads("import math\n\nlen(a) + len(b)", {"a": "a.csv", "b": "b.tsv"}) == (
+        "import math\n\na = pd.read_csv('a.csv')\nb = pd.read_csv('b.tsv', sep='\\t')\nlen(a) + len(b)"
+    )

@@ -79,7 +79,7 @@ class Answers:
     def after_run(self, result=None):
         try:
             self._after_run(result)
-        except Exception as error:  # noqa: BLE001 -- the cell has run, and its person must not see it; the server is told
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- the cell has run, and its person must not see it
             self.trouble = f"{type(error).__name__}: {error}"
             self._touched = None
 
@@ -186,9 +186,9 @@ class Answers:
         if asked["life"] != self.life or asked["run"] != self.run:
             return {"moved": True}
         self.chunks.folder = asked["folder"]
-        with self.sweeper.lock, _without_collecting():
-            told = _restoring.restore(asked, self.sweeper, self.memory, self.chunks)
         self._touched = None
+        with self.sweeper.lock, _without_collecting(lasting=True):
+            told = _restoring.restore(asked, self.sweeper, self.memory, self.chunks)
         return told
 
     # ---- sweeping
@@ -220,10 +220,16 @@ class Answers:
         try:
             with sweeper.lock, _without_collecting():
                 later = sweeper.sweep(limits, touched, seconds)
-        except OSError as error:
-            record.failure = self.chunks.failure = _chunks.told(error)
+        except _chunks.NotWritten as error:
+            record.failure = str(error)
             record.done.set()
             return record
+        except BaseException:
+            # Somebody has interrupted it: what it had looked at says nothing.
+            sweeper.forget()
+            record.failure = "looking at them was interrupted"
+            record.done.set()
+            raise
         record.seconds = time.perf_counter() - began
         if later:
             values = sweeper.names()
@@ -238,8 +244,8 @@ class Answers:
     def _finish(self, record, later, values):
         try:
             self.sweeper.finish(later, values)
-        except OSError as error:
-            self.chunks.failure = _chunks.told(error)
+        except Exception as error:  # noqa: BLE001 -- or the server would wait for it in vain
+            self.chunks.failure = self.chunks.failure or f"{type(error).__name__}: {error}"
         self._complete(record)
 
     def _complete(self, record):
@@ -254,12 +260,18 @@ class Answers:
 
 
 @contextlib.contextmanager
-def _without_collecting():
-    """Many objects are looked through or made: the collector would only look through them again and again."""
+def _without_collecting(lasting=False):
+    """Many objects are looked through or made: the collector would only look through them again and again.
+
+    ``lasting``: what is made stays, so it counts as old at once.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
+        if lasting and hasattr(gc, "freeze") and not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
     finally:
         if collecting:
             gc.enable()

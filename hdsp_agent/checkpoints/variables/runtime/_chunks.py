@@ -2,6 +2,8 @@
 # mypy: ignore-errors
 # Runs in a kernel, in another Python than ours.
 
+import concurrent.futures
+import contextlib
 import errno
 import hashlib
 import os
@@ -12,10 +14,16 @@ import threading
 
 SIZE = 1 << 20
 _WORDS = SIZE // 8
+_READERS = min(4, os.cpu_count() or 1)
+_FEW = 4
 
 
 class NoRoom(Exception):
     """More would have to wait in memory than is allowed."""
+
+
+class NotWritten(Exception):
+    """The store's folder does not take it."""
 
 
 class Chunks:
@@ -64,16 +72,18 @@ class Chunks:
             with self._lock:
                 if key in self._known:
                     continue
-            path = self._path(key)
-            if os.path.exists(path):
-                os.utime(path)
+            piece = view[number * SIZE : (number + 1) * SIZE]
+            if self._is_there(key, piece.nbytes):
                 self._known.add(key)
                 continue
-            piece = view[number * SIZE : (number + 1) * SIZE]
             if most is not None and self.held + piece.nbytes > most:
                 raise NoRoom
             if most is None and self.held > SIZE * 64:
-                self._write(key, piece)
+                try:
+                    self._write(key, piece)
+                except OSError as error:
+                    self.failure = told(error)
+                    raise NotWritten(self.failure) from error
                 continue
             self._known.add(key)
             self._later(self._write_held, key, bytes(piece))
@@ -84,25 +94,44 @@ class Chunks:
         """Call this when everything given so far is on disk, or could not be written."""
         self._later(call)
 
-    def read(self, keys, size):
+    def read(self, keys, size, into=None):
         """The bytes of these pieces, checked."""
-        whole = bytearray(size)
+        whole = bytearray(size) if into is None else into
         view = memoryview(whole)
-        start = 0
-        for key in keys:
-            end = min(size, start + SIZE)
-            piece = view[start:end]
-            with open(self._path(key), "rb", buffering=0) as file:
-                count = 0
-                while count < piece.nbytes:
-                    got = file.readinto(piece[count:])
-                    if not got:
-                        break
-                    count += got
-            if count != piece.nbytes or hashlib.sha256(piece).hexdigest() != key:
-                raise ValueError("a piece of the store is not what it was when it was written")
-            start = end
+        if view.nbytes != size or len(keys) != -(-size // SIZE):
+            raise ValueError("a part of the store has another size than what it is for")
+        pieces = [view[start : start + SIZE] for start in range(0, size, SIZE)]
+        if len(keys) < _FEW:
+            for _ in map(self._read, keys, pieces):
+                pass
+            return whole
+        # Files and hashes leave the interpreter to others.
+        with concurrent.futures.ThreadPoolExecutor(_READERS, "hdsp-agent-reader") as readers:
+            for _ in readers.map(self._read, keys, pieces):
+                pass
         return whole
+
+    def _read(self, key, piece):
+        with open(self._path(key), "rb", buffering=0) as file:
+            count = 0
+            while count < piece.nbytes:
+                got = file.readinto(piece[count:])
+                if not got:
+                    break
+                count += got
+        if count != piece.nbytes or hashlib.sha256(piece).hexdigest() != key:
+            raise ValueError("a piece of the store is not what it was when it was written")
+
+    def _is_there(self, key, size):
+        """Whether the store has it. What a broken disk has cut short is written again."""
+        path = self._path(key)
+        try:
+            if os.stat(path).st_size != size:
+                return False
+            os.utime(path)
+        except OSError:
+            return False
+        return True
 
     def _path(self, key):
         return os.path.join(self.folder, key[:2], key)
@@ -143,7 +172,7 @@ class Chunks:
                 os.fsync(handle)
             os.replace(partial, path)
         except OSError:
-            if os.path.exists(partial):
+            with contextlib.suppress(OSError):
                 os.unlink(partial)
             raise
         self._known.add(key)

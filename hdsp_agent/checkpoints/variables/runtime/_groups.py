@@ -84,12 +84,12 @@ def save(names, values, views, memory, chunks, limits, before=None, stopped=lamb
     old = before
     room = None if patient else limits.held
     group.buffers = [
-        Part(raw.nbytes, chunks.pieces(raw, _earlier(old, number), stopped), raw.readonly)
+        Part(raw.nbytes, chunks.pieces(raw, _earlier(old and old.buffers, number), stopped), raw.readonly)
         for number, raw in enumerate(raws)
     ]
-    for blob in pickler.blobs:
+    for number, blob in enumerate(pickler.blobs):
         if not blob.pieces:
-            blob.pieces = chunks.pieces(memoryview(blob.data), (), stopped)
+            blob.pieces = chunks.pieces(memoryview(blob.data), _earlier(old and old.blobs, number), stopped)
     group.blobs = [Part(blob.size, blob.pieces) for blob in pickler.blobs]
     if len(stream) > INLINE:
         view = memoryview(stream)
@@ -154,6 +154,8 @@ def _pickled(value, views, memory, limits, stopped, buffers=True):
 class _InStream(_objects.Plain):
     """Everything in the stream: definitions of classes are small."""
 
+    apart = False
+
     def __init__(self, sink, memory):
         pickle.Pickler.__init__(self, sink, protocol=5)
         self.prepare(memory, frozenset())
@@ -177,8 +179,8 @@ def _only_named(stream):
     return None
 
 
-def _earlier(old, number):
-    return old.buffers[number].pieces if old is not None and number < len(old.buffers) else ()
+def _earlier(parts, number):
+    return parts[number].pieces if parts and number < len(parts) else ()
 
 
 def _digest(group, stream):

@@ -19,7 +19,6 @@ from . import _classes, _live, _sharing
 
 SMALLEST_BUFFER = 4096
 _STRINGS_FROM = 1000
-_UNKNOWN = object()
 _MADE_AT_RUN_TIME = 1 << 9
 """The flag of classes that Python code has made; the others are C's."""
 _SENTINELS = {
@@ -57,7 +56,7 @@ class Sink:
 
 
 class Blob:
-    """The strings of a large array of objects, as bytes made once for as long as none of them changes."""
+    """A large array's memory; or its strings, as bytes made once for as long as none of them changes."""
 
     __slots__ = ("data", "kept", "kind", "pieces", "pointers", "size")
 
@@ -106,6 +105,9 @@ class Memory:
 class Reducers:
     """What a pickler does with what is not plain data. Mixed into C's pickler, and into cloudpickle's where there is one."""
 
+    apart = True
+    """Whether large arrays are kept as pieces of their own; otherwise everything is in the stream."""
+
     def prepare(self, memory, views):
         self.memory = memory
         self.views = views
@@ -123,10 +125,8 @@ class Reducers:
         return False
 
     def reducer_override(self, value):
-        kind = type(value)
-        how = _KINDS.get(kind, _UNKNOWN)
-        if how is _UNKNOWN:
-            how = _KINDS[kind] = _how(kind)
+        # Called for each object there is.
+        how = _KINDS[type(value)]
         return NotImplemented if how is None else how(self, value)
 
 
@@ -287,6 +287,8 @@ def _array(pickler, value):
         if owning is not value and start is not None:
             offset = value.ctypes.data - start
             return make_view, (owning, value.dtype, value.shape, value.strides, offset, value.flags.writeable)
+    if not pickler.apart:
+        return NotImplemented
     if value.dtype == object and value.size >= _STRINGS_FROM and value.flags.c_contiguous:
         blob = pickler.memory.strings(value)
         if blob is not None:
@@ -294,9 +296,19 @@ def _array(pickler, value):
             return make_strings, (len(pickler.blobs) - 1, value.shape, value.flags.writeable)
     if value.nbytes >= SMALLEST_BUFFER and not value.dtype.hasobject and _is_whole(value):
         order = "C" if value.flags.c_contiguous else "F"
-        flat = value.ravel(order="K").view("u1")
-        return make_array, (pickle.PickleBuffer(flat), value.dtype, value.shape, order, value.flags.writeable)
+        pickler.blobs.append(_memory_of(value))
+        return make_array, (len(pickler.blobs) - 1, value.dtype, value.shape, order, value.flags.writeable)
     return NotImplemented
+
+
+def _memory_of(value):
+    blob = Blob()
+    blob.data, blob.size, blob.pieces = _flat(value), value.nbytes, ()
+    return blob
+
+
+def _flat(value):
+    return value.ravel(order="K").view("u1")
 
 
 def _is_whole(value):
@@ -357,7 +369,17 @@ _BUILTIN = {
     classmethod: lambda pickler, value: (classmethod, (value.__func__,)),
     staticmethod: lambda pickler, value: (staticmethod, (value.__func__,)),
 }
-_KINDS = {}
+
+
+class _Kinds(dict):
+    """What to do with a kind, decided once."""
+
+    def __missing__(self, kind):
+        how = self[kind] = _how(kind)
+        return how
+
+
+_KINDS = _Kinds()
 
 
 # ---- the way back: streams name these
@@ -441,11 +463,12 @@ def make_view(owning, dtype, shape, strides, offset, writeable):
     return view
 
 
-def make_array(data, dtype, shape, order, writeable):
+def make_array(number, dtype, shape, order, writeable):
     import numpy
 
-    # Copied, so that it owns its memory as it did before.
-    value = numpy.frombuffer(data, dtype).reshape(shape, order=order).copy(order=order)
+    # Read into its own memory: it owns it as it did before.
+    value = numpy.empty(shape, dtype, order)
+    _now.blobs.read(number, memoryview(_flat(value)))
     value.flags.writeable = writeable
     return value
 
@@ -453,7 +476,7 @@ def make_array(data, dtype, shape, order, writeable):
 def make_strings(number, shape, writeable):
     import numpy
 
-    data = bytes(_now.blobs[number])
+    data = bytes(_now.blobs.read(number))
     items = data[1:].decode().split("\0") if data[:1] == b"j" else _strings_from(memoryview(data)[1:])
     flat = numpy.empty(len(items), object)
     flat[:] = items

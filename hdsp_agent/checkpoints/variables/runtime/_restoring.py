@@ -3,7 +3,10 @@
 # Runs in a kernel, in another Python than ours.
 
 import base64
+import contextlib
 import importlib
+import signal
+import threading
 
 from . import _classes, _groups, _objects
 
@@ -26,18 +29,40 @@ def restore(asked, sweeper, memory, chunks):
             _during(group["names"], lambda group=group: values.update(_load(group, chunks, loading)))
         for name, module in asked["modules"].items():
             _during([name], lambda name=name, module=module: values.update({name: importlib.import_module(module)}))
-    except _Failed as failed:
-        for kind, attributes in before:
-            _classes.apply(kind, attributes)
+        with _uninterrupted():
+            _put(sweeper.shell.user_ns, asked["remove"], values)
+    except BaseException as failed:
+        with _uninterrupted():
+            for kind, attributes in before:
+                _classes.apply(kind, attributes)
+        if not isinstance(failed, _Failed):
+            raise
         names, why = failed.args
         return {"failed": why, "names": names}
-    space = sweeper.shell.user_ns
-    for name in asked["remove"]:
-        space.pop(name, None)
-    space.update(values)
     for token, kind in loading.made.items():
         memory.know(token, kind)
     return {"loaded": sorted(values), "removed": asked["remove"]}
+
+
+@contextlib.contextmanager
+def _uninterrupted():
+    """Whoever presses stop now stops nothing: it is too late, or it is being undone."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        # Not Python's to set, or not felt here.
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _put(space, removed, values):
+    for name in removed:
+        space.pop(name, None)
+    space.update(values)
 
 
 def _during(names, work):
@@ -75,8 +100,18 @@ def _load(group, chunks, loading):
         for part in group["buffers"]
         for whole in [chunks.read(part["keys"], part["size"])]
     ]
-    blobs = [chunks.read(part["keys"], part["size"]) for part in group["blobs"]]
-    return _objects.load(data, buffers, blobs, loading)
+    return _objects.load(data, buffers, _Blobs(group["blobs"], chunks), loading)
+
+
+class _Blobs:
+    """Read when they are asked for, into the memory where they belong."""
+
+    def __init__(self, parts, chunks):
+        self._parts, self._chunks = parts, chunks
+
+    def read(self, number, into=None):
+        part = self._parts[number]
+        return self._chunks.read(part["keys"], part["size"], into)
 
 
 def _set(states, before):

@@ -13,7 +13,6 @@ import operator
 import pathlib
 import re
 import sys
-import time
 import types
 import uuid
 
@@ -39,77 +38,120 @@ class Reach:
     __slots__ = ("arrays", "ids", "whole")
 
     def __init__(self, ids, arrays, whole):
-        self.ids = array.array("Q", sorted(ids))
+        self.ids = array.array("Q", ids)
         self.arrays = arrays
         self.whole = whole
 
     def __eq__(self, other):
-        return self.ids == other.ids and self.arrays == other.arrays
+        return self.arrays == other.arrays and (
+            # What is built alike is mostly found in the same order, too.
+            self.ids == other.ids or (len(self.ids) == len(other.ids) and set(self.ids) == set(other.ids))
+        )
 
     __hash__ = None
 
 
-def reach(value, namespace, until=None):
-    """Look through a value without running any of its code, until this moment."""
+def reach(value, namespace, stopped=lambda: False):
+    """Look through a value without running any of its code; None where it was stopped."""
     walk = _Walk(value, namespace)
     while walk.todo:
+        if stopped():
+            return None
         walk.step()
-        if len(walk.seen) > MOST or (until is not None and time.perf_counter() > until):
+        if len(walk.seen) > MOST:
             return Reach(walk.ids, walk.arrays, False)
     return Reach(walk.ids, walk.arrays, True)
 
 
 class _Walk:
-    """Some thousand objects at a time: their referents, without those that were seen or cannot be shared."""
+    """Some thousand objects at a time: their referents, without those that were seen or cannot be shared.
+
+    Objects of the same kind are taken together: a loop over each of them would take most of the time.
+    """
 
     def __init__(self, value, namespace):
-        numpy = sys.modules.get("numpy")
-        self.ndarray = numpy.ndarray if numpy is not None else ()
         # Whatever leads to the namespace shares it; that says nothing about the variables in it.
         self.seen = {id(value): value, id(namespace): namespace}
         self.todo = [value]
         self.ids, self.arrays = set(), {}
-        self._alone, self._opaque = {}, {}
-        self._numpy = numpy
+        self._ways, self._alone = {}, {}
+        self._numpy = sys.modules.get("numpy")
 
     def step(self):
         layer, self.todo = self.todo[-_SLICE:], self.todo[:-_SLICE]
-        plain, referred = [], []
-        for one in layer:
-            if not self._special(one, referred):
-                kind = type(one)
-                if not issubclass(kind, _TRANSPARENT) or kind is functools.partial:
-                    self.ids.add(id(one))
-                opaque = self._opaque.get(kind)
-                if opaque is None:
-                    opaque = self._opaque[kind] = _opaque(kind)
-                if not opaque:
-                    plain.append(one)
-        referred.extend(gc.get_referents(*plain))
-        for number, one in {id(one): one for one in referred}.items():
-            if number in self.seen:
-                continue
-            kind = type(one)
-            alone = self._alone.get(kind)
-            if alone is None:
-                alone = self._alone[kind] = _alone(kind, self._numpy)
-            if not alone:
-                self.seen[number] = one
-                self.todo.append(one)
+        kinds = {}
+        for kind in set(map(type, layer)):
+            kinds.setdefault(self._way(kind), set()).add(kind)
+        referred = []
+        for way, some in kinds.items():
+            way(self, layer if len(kinds) == 1 else [one for one in layer if type(one) in some], referred)
+        alone = set(filter(self._is_alone, set(map(type, referred))))
+        if alone:
+            referred = [one for one in referred if type(one) not in alone]
+        found = {id(one): one for one in referred}
+        for number in found.keys() & self.seen.keys():
+            del found[number]
+        self.seen.update(found)
+        self.todo.extend(found.values())
 
-    def _special(self, one, referred):
-        """What refers to more than it shares, or does not tell what it refers to."""
-        kind = type(one)
-        if kind is types.FunctionType:
-            self.ids.add(id(one))
-            referred.extend(filter(None, (one.__closure__, one.__defaults__, one.__kwdefaults__, one.__dict__)))
-        elif kind is types.MethodType or kind is types.BuiltinFunctionType:
-            referred.append(one.__self__)
-        elif self.ndarray and issubclass(kind, self.ndarray):
-            _array(one, self.ids, self.arrays, referred, self.seen)
-        else:
-            return False
-        return True
+    def _way(self, kind):
+        way = self._ways.get(kind)
+        if way is None:
+            way = self._ways[kind] = _way(kind, self._numpy)
+        return way
+
+    def _is_alone(self, kind):
+        alone = self._alone.get(kind)
+        if alone is None:
+            alone = self._alone[kind] = _alone(kind, self._numpy)
+        return alone
+
+
+def _way(kind, numpy):
+    """How to look at values of a kind."""
+    if kind is types.FunctionType:
+        return _functions
+    if kind is types.MethodType or kind is types.BuiltinFunctionType:
+        return _methods
+    if numpy is not None and issubclass(kind, numpy.ndarray):
+        return _arrays
+    shared = not issubclass(kind, _TRANSPARENT) or kind is functools.partial
+    if _opaque(kind):
+        return _closed if shared else _nothing
+    return _open if shared else _through
+
+
+def _open(walk, some, referred):
+    walk.ids.update(map(id, some))
+    referred.extend(gc.get_referents(*some))
+
+
+def _through(walk, some, referred):
+    referred.extend(gc.get_referents(*some))
+
+
+def _closed(walk, some, referred):
+    walk.ids.update(map(id, some))
+
+
+def _nothing(walk, some, referred):
+    """It is not shared, and does not tell what it refers to."""
+
+
+def _functions(walk, some, referred):
+    """They refer to more than they share."""
+    walk.ids.update(map(id, some))
+    for one in some:
+        referred.extend(filter(None, (one.__closure__, one.__defaults__, one.__kwdefaults__, one.__dict__)))
+
+
+def _methods(walk, some, referred):
+    referred.extend(one.__self__ for one in some)
+
+
+def _arrays(walk, some, referred):
+    for one in some:
+        _array(one, walk.ids, walk.arrays, referred, walk.seen)
 
 
 def owner(value):

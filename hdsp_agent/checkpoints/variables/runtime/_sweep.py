@@ -17,6 +17,8 @@ _ATOM_BYTES = 4096
 _CHEAP = 0.003
 _CHEAP_ALL = 0.008
 _IPYTHONS = re.compile(r"_+|_i{1,3}|_i?\d+|_[oid]h|__.*__|_exit_code|_VSCODE.*|_jupyterlab_.*|In|Out")
+_NOT_THEIRS = (_objects.Stopped, _chunks.NoRoom, _chunks.NotWritten)
+"""What says nothing about the variables that were being saved."""
 _missing = object()
 
 
@@ -74,6 +76,7 @@ class Sweeper:
         ``touched`` are names a cell may have changed, None for any. ``seconds``: how long; None for as long as it takes.
         """
         until = None if seconds is None else time.perf_counter() + seconds
+        stopped = _never if until is None else lambda: time.perf_counter() > until
         self.limits = limits
         self.assumed = set()
         self._used = sum(group.bytes for group in self.groups.values())
@@ -94,26 +97,28 @@ class Sweeper:
         for names in stale:
             changed.update(name for name in names if name in values)
         for names in stale:
-            del self.groups[names]
-        again = self._check(values, changed, touched, until)
-        for names, fresh in again.items():
-            if self._walk(names, values, until):
+            self._drop(names)
+        walked = set()
+        for names, fresh in self._check(values, changed, touched, stopped).items():
+            moved = self._walk(names, values, stopped)
+            walked.update(names)
+            if moved or fresh is None:
                 changed.update(names)
-            elif fresh is not None:
-                self._keep(names, fresh)
             else:
-                changed.update(names)
-        self._walk(changed, values, until)
-        later = self._save(values, changed, until)
+                self._keep(names, fresh)
+        self._walk(changed - walked, values, stopped)
+        later = self._save(values, changed, stopped, patient=until is None)
         self._define()
         return later
 
     def finish(self, later, values):
         """Save what the sweep had no time for, until a cell begins."""
+        stopped = self.next_cell.is_set
+        changed = {name for names in later for name in names}
         with self.lock:
             try:
-                for names in later:
-                    self._save_group(names, values, self.next_cell.is_set, patient=True)
+                self._walk([name for name in changed if self.known[name].reach is None], values, stopped)
+                self._save(values, changed, stopped, patient=True, cut=stopped)
             except _objects.Stopped:
                 pass
             for name, known in self.known.items():
@@ -171,8 +176,11 @@ class Sweeper:
             known.why = value.__name__
         return known
 
-    def _check(self, values, changed, touched, until):
-        """Look whether what kept its names and objects holds the same: those that do not, with what they hold now."""
+    def _check(self, values, changed, touched, stopped):
+        """Look whether what kept its names and objects holds the same: those that do not, with what they hold now.
+
+        What there was no time for, and what cannot be saved any more, holds None.
+        """
         found = {}
         spent = 0.0
         for names, group in sorted(self.groups.items(), key=lambda item: item[1].cost):
@@ -180,9 +188,11 @@ class Sweeper:
                 continue
             spent += group.cost
             light = group.cost < _CHEAP and spent < _CHEAP_ALL
-            skip = touched is not None and not light and not touched.intersection(names)
-            if skip or (until is not None and time.perf_counter() > until):
+            if touched is not None and not light and not touched.intersection(names):
                 self.assumed.add(names)
+                continue
+            if stopped():
+                found[names] = None
                 continue
             now = self._now(names, values)
             if now is None or now.digest != group.digest:
@@ -197,43 +207,58 @@ class Sweeper:
 
     def _now(self, names, values):
         try:
-            return self._group(names, values, lambda: False, patient=False)
+            return self._group(names, values, _never, patient=False)
         except Exception:  # noqa: BLE001 -- it is saved, or refused with the reason, in its turn
             return None
 
-    def _walk(self, names, values, until):
-        """Look anew at what these reach; whether anything in that is another than before."""
+    def _walk(self, names, values, stopped):
+        """Look anew at what these reach; whether anything in that is another than before, or not known for want of time."""
         moved = False
         found = {}
         for name in names:
             known = self.known[name]
             if known.value is _missing and known.status != "module":
                 if known.number not in found:
-                    found[known.number] = _sharing.reach(values[name], self.shell.user_ns, until)
+                    found[known.number] = _sharing.reach(values[name], self.shell.user_ns, stopped)
                 before, known.reach = known.reach, found[known.number]
-                moved = moved or before is None or before != known.reach
+                moved = moved or before is None or known.reach is None or before != known.reach
         return moved
 
-    def _save(self, values, changed, until):
-        """Group anew what changed, and save it."""
+    def _save(self, values, changed, stopped, patient, cut=None):
+        """Group anew what changed, and save it. ``stopped`` lets no other group begin, ``cut`` ends one that has begun."""
         for name in changed:
-            self.groups.pop(self.known[name].group, None)
+            self._drop(self.known[name].group)
         later = []
         for names in self._memberships(changed):
             if names in self.groups and self.known[names[0]].group == names:
                 continue
-            if until is None or time.perf_counter() < until:
-                try:
-                    self._save_group(names, values, lambda: False, patient=until is None)
-                    continue
-                except _chunks.NoRoom:
-                    pass
             for name in names:
-                self._refuse(name, "pending", None)
-            later.append(names)
+                if self.known[name].group != names:
+                    self._drop(self.known[name].group)
+            if not self._save_now(names, values, stopped, patient, cut):
+                self._refuse_all(names, "pending", None)
+                later.append(names)
         for names in [names for names in self.groups if any(self.known[name].group != names for name in names)]:
-            del self.groups[names]
+            self._drop(names)
         return later
+
+    def _save_now(self, names, values, stopped, patient, cut):
+        """Save a group if there is the time and the room for it."""
+        if stopped() or any(self._is_unknown(name) for name in names):
+            return False
+        try:
+            self._save_group(names, values, cut or _never, patient)
+            return True
+        except _chunks.NoRoom:
+            return False
+        except _objects.Stopped:
+            self._refuse_all(names, "pending", None)
+            raise
+
+    def _is_unknown(self, name):
+        """Whether there was no time to look at what it reaches."""
+        known = self.known[name]
+        return known.reach is None and known.value is _missing and known.status != "module"
 
     def _memberships(self, changed):
         """Names that share an object, as sorted tuples; those that cannot be saved only when they have changed."""
@@ -273,7 +298,7 @@ class Sweeper:
     def _save_group(self, names, values, stopped, patient):
         try:
             self._keep(names, self._group(names, values, stopped, patient))
-        except (_objects.Stopped, _chunks.NoRoom):
+        except _NOT_THEIRS:
             raise
         except Exception as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
             if len(names) == 1:
@@ -288,15 +313,14 @@ class Sweeper:
             try:
                 self._group((name,), values, stopped, patient)
                 good.append(name)
-            except (_objects.Stopped, _chunks.NoRoom):
+            except _NOT_THEIRS:
                 raise
             except Exception as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
                 self._refuse(name, *_reason(error, self.limits))
         if good and len(good) < len(names):
             self._save_group(tuple(good), values, stopped, patient)
         elif good:
-            for name in names:
-                self._refuse(name, "too_large", "together with what it shares objects with it is too large")
+            self._refuse_all(names, "too_large", "together with what it shares objects with it is too large")
 
     def _group(self, names, values, stopped, patient):
         known = self.known[names[0]]
@@ -315,12 +339,16 @@ class Sweeper:
             names, part, views, self.memory, self.chunks, self.limits, self.groups.get(names), stopped, patient
         )
 
+    def _drop(self, names):
+        group = self.groups.pop(names, None)
+        if group is not None:
+            self._used -= group.bytes
+
     def _keep(self, names, group):
         before = self.groups.get(names)
         used = self._used + group.bytes - (before.bytes if before is not None else 0)
         if used > self.limits.total:
-            for name in names:
-                self._refuse(name, "too_large", "all variables together are larger than what may be saved")
+            self._refuse_all(names, "too_large", "all variables together are larger than what may be saved")
             return
         self._used = used
         self.groups[names] = group
@@ -328,9 +356,13 @@ class Sweeper:
             known = self.known[name]
             known.group, known.status, known.why = names, "saved", None
 
+    def _refuse_all(self, names, status, why):
+        for name in names:
+            self._refuse(name, status, why)
+
     def _refuse(self, name, status, why):
         known = self.known[name]
-        self.groups.pop(known.group, None)
+        self._drop(known.group)
         known.group, known.status, known.why = None, status, why
 
     def _define(self):
@@ -372,6 +404,10 @@ class Sweeper:
         for other in self.definitions.get(token, {}).get("classes", ()):
             found |= self._class_reads(other, seen)
         return found
+
+
+def _never():
+    return False
 
 
 def _atom(name, value):

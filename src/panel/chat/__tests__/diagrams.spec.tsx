@@ -79,6 +79,32 @@ describe('a diagram', () => {
     expect(document.activeElement).toBe(opener);
   });
 
+  it('should move with what is dragged, and only while a button is held', async () => {
+    await rows.click('Show this diagram large');
+    await rows.page.settle();
+    const box = dialog()?.querySelector<HTMLElement>('[role="region"]');
+    if (!box) {
+      throw new Error('There is no diagram.');
+    }
+    const held: number[] = [];
+    box.setPointerCapture = pointer => void held.push(pointer);
+    const point = (type: string, properties: object) =>
+      box.dispatchEvent(
+        Object.assign(new Event(type, { bubbles: true }), properties)
+      );
+    box.scrollLeft = 100;
+    box.scrollTop = 80;
+    const moved = { movementX: 30, movementY: -20 };
+    point('pointermove', { buttons: 0, ...moved });
+    expect([box.scrollLeft, box.scrollTop]).toEqual([100, 80]);
+    point('pointerdown', { pointerId: 7 });
+    expect(held).toEqual([7]);
+    point('pointermove', { buttons: 1, ...moved });
+    expect([box.scrollLeft, box.scrollTop]).toEqual([70, 100]);
+    point('pointermove', { buttons: 0, ...moved });
+    expect([box.scrollLeft, box.scrollTop]).toEqual([70, 100]);
+  });
+
   function dialog(): HTMLElement | null {
     return document.querySelector('.jp-Dialog');
   }

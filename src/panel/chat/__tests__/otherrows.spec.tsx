@@ -4,7 +4,6 @@ import type {
   HistoryItem
 } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
-import { momentText } from '../../figures';
 import { ShownRows, USER } from './shownrows';
 
 describe('other rows', () => {
@@ -124,36 +123,6 @@ describe('other rows', () => {
         expect(await opens(4)).toBe('second');
       }
     );
-  });
-
-  describe('checkpoints', () => {
-    it('should say what was kept and when, and lead nowhere', async () => {
-      const ts = Date.UTC(2026, 10, 21, 12, 30);
-      await rows.show({
-        ts,
-        say: 'checkpoint_saved',
-        text: '0a1b2c3d4e5f',
-        checkpoint: { from: '0a1b2c3d4e5f', to: '0a1b2c3d4e5f' }
-      });
-      const row = rows.row(ts);
-      expect(row.getAttribute('aria-label')).toBe('Checkpoint');
-      expect(row.textContent).toBe(
-        `Checkpoint: the files as they were then${momentText(ts)}`
-      );
-      expect(row.querySelector('time')?.dateTime).toBe(
-        '2026-11-21T12:30:00.000Z'
-      );
-      expect(row.querySelector('button, a')).toBeNull();
-    });
-
-    it('should not be shown where another program has hidden them', async () => {
-      await rows.show({
-        say: 'checkpoint_saved',
-        text: '0a1b',
-        checkpoint: { suppressMessage: true }
-      });
-      expect(page.find('[data-ts="2"]')).toBeNull();
-    });
   });
 
   it('should put a kind of another version in names and values, not JSON', async () => {

@@ -44,6 +44,22 @@ describe('rowsOf()', () => {
     expect(found.map(({ ts }) => ts)).toEqual([1, 2, 3]);
   });
 
+  it('should put a checkpoint before the action it is from before', () => {
+    const saved = { type: 'say', say: 'checkpoint_saved', text: 'c' } as const;
+    const found = rows([
+      { ts: 1, type: 'ask', ask: 'command', text: 'ls' },
+      { ts: 2, ...saved },
+      { ts: 3, type: 'say', say: 'command_output', text: 'a' },
+      { ts: 4, type: 'say', say: 'text', text: 'So.' },
+      { ts: 5, ...saved },
+      { ts: 6, type: 'ask', ask: 'tool', text: '{}' },
+      { ts: 7, ...saved }
+    ]);
+    expect(found).toEqual(
+      [2, 1, 4, 5, 7, 6].map(ts => ({ ts, parts: ts === 1 ? [3] : [] }))
+    );
+  });
+
   it('should leave out what says nothing', () => {
     const found = rows([
       { ts: 1, type: 'say', say: 'completion_result', text: 'All done' },

@@ -1,9 +1,8 @@
 import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
+import { draw } from '../../draw';
 import { percentText } from '../../figures';
 import type { IDiagram } from './diagrams';
 
@@ -22,9 +21,7 @@ export async function showDiagram(
   const body = ReactWidget.create(
     <Diagram picture={picture} description={description} trans={trans} />
   );
-  // A dialog looks for where the focus goes when it is put on the page.
-  MessageLoop.sendMessage(body, Widget.Msg.UpdateRequest);
-  await body.renderPromise;
+  draw(body);
   const dialog = new Dialog({
     title: trans.__('Diagram'),
     body,

@@ -1,34 +1,135 @@
-import { saveIcon } from '@jupyterlab/ui-components';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import { undoIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { momentText } from '../../figures';
+import { CommandIDs } from '../../../commands/ids';
+import type { ClineMessage } from '../../../generated/wire';
+import { checkpointIcon } from '../../../timeline/icons';
+import { reasonText, whenText } from '../../../timeline/wording';
+import { restoreCheckpoint } from '../../changes/restoring';
+import { IconButton } from '../../header/iconbutton';
+import { differenceIcon, pastIcon } from '../../header/icons';
+import { Problem } from '../../header/problem';
+import { useAction } from '../../header/useaction';
+import { usePanelState, useStore } from '../../hooks';
 import { usePanel } from '../../services';
 import type { IRowContent } from './content';
 import { RowHead } from './rowhead';
 
 /**
- * The files were kept as they were at a moment: what the agent does after it
- * can be told from what was there before.
+ * Everything was kept as it was before something the agent did: what it was
+ * before, and ways to see what is different now and to go back.
  */
 export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  const isHere = useIsHere(message);
+  const reason = message.checkpoint?.reason;
   return (
-    <div className="jp-hdspAgent-chat-note">
+    <div className="jp-hdspAgent-chat-note jp-hdspAgent-checkpoint">
       <RowHead
-        icon={saveIcon}
+        icon={checkpointIcon}
         words={
-          message.checkpoint?.isFirst === true
-            ? trans.__('Checkpoint: the files as they were at first')
-            : trans.__('Checkpoint: the files as they were then')
+          <>
+            {typeof reason === 'string'
+              ? reasonText(reason, trans)
+              : message.checkpoint?.isFirst === true
+                ? trans.__('As everything was at first')
+                : trans.__('As everything was then')}{' '}
+            <time
+              className="jp-hdspAgent-chat-quiet"
+              dateTime={new Date(message.ts).toISOString()}
+            >
+              {whenText(message.ts)}
+            </time>{' '}
+            {isHere && (
+              <strong className="jp-hdspAgent-chat-badge">
+                {trans.__('You are here')}
+              </strong>
+            )}
+          </>
         }
-      >
-        <time
-          className="jp-hdspAgent-chat-quiet"
-          dateTime={new Date(message.ts).toISOString()}
-        >
-          {momentText(message.ts)}
-        </time>
-      </RowHead>
+      />
+      <Actions message={message} />
     </div>
+  );
+}
+
+/**
+ * Whether everything is as a checkpoint has it, because nothing was done since
+ * it was saved or gone back to.
+ */
+function useIsHere({ text, checkpoint }: ClineMessage): boolean {
+  const { state: panel, store } = usePanel();
+  const current = useStore(store, ({ state }) => state?.currentCheckpoint);
+  const restored = usePanelState(panel, ({ restored }) => restored);
+  if (current === undefined || restored === null) {
+    return current === text;
+  }
+  const { moment, target, parts, kept } = restored.result.operation;
+  // Where a restore led to has a commit of its own if any byte is another: in a
+  // notebook's file what is around its cells may be.
+  const isBack =
+    moment?.commit === current &&
+    target === checkpoint?.id &&
+    parts.includes('files') &&
+    parts.includes('notebooks') &&
+    kept === 0;
+  return isBack || current === text;
+}
+
+/**
+ * What can be done with a checkpoint; nothing where there is no time line.
+ */
+function Actions({ message }: { message: ClineMessage }): JSX.Element | null {
+  const services = usePanel();
+  const { commands, store, trans } = services;
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId);
+  const { isBusy, error, run } = useAction();
+  const checkpoint = message.checkpoint?.id ?? message.text;
+  if (
+    taskId === undefined ||
+    typeof checkpoint !== 'string' ||
+    !commands.hasCommand(CommandIDs.openTimeLine)
+  ) {
+    return null;
+  }
+  const show = (against: 'now' | 'previous') =>
+    commands.execute(CommandIDs.openTimeLine, {
+      taskId,
+      only: 'task',
+      checkpoint,
+      against
+    });
+  const button = (
+    icon: LabIcon,
+    label: string,
+    work: () => Promise<unknown>
+  ) => (
+    <IconButton
+      icon={icon}
+      label={label}
+      aria-disabled={isBusy}
+      onClick={() => void run(work)}
+    />
+  );
+  return (
+    <>
+      <div
+        className="jp-hdspAgent-checkpoint-actions"
+        role="group"
+        aria-label={trans.__('What you can do with this checkpoint')}
+      >
+        {button(differenceIcon, trans.__('See what changed since'), () =>
+          show('now')
+        )}
+        {button(undoIcon, trans.__('Restore…'), () =>
+          restoreCheckpoint(services, taskId, checkpoint)
+        )}
+        {button(pastIcon, trans.__('Show in the time line'), () =>
+          show('previous')
+        )}
+      </div>
+      <Problem error={error} />
+    </>
   );
 }

@@ -82,6 +82,11 @@ describe('the pickers', () => {
       'true',
       'false'
     ]);
+    // A mark that one sees.
+    expect(entries().map(node => node.querySelector('svg') !== null)).toEqual([
+      true,
+      false
+    ]);
     await choose('Architect');
     expect(page.sent('mode')).toMatchObject([{ text: 'architect' }]);
     expect(document.activeElement).toBe(page.button('Mode: Code'));

@@ -109,6 +109,22 @@ describe('addHeaderCommands', () => {
     expect(page.panel.services.state.page).toBe('chat');
   });
 
+  it('should show the checkpoints of a conversation, where there is a time line', async () => {
+    begin('a');
+    expect(page.commands.isEnabled(CommandIDs.showCheckpoints)).toBe(false);
+    const opened: unknown[] = [];
+    page.commands.addCommand(CommandIDs.openTimeLine, {
+      execute: args => void opened.push(args)
+    });
+    expect(page.commands.isEnabled(CommandIDs.showCheckpoints)).toBe(true);
+    await page.commands.execute(CommandIDs.showCheckpoints);
+    await page.commands.execute(CommandIDs.showCheckpoints, { taskId: 'b' });
+    expect(opened).toEqual([
+      { taskId: 'a', only: 'task' },
+      { taskId: 'b', only: 'task' }
+    ]);
+  });
+
   it('should rename the conversation that is named, not the one on screen', async () => {
     begin('a');
     const title = 'Rows';

@@ -312,6 +312,7 @@ describe('TaskHeader', () => {
       ).toEqual([
         'Rename Conversation…',
         'Favorite Conversation',
+        'Checkpoints',
         'Go On in a Copy',
         'Export',
         'Copy What Was Asked For',

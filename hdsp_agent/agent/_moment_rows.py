@@ -1,0 +1,43 @@
+"""The rows of a conversation that say to which moment one can go back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..checkpoints import CheckpointRecord
+from ..messages import ClineMessage, JsonObject
+from ._conversation import Conversation
+
+__all__ = ["MomentRows"]
+
+_LOOKED_BACK: Final = 200
+"""A row further back is not looked for: one more is no harm."""
+
+
+class MomentRows:
+    """Says a row before what the agent does, where the workspace is another than at the row before."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._last: ClineMessage | None = None
+
+    async def put(self, moment: CheckpointRecord) -> None:
+        """The agent is about to do something; this is the moment before."""
+        last = await self._last_row()
+        if last is not None and last.text == moment.commit:
+            return
+        about: JsonObject = {"to": moment.commit, "id": moment.id, "reason": moment.reason}
+        if last is None:
+            about["isFirst"] = True
+        else:
+            about["from"] = last.text
+        ts = await self._conversation.say("checkpoint_saved", moment.commit, checkpoint=about)
+        self._last = ClineMessage(ts=ts, type="say", say="checkpoint_saved", text=moment.commit)
+
+    async def _last_row(self) -> ClineMessage | None:
+        """The last one that was not taken back."""
+        history = self._conversation.history
+        if self._last is not None and self._last.ts in history.view.visible_ui:
+            return self._last
+        newest = await history.ui_page(limit=_LOOKED_BACK)
+        return next((message for message in reversed(newest) if message.say == "checkpoint_saved"), None)

@@ -1,0 +1,48 @@
+"""A stored conversation as a model is sent it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ...context import SentHistory, TokenCounter
+from ...persistence import ApiRecord
+from ._kept_context import ContextState
+
+__all__ = ["Places", "sent_history", "take"]
+
+Places = dict[str, tuple[int, int]]
+"""Where each call stands in the log, by the id it is sent with."""
+
+_BREATH: Final = 200
+"""After so many records others get their turn: a long conversation takes a good part of a second."""
+
+
+async def sent_history(
+    records: Iterable[ApiRecord],
+    state: ContextState,
+    *,
+    images: bool,
+    counter: TokenCounter,
+    places: Places | None = None,
+) -> SentHistory:
+    """These records, with what was cleared of them."""
+    sent = SentHistory(images=images and not state.without_pictures, blanks=not state.without_blanks, counter=counter)
+    stubs: dict[int, dict[int, str]] = {}
+    for stub in state.stubs:
+        stubs.setdefault(stub.seq, {})[stub.place] = stub.text
+    for number, record in enumerate(records, 1):
+        take(sent, record, stubs.get(record.seq), {} if places is None else places)
+        if number % _BREATH == 0:
+            await asyncio.sleep(0)
+    return sent
+
+
+def take(sent: SentHistory, record: ApiRecord, stubs: Mapping[int, str] | None, places: Places) -> None:
+    """Add the next record."""
+    if record.role == "system":
+        return
+    sent.add(record.message(), stubs)
+    if record.role == "assistant":
+        places.update((id, (record.seq, place)) for place, id in enumerate(sent.newest_calls))

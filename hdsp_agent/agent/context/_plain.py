@@ -1,0 +1,233 @@
+"""What the model sees: the system prompt, the history, and the surroundings when they have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from ...config import GlobalSettings
+from ...context import Parts, SentHistory, TokenCounter, used_tokens
+from ...messages import ApiMessage, ClineMessage
+from ...persistence import ApiRecord
+from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
+from .._conversation import Conversation
+from .._ports import Situation
+from ._history import Places, sent_history, take
+from ._kept_context import KeptContext, Stub
+
+__all__ = ["PlainContext", "Surrounded", "SystemPrompt"]
+
+SystemPrompt = Callable[[Situation, GlobalSettings, str | None], Awaitable[str]]
+Surrounded = Callable[[], Awaitable[str | None]]
+"""What else there is to say about the surroundings."""
+
+_LEAST_CREDIBLE: Final = 0.5
+"""Of the estimate. A server that counts less has left some of it out, and says nothing about the size."""
+_OVERFLOWS: Final = frozenset({"overflow", "overflow_output_budget", "payload_too_large", "tpm_request_too_large"})
+
+
+class PlainContext:
+    """See ``ContextPort``. Every request is the one before with something added, so that the provider's cache holds."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        workspace: str | None,
+        *,
+        prompt: SystemPrompt,
+        settings: Callable[[], GlobalSettings],
+        surrounded: Surrounded | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self._conversation = conversation
+        self._workspace = workspace
+        self._prompt = prompt
+        self._settings = settings
+        self._surrounded = surrounded
+        self._now = now
+        self._sent: SentHistory | None = None
+        self._images = True
+        self._changed = False
+        self.generation = 0
+        """Another number whenever requests are no longer the one before with something added."""
+        self._places: Places = {}
+        self._system: tuple[str, str] | None = None
+        self._fixed: tuple[str, Sequence[ToolSpec], int, int] | None = None
+        self._report: UsageReport | None = None
+        self._told_mode: str | None = None
+        self.counter: Final = TokenCounter()
+        self.kept: Final = KeptContext(conversation.log)
+        conversation.on_api(self._added)
+
+    # ---- the surroundings
+
+    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+        """The surroundings, when the person has spoken or the mode is another; else there is nothing new to say."""
+        mode = situation.mode
+        if not spoken and mode.slug == self._told_mode:
+            return None
+        anew, self._told_mode = self._told_mode is None, mode.slug
+        lines = [f"Current mode: {mode.slug} ({mode.name})"]
+        if self._workspace:
+            lines.append(f"Workspace: {self._workspace}")
+        if self._settings().include_current_time:
+            lines.append(f"Current time: {self._now().isoformat(timespec='minutes')}")
+        if (spoken or anew) and self._surrounded is not None and (more := await self._surrounded()):
+            lines.append(more)
+        return "<environment_details>\n" + "\n".join(lines) + "\n</environment_details>"
+
+    def forget_surroundings(self) -> None:
+        """What was told of them is not in the history any more: tell all of it the next time."""
+        self._told_mode = None
+
+    # ---- requests
+
+    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request."""
+        return ModelRequest(
+            system=await self._system_prompt(situation),
+            messages=await self.history(info),
+            tools=situation.tools,
+            max_output=answer_tokens,
+            cache_key=situation.task_id,
+        )
+
+    async def history(self, info: ModelInfo) -> Sequence[ApiMessage]:
+        """The conversation as requests hold it, neighbours of the person's in one message."""
+        return (await self.sent(info)).messages
+
+    async def sent(self, info: ModelInfo) -> SentHistory:
+        """The same, with what is known of its size."""
+        images = info.supports_images and not self.kept.state.without_pictures
+        if images != self._images:
+            self._images, self._sent = images, None
+        while self._sent is None:
+            self._changed = False
+            self._places = {}
+            built = await self.sent_of(await self._conversation.history.api_history(), info, places=self._places)
+            # What was added or hidden meanwhile is not in it.
+            self._sent = None if self._changed else built
+        return self._sent
+
+    async def sent_of(
+        self, records: Iterable[ApiRecord], info: ModelInfo, *, places: Places | None = None
+    ) -> SentHistory:
+        """These records as requests to a model hold them."""
+        return await sent_history(
+            records, self.kept.state, images=info.supports_images, counter=self.counter, places=places
+        )
+
+    def _added(self, record: ApiRecord | None) -> None:
+        self._changed = True
+        if record is None:
+            self.generation += 1
+        if record is None:
+            self._sent = self._report = None
+        elif self._sent is not None:
+            take(self._sent, record, None, self._places)
+
+    # ---- its size
+
+    def parts(self, request: ModelRequest) -> Parts:
+        """The estimate of a request of ``build``, part by part. What was counted before is not counted again."""
+        assert self._sent is not None
+        fixed = self._fixed
+        if fixed is None or fixed[0] is not request.system or fixed[1] is not request.tools:
+            counter = self.counter
+            fixed = request.system, request.tools, counter.text(request.system), counter.tools(request.tools)
+            self._fixed = fixed
+        return Parts(fixed[2], fixed[3], self._sent.tokens())
+
+    def used(self, request: ModelRequest, factor: float) -> int:
+        """How many tokens a request of ``build`` has; ``factor`` is the model's calibration."""
+        parts, sent = self.parts(request), self._sent
+        assert sent is not None
+        after = 0 if self._report is None else sent.tokens(sent.after_answer)
+        return used_tokens(self._report, after, parts.total, factor)
+
+    def answered(self, estimated: int, usage: UsageReport | None) -> None:
+        """The model took a request that was estimated at so many tokens, and counted these."""
+        credible = usage is not None and usage.context >= estimated * _LEAST_CREDIBLE
+        self._report = usage if credible else None
+
+    def another_model(self) -> None:
+        """What the last one counted says nothing about what the next will."""
+        self._report = None
+
+    # ---- making it smaller
+
+    async def clear_results(self, stubs: Mapping[str, str]) -> None:
+        """From now on, and after a restart too, send these texts instead of the results of these calls."""
+        assert self._sent is not None
+        places = {self._places[id]: text for id, text in stubs.items()}
+        known = [stub for stub in self.kept.state.stubs if (stub.seq, stub.place) not in places]
+        new = [Stub(seq=seq, place=place, text=text) for (seq, place), text in places.items()]
+        await self.kept.change(stubs=[*known, *new])
+        self._sent.clear_results(stubs)
+        self._broken_off()
+
+    async def leave_out_pictures(self) -> bool:
+        """From now on send no pictures; whether that is anything new."""
+        if self.kept.state.without_pictures:
+            return False
+        await self.kept.change(without_pictures=True)
+        self._broken_off()
+        return True
+
+    async def leave_out_blanks(self) -> bool:
+        """From now on send a word in the place of what is empty; whether that is anything new."""
+        if self.kept.state.without_blanks:
+            return False
+        await self.kept.change(without_blanks=True)
+        self.begin_anew()
+        return True
+
+    def begin_anew(self) -> None:
+        """Build the history from the log once more."""
+        self._sent = None
+        self._broken_off()
+
+    def _broken_off(self) -> None:
+        self._report = None
+        self.generation += 1
+
+    def condensable(self, situation: Situation) -> PlainContext | None:
+        """All of it."""
+        return self
+
+    async def recover(self, situation: Situation, kind: str) -> bool:
+        """Hide the older half of what the model sees."""
+        if kind not in _OVERFLOWS:
+            return False
+        log = self._conversation.log
+        event_ts = log.next_ts()
+        mark = await self._conversation.history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts)
+        if mark is None:
+            return False
+        self._conversation.history_changed()
+        truncation = {"truncation_id": mark.truncation_id, "messages_removed": mark.count}
+        await self._conversation.create(
+            ClineMessage.model_validate(
+                {
+                    "ts": event_ts,
+                    "type": "say",
+                    "say": "sliding_window_truncation",
+                    "context_truncation": {**truncation, "prev_context_tokens": 0, "new_context_tokens": 0},
+                }
+            )
+        )
+        return True
+
+    # ---- inside
+
+    async def _system_prompt(self, situation: Situation) -> str:
+        """The prompt of this mode, made once and recorded, so that it stays as it is while the mode does."""
+        slug = situation.mode.slug
+        if self._system is None or self._system[0] != slug:
+            text = await self._conversation.mask(await self._prompt(situation, self._settings(), self._workspace))
+            recorded = self._conversation.log.system_prompt
+            if recorded is None or recorded.content != text:
+                await self._conversation.add_api("system", [{"type": "text", "text": text}])
+            self._system = slug, text
+        return self._system[1]

@@ -1,0 +1,148 @@
+"""What is done when a provider refuses a request: the cheapest remedy first, each only so often, and then the person is asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from ...providers import ErrorClass, ModelClient, ModelError
+from ._largest import largest_outputs
+
+if TYPE_CHECKING:
+    from .._task import Task
+
+__all__ = ["Recovery", "Remedied"]
+
+Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "hide"]
+
+_REMEDIES: Final[dict[ErrorClass, tuple[Remedy, ...]]] = {
+    "overflow_output_budget": ("shorter_answer", "cut_outputs", "condense", "hide"),
+    "output_cap": ("shorter_answer",),
+    "tpm_request_too_large": ("shorter_answer", "cut_outputs", "condense", "hide"),
+    "payload_too_large": ("pictures", "cut_outputs", "condense", "hide"),
+    "overflow": ("cut_outputs", "condense", "hide"),
+    "empty_content": ("blanks", "condense"),
+    "tool_pairing": ("anew", "condense"),
+}
+"""For each class, in this order."""
+_MOST: Final[dict[Remedy, int]] = {
+    "shorter_answer": 2,
+    "cut_outputs": 2,
+    "pictures": 1,
+    "blanks": 1,
+    "anew": 1,
+    "condense": 2,
+    "hide": 3,
+}
+"""How often each is tried for one answer (seed 004: two summaries, three messages taken back)."""
+_OF_THE_WINDOW: Final = frozenset({"overflow", "overflow_output_budget"})
+"""These name the size of the window."""
+_FIRST_PAUSE: Final = 2.0
+_LONGEST_PAUSE: Final = 30.0
+_MARGIN: Final = 256
+_LEAST_ANSWER: Final = 512
+_USUAL_ANSWER: Final = 8_192
+_TARGET: Final = 0.5
+"""Of the window: to this size outputs are cut (seed 004)."""
+
+
+@dataclass(frozen=True)
+class Remedied:
+    """What was done. ``text`` is for the person, where no row of its own tells it already; then there is no pause either."""
+
+    text: str | None
+    pause: float
+
+
+class Recovery:
+    """Mends one task's requests. ``answer_tokens`` is how long answers may be from now on, if that was the trouble."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._tried: Counter[Remedy] = Counter()
+        self._answers: dict[str, tuple[int, int | None]] = {}
+
+    @property
+    def answer_tokens(self) -> int | None:
+        """The longest answer to ask the task's model for; None for what it writes of itself."""
+        tokens, generation = self._answers.get(self._task.profile, (None, None))
+        # A conversation that was made shorter leaves more room.
+        return tokens if generation is None or generation == self._generation else None
+
+    @property
+    def _generation(self) -> int | None:
+        plain = self._task.context.condensable(self._task.situation)
+        return None if plain is None else plain.generation
+
+    def begin(self) -> None:
+        """Another answer is asked for: what was tried for the last one does not count any more."""
+        self._tried.clear()
+
+    async def remedy(self, error: ModelError, client: ModelClient) -> Remedied | None:
+        """Do the next thing that may help; None if there is nothing left."""
+        if error.kind in _OF_THE_WINDOW and error.limit is not None:
+            self._task.upkeep.learn_window(error.limit)
+        for remedy in _REMEDIES.get(error.kind, ()):
+            while self._tried[remedy] < _MOST[remedy]:
+                self._tried[remedy] += 1
+                done = await self._apply(remedy, error, client)
+                if done is None:
+                    break
+                pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._tried[remedy] - 1))
+                return Remedied(done or None, pause)
+            # What did not help at once does not help later.
+            self._tried[remedy] = _MOST[remedy]
+        return None
+
+    async def _apply(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
+        """What was done, in a line; "" where a row of its own tells it, None if it cannot be done."""
+        task = self._task
+        plain = task.context.condensable(task.situation)
+        match remedy:
+            case "shorter_answer":
+                return self._shorter_answer(error, client)
+            case "cut_outputs":
+                return await self._cut_outputs(error, client)
+            case "pictures":
+                left_out = plain is not None and await plain.leave_out_pictures()
+                return "The request has too many bytes: pictures are left out from now on." if left_out else None
+            case "blanks":
+                filled = plain is not None and await plain.leave_out_blanks()
+                return "The provider refuses empty messages: they are filled with a word." if filled else None
+            case "anew":
+                if plain is None:
+                    return None
+                plain.begin_anew()
+                return "Tool calls and their results were put together anew."
+            case "condense":
+                return "" if await task.upkeep.condense(client) else None
+            case "hide":
+                return "" if await task.context.recover(task.situation, error.kind) else None
+
+    def _shorter_answer(self, error: ModelError, client: ModelClient) -> str | None:
+        now = self.answer_tokens or error.output or client.info.max_output or _USUAL_ANSWER
+        tokens = now // 2
+        if error.limit is not None:
+            taken = 0 if error.kind == "output_cap" else (error.current or 0) + _MARGIN
+            room = error.limit - taken
+            tokens = min(room, now - 1) if error.kind == "output_cap" or error.current is not None else tokens
+        if tokens < _LEAST_ANSWER:
+            return None
+        self._answers[self._task.profile] = tokens, None if error.kind == "output_cap" else self._generation
+        return f"There is no room for so long an answer: at most {tokens:,} tokens are asked for."
+
+    async def _cut_outputs(self, error: ModelError, client: ModelClient) -> str | None:
+        """Cut the largest outputs, if that makes enough room: else they are better read once more by who condenses."""
+        task = self._task
+        plain = task.context.condensable(task.situation)
+        if plain is None:
+            return None
+        used = error.current or await task.upkeep.used(plain, client)
+        limit = error.limit or client.info.context_window or used
+        messages = await plain.history(client.info)
+        found = largest_outputs(messages, used - int(limit * _TARGET), plain.counter)
+        if not found.stubs or found.gain < max(1, used - limit):
+            return None
+        await plain.clear_results(found.stubs)
+        return f"The conversation was too long: {len(found.stubs)} long outputs of tools are cut."

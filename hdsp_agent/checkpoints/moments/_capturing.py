@@ -1,0 +1,150 @@
+"""What notebooks and kernels are now, to be kept with a moment. Starts no kernel and waits for nobody longer than a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar
+from weakref import WeakSet
+
+from ...errors import HdspAgentError, NotFound, Unavailable
+from ...notebooks import Notebooks
+from ...notebooks.kernels import KernelInfo, KernelLink
+from .._records import KeptNotebook, KeptVariables, LeftOut
+from ..variables import VariableCheckpoints
+from ._limits import MomentLimits
+from ._states import NotebookState, NotebookStates, state_of
+
+__all__ = ["Captured", "Capturing", "Code", "Seen"]
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+Code = Literal["none", "thorough", "after"]
+"""Whether variables are looked at: not at all, all of them, or what the last cell may have changed."""
+_PYTHON: Final = "python"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A notebook as it is now."""
+
+    path: str
+    state: NotebookState
+    dirty: bool
+    open: bool
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What could be kept, and what could not."""
+
+    notebooks: tuple[KeptNotebook, ...] = ()
+    variables: tuple[KeptVariables, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class Capturing:
+    """Looks at notebooks through the desk and at variables through their kernels."""
+
+    def __init__(
+        self,
+        states: NotebookStates,
+        notebooks: Notebooks | None,
+        variables: VariableCheckpoints | None,
+        limits: MomentLimits,
+    ) -> None:
+        self._states = states
+        self._notebooks = notebooks
+        self._variables = variables
+        self._limits = limits
+        self._followed: WeakSet[KernelLink] = WeakSet()
+
+    async def look(self, path: str) -> Seen:
+        """A notebook as it is now. NotFound if there is none, Unavailable if its tab is silent."""
+        assert self._notebooks is not None
+        document = self._notebooks.desk.document(path)
+        seconds = self._limits.notebook_seconds
+        try:
+            snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
+        except asyncio.TimeoutError:
+            raise Unavailable(f"{path} did not answer within {seconds:g} seconds.", path=path) from None
+        state = await asyncio.to_thread(state_of, snapshot, self._limits)
+        return Seen(path, state, snapshot.dirty, snapshot.source != "disk")
+
+    async def capture(self, paths: Sequence[str], code: Code) -> Captured:
+        """These notebooks, and if their kernels run, variables. A notebook that is not there is not kept."""
+        if self._notebooks is None or not paths:
+            return Captured()
+        paths = list(dict.fromkeys(self._notebooks.desk.now_at(path) for path in paths))
+        cells = await asyncio.gather(*(self._cells(path) for path in paths))
+        kernels = await self.kernels() if code != "none" and self._variables is not None else {}
+        values = await asyncio.gather(
+            *(self._values(kernel, thorough=code == "thorough") for path in paths if (kernel := kernels.get(path)))
+        )
+        return Captured(
+            tuple(one for one in cells if isinstance(one, KeptNotebook)),
+            tuple(one for one in values if isinstance(one, KeptVariables)),
+            tuple(one for one in (*cells, *values) if isinstance(one, LeftOut)),
+        )
+
+    async def kernels(self) -> Mapping[str, KernelInfo]:
+        """The kernels that run, by their notebooks' paths."""
+        assert self._notebooks is not None
+        try:
+            return {kernel.path: kernel for kernel in await self._notebooks.executor.kernels()}
+        except HdspAgentError as error:
+            _log.warning("It cannot be told which kernels run, so no variables are kept: %s", error)
+            return {}
+
+    async def link(self, path: str) -> KernelLink:
+        """The connection to a notebook's kernel; NotFound if none runs."""
+        assert self._notebooks is not None
+        return await self._notebooks.executor.link(path)
+
+    async def asked(self, path: str, ask: Callable[[KernelLink], Awaitable[T]]) -> T:
+        """What a notebook's kernel answers; NotFound if none runs, Unavailable if it does not answer in time."""
+        kernel = (await self.kernels()).get(path)
+        if kernel is None:
+            raise NotFound("No kernel runs for it. Start one, then try again.", path=path)
+        busy = kernel.state == "busy"
+        seconds = self._limits.busy_seconds if busy else self._limits.variables_seconds
+
+        async def work() -> T:
+            return await ask(await self.link(path))
+
+        try:
+            return await asyncio.wait_for(work(), seconds)
+        except asyncio.TimeoutError:
+            why = "runs a cell" if busy else f"did not answer within {seconds:g} seconds"
+            raise Unavailable(f"The kernel of {path} {why}. Wait for it, then try again.", path=path) from None
+
+    async def _cells(self, path: str) -> KeptNotebook | LeftOut | None:
+        try:
+            seen = await self.look(path)
+            name = await asyncio.to_thread(self._states.keep, seen.state)
+        except NotFound:
+            return None
+        except HdspAgentError as error:
+            return LeftOut(path=path, part="notebooks", why=error.message)
+        return KeptNotebook(path=path, state=name, dirty=seen.dirty)
+
+    async def _values(self, kernel: KernelInfo, *, thorough: bool) -> KeptVariables | LeftOut | None:
+        assert self._variables is not None
+        path = kernel.path
+        if kernel.language not in ("", _PYTHON):
+            return LeftOut(path=path, part="variables", why=f"Its kernel is for {kernel.language}, not for Python.")
+        try:
+            return await self.asked(path, lambda link: self._manifest(path, link, thorough=thorough))
+        except HdspAgentError as error:
+            return LeftOut(path=path, part="variables", why=error.message)
+
+    async def _manifest(self, path: str, link: KernelLink, *, thorough: bool) -> KeptVariables:
+        assert self._variables is not None
+        if link not in self._followed:
+            await self._variables.follow(link)
+            self._followed.add(link)
+        manifest = await self._variables.capture(link, thorough=thorough)
+        return KeptVariables(path=path, manifest=manifest.id, state=manifest.state_hash)

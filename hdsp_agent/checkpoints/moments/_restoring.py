@@ -1,0 +1,290 @@
+"""Bringing the parts of a moment back: files, notebooks, variables, conversation, all of them or none.
+
+The line that says a restore began is on the disk before the first change, with all that is needed for the way back. When a
+part fails, or a crash left the line without an end, the way back is taken in the opposite order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...errors import HdspAgentError, InvalidInput, NotFound
+from ...notebooks import CellConflict, Notebooks
+from .._engine import Anchor
+from .._records import (
+    OperationRecord,
+    Part,
+    RestoredConversation,
+    RestoredNotebook,
+    RestoredParts,
+    RestoredVariables,
+)
+from .._service import Checkpoints
+from ..variables import VariableCheckpoints
+from ._capturing import Capturing
+from ._cell_plan import CellPlan, plan_cell, plan_cells
+from ._conversation import ConversationPart
+from ._lineage import Since
+from ._paths import Paths
+from ._states import NotebookState, NotebookStates
+from ._ways import NotebookWay, VariablesWay, Way, Ways
+
+__all__ = ["Restored", "Restoring", "selected_parts"]
+
+_log = logging.getLogger(__name__)
+
+_MOST_TRIES: Final = 3
+"""A person types while their notebook is restored; what they type is not lost."""
+
+
+@dataclass
+class _Progress:
+    """What was done so far, for the way back."""
+
+    notebooks: list[RestoredNotebook] = field(default_factory=list)
+    variables: list[RestoredVariables] = field(default_factory=list)
+    conversation: RestoredConversation | None = None
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a restore did."""
+
+    operation: OperationRecord
+    notebooks: Sequence[NotebookWay]
+    variables: Sequence[VariablesWay]
+
+
+def selected_parts(way: Way, conversation: ConversationPart | None) -> tuple[Part, ...]:
+    """The parts that are asked for."""
+    parts = way.wanted.parts
+    chosen: list[tuple[Part, bool]] = [
+        ("files", parts.files), ("notebooks", parts.notebooks), ("variables", parts.variables),
+        ("conversation", conversation is not None and parts.conversation),
+    ]  # fmt: skip
+    return tuple(part for part, wanted in chosen if wanted)
+
+
+class Restoring:
+    """Restores, rolls back, and recovers what a crash cut short. One at a time."""
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        states: NotebookStates,
+        capturing: Capturing,
+        ways: Ways,
+        notebooks: Notebooks | None,
+        variables: VariableCheckpoints | None,
+        paths: Paths,
+    ) -> None:
+        self._checkpoints = checkpoints
+        self._states = states
+        self._capturing = capturing
+        self._ways = ways
+        self._notebooks = notebooks
+        self._variables = variables
+        self._paths = paths
+
+    async def go(self, way: Way, conversation: ConversationPart | None) -> Restored:
+        """Carry a plan out."""
+        wanted = way.wanted
+        planned = RestoredParts(
+            selected=selected_parts(way, conversation),
+            path=wanted.parts.path,
+            cell_id=wanted.parts.cell_id,
+            overwrite=wanted.parts.overwrite,
+            notebooks=tuple([await self._note(one, wanted.parts.cell_id) for one in way.notebooks if _changes(one)]),
+            variables=tuple(
+                RestoredVariables(path=one.path, before=one.plan.before, after=one.target)
+                for one in way.variables
+                if one.plan is not None and one.changes
+            ),
+        )
+        undone = wanted.undo_of.id if wanted.undo_of is not None else None
+        begun = await self._checkpoints.begin(wanted.target.id, planned, way.selection, undo_of=undone)
+        await self._tell_desk(way)
+        progress = _Progress()
+        try:
+            notebooks = [await self._cells(one, way, progress) for one in way.notebooks]
+            for one in way.variables:
+                await self._values(one, progress)
+            if conversation is not None and "conversation" in planned.selected:
+                await self._converse(way, conversation, progress)
+            done = await self._end(begun, planned, progress)
+        except BaseException as error:
+            await self._take_back(begun, progress, conversation, error)
+            raise
+        return Restored(done, notebooks, way.variables)
+
+    async def recover(self, half: OperationRecord) -> OperationRecord | None:
+        """Take back what a crash left of a restore."""
+        parts = half.parts or RestoredParts(selected=("files",))
+        for values in reversed(parts.variables):
+            await self._put_values_back(values)
+        return await self._put_files_back(parts.notebooks, parts.notebooks, "interrupted")
+
+    # ---- forth
+
+    async def _note(self, way: NotebookWay, cell_id: str | None) -> RestoredNotebook:
+        assert way.seen is not None and way.plan is not None
+        before = await asyncio.to_thread(self._states.keep, way.seen.state)
+        after = await asyncio.to_thread(self._states.keep, way.plan.after)
+        return RestoredNotebook(path=way.path, before=before, after=after, cell_id=cell_id)
+
+    async def _tell_desk(self, way: Way) -> None:
+        """Notebooks that came and went as files."""
+        if self._notebooks is None or way.files is None:
+            return
+        actions = {change.path: change.action for change in way.files.changes}
+        for file, path in (await asyncio.to_thread(self._paths.notebooks, actions)).items():
+            if actions[file] == "create":
+                self._notebooks.desk.appeared(path)
+            elif actions[file] == "delete":
+                self._notebooks.desk.deleted(path)
+
+    async def _cells(self, way: NotebookWay, planned: Way, progress: _Progress) -> NotebookWay:
+        if not _changes(way):
+            return way
+        cell_id = planned.wanted.parts.cell_id
+        for attempt in range(_MOST_TRIES):
+            # From here on it may be changed, whatever is told of it.
+            progress.notebooks = [one for one in progress.notebooks if one.path != way.path]
+            progress.notebooks.append(await self._note(way, cell_id))
+            assert way.plan is not None
+            try:
+                await self._apply(way.path, way.plan)
+                return way
+            except CellConflict:
+                if attempt == _MOST_TRIES - 1:
+                    raise
+                way = await self._ways.again(way, planned.wanted)
+                if not _changes(way):
+                    return way
+        raise AssertionError
+
+    async def _apply(self, path: str, plan: CellPlan) -> None:
+        assert self._notebooks is not None
+        if plan.operations:
+            await self._notebooks.desk.document(path).apply(plan.operations, save=True)
+
+    async def _values(self, way: VariablesWay, progress: _Progress) -> None:
+        if self._variables is None or way.plan is None or not way.changes:
+            return
+        link = await self._capturing.link(way.path)
+        report = await self._variables.restore(way.target, link, expected=way.plan)
+        progress.variables.append(
+            RestoredVariables(path=way.path, before=report.before, after=way.target, lost=report.lost)
+        )
+
+    async def _converse(self, way: Way, conversation: ConversationPart, progress: _Progress) -> None:
+        undone = way.wanted.undo_of.parts.conversation if way.wanted.undo_of and way.wanted.undo_of.parts else None
+        if way.wanted.undo_of is None:
+            mark = await conversation.go_back()
+        elif undone is not None:
+            mark = await conversation.undo(undone.mark_id)
+        else:
+            return
+        progress.conversation = RestoredConversation(task_id=conversation.task_id, mark_id=mark)
+
+    async def _end(self, begun: OperationRecord, planned: RestoredParts, progress: _Progress) -> OperationRecord:
+        paths = [one.path for one in progress.notebooks] + [one.path for one in progress.variables]
+        captured = await self._capturing.capture(paths, "after" if progress.variables else "none")
+        states = {one.path: one.state for one in captured.notebooks}
+        parts = planned.model_copy(
+            update={
+                "notebooks": tuple(
+                    one.model_copy(update={"after": states.get(one.path, one.after)}) for one in progress.notebooks
+                ),
+                "variables": tuple(progress.variables),
+                "conversation": progress.conversation,
+            }
+        )
+        anchor = Anchor(notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out)
+        return await self._checkpoints.end(begun, parts, anchor)
+
+    # ---- back
+
+    async def _take_back(
+        self,
+        begun: OperationRecord,
+        progress: _Progress,
+        conversation: ConversationPart | None,
+        error: BaseException,
+    ) -> None:
+        reason = error.message if isinstance(error, HdspAgentError) else type(error).__name__
+        try:
+            if progress.conversation is not None and conversation is not None:
+                await conversation.undo(progress.conversation.mark_id)
+            for values in reversed(progress.variables):
+                assert self._variables is not None
+                await self._variables.restore(values.before, await self._capturing.link(values.path))
+            planned = begun.parts.notebooks if begun.parts is not None else ()
+            await self._put_files_back(planned, progress.notebooks, reason)
+        except HdspAgentError as failure:
+            _log.exception("Restore %s failed and could not be taken back", begun.id)
+            raise HdspAgentError(
+                f"A restore failed ({reason}) and not everything could be put back: {failure.message} Mend that, then roll the "
+                "restore back.",
+                operation=begun.id,
+            ) from error
+
+    async def _put_files_back(
+        self, planned: Sequence[RestoredNotebook], changed: Sequence[RestoredNotebook], reason: str
+    ) -> OperationRecord | None:
+        torn = [one for one in reversed(changed) if not await self._put_cells_back(one)]
+        leave, mend = await self._files_of(planned), await self._files_of(torn)
+        return await self._checkpoints.recover("roll_back", leave=leave, mend=mend, error=reason)
+
+    async def _put_cells_back(self, cells: RestoredNotebook) -> bool:
+        """What the restore did to a notebook, if it did; what a person wrote since stays. False if its file is torn."""
+        if cells.before is None or self._notebooks is None:
+            return True
+        before = await asyncio.to_thread(self._states.load, cells.before)
+        since = await asyncio.to_thread(self._states.find, cells.after)
+        for attempt in range(_MOST_TRIES):
+            try:
+                seen = await self._capturing.look(cells.path)
+            except (NotFound, InvalidInput):
+                # Jupyter does not save in one step: a crash may have left no notebook there.
+                return await self._notebooks.desk.is_watched(cells.path)
+            try:
+                await self._apply(cells.path, await asyncio.to_thread(_way_back, seen.state, before, since, cells))
+                return True
+            except CellConflict:
+                if attempt == _MOST_TRIES - 1:
+                    raise
+        raise AssertionError
+
+    async def _put_values_back(self, values: RestoredVariables) -> None:
+        """After a crash: unless cells ran since, or no kernel runs any more."""
+        if self._variables is None or self._notebooks is None:
+            return
+        try:
+            link = await self._capturing.link(values.path)
+            before = await asyncio.to_thread(self._variables.store.load, values.before)
+            plan = await self._variables.plan(values.before, link)
+        except NotFound:
+            return
+        if (plan.life, plan.run) == (before.life, before.run):
+            await self._variables.restore(values.before, link, expected=plan)
+
+    async def _files_of(self, notebooks: Sequence[RestoredNotebook]) -> list[str]:
+        paths = [one.path for one in notebooks if one.before is not None]
+        return list((await asyncio.to_thread(self._paths.all_in_workspace, paths)).values())
+
+
+def _way_back(
+    now: NotebookState, before: NotebookState, after: NotebookState | None, cells: RestoredNotebook
+) -> CellPlan:
+    if cells.cell_id is not None:
+        return plan_cell(now, before, cells.cell_id, may_go=True)
+    return plan_cells(now, before, [Since(after, "restore")] if after is not None else [])
+
+
+def _changes(way: NotebookWay) -> bool:
+    return way.plan is not None and bool(way.plan.operations)

@@ -1,0 +1,154 @@
+"""``hdsp-agent context``: what the model sees of a task."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from .._amounts import count_text
+from .._columns import cut, one_line, table
+from .._command import Command, ExitCode
+from .._stores import backend_option, find_task, store_to_read
+
+if TYPE_CHECKING:
+    from ...agent import SeenRequest
+    from ...messages import ApiMessage, JsonObject
+    from ...persistence import TaskReader, TaskStore
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+_LINE: Final = 100
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("action", choices=("show",), help="show: the next request, with the tokens of each part")
+    parser.add_argument("task", metavar="TASK", help="the task's id, or its first 8 characters or more")
+    parser.add_argument("--full", action="store_true", help="print all of it, not only the beginning of each message")
+    backend_option(parser)
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    async with store_to_read(terminal.home, options.backend) as store:
+        reader = await find_task(store, options.task)
+        seen = await _seen(terminal, store, reader)
+    if terminal.json:
+        terminal.document(_document(reader, seen))
+    else:
+        _show(terminal, seen, full=options.full)
+    return ExitCode.OK
+
+
+async def _seen(terminal: Terminal, store: TaskStore, reader: TaskReader) -> SeenRequest:
+    from pathlib import Path
+
+    from ...agent import build_agent, seen_by_model
+    from ...config import ContextProxy, SecretStore
+    from ...tools import ToolRegistry, built_in_tools
+    from .._operator import operator_policy
+
+    policy = operator_policy()
+    config = ContextProxy(terminal.home, policy, SecretStore(terminal.home, policy))
+    await config.start()
+    try:
+        workspace = Path(reader.metadata.workspace or ".")
+        services = build_agent(config, store, workspace=workspace).services
+        # As in a server, where notebooks can be worked with.
+        tools = ToolRegistry(built_in_tools(notebooks=True))
+        return await seen_by_model(replace(services, tools=tools), reader)
+    finally:
+        await config.stop()
+
+
+def _document(reader: TaskReader, seen: SeenRequest) -> JsonObject:
+    request, parts = seen.request, seen.parts
+    return {
+        "task": reader.task_id,
+        "mode": seen.mode,
+        "profile": seen.profile,
+        "model": seen.model.id,
+        "contextWindow": seen.model.context_window,
+        "isShortened": seen.is_shortened,
+        "tokens": {
+            "system": parts.system,
+            "tools": parts.tools,
+            "messages": parts.messages,
+            "total": parts.total,
+            "eachMessage": list(seen.sizes),
+        },
+        "request": {
+            "system": request.system,
+            "tools": [
+                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+                for tool in request.tools
+            ],
+            "messages": [_sent(message) for message in request.messages],
+        },
+    }
+
+
+def _show(terminal: Terminal, seen: SeenRequest, *, full: bool) -> None:
+    request, parts = seen.request, seen.parts
+    window = seen.model.context_window
+    whole = f" of {count_text(window)}" if window else ""
+    rows = [
+        ("System prompt", count_text(parts.system)),
+        (f"Tools ({len(request.tools)})", count_text(parts.tools)),
+        (f"Messages ({len(request.messages)})", count_text(parts.messages)),
+        ("Total", f"{count_text(parts.total)}{whole}"),
+    ]
+    terminal.lines(table(("PART", "TOKENS"), rows))
+    model = seen.model.id or "unknown"
+    terminal.note(f"Estimated, for the model {model} of the profile {seen.profile} in the mode {seen.mode}.")
+    if seen.is_shortened:
+        terminal.note("This model is small: it is sent less than this, with tools of its own.")
+    terminal.line()
+    if full:
+        terminal.line(terminal.paint("system", "cyan"))
+        terminal.lines(f"    {line}".rstrip() for line in request.system.splitlines())
+        for tool in request.tools:
+            terminal.line(terminal.paint(f"tool {tool.name}", "cyan"))
+            terminal.lines(f"    {line}".rstrip() for line in tool.description.splitlines())
+    for number, (message, size) in enumerate(zip(request.messages, seen.sizes, strict=True), 1):
+        head = f"[{number}] {message.role}, {count_text(size)} tokens"
+        if full:
+            terminal.line(terminal.paint(head, "cyan"))
+            terminal.lines(f"    {line}".rstrip() for line in _text(message).splitlines())
+        else:
+            terminal.line(cut(f"{head}: {one_line(_text(message))}", terminal.width or _LINE))
+
+
+def _sent(message: ApiMessage) -> JsonObject:
+    content = message.content
+    return {"role": message.role, "content": content if isinstance(content, str) else [*content]}
+
+
+def _text(message: ApiMessage) -> str:
+    content = message.content
+    return content if isinstance(content, str) else "\n".join(map(_block_text, content))
+
+
+def _block_text(block: JsonObject) -> str:
+    import json
+
+    match block.get("type"):
+        case "text":
+            return str(block.get("text", ""))
+        case "tool_use":
+            return f"calls {block.get('name')} {json.dumps(block.get('input'), ensure_ascii=False)}"
+        case "tool_result":
+            content = block.get("content")
+            if not isinstance(content, list):
+                return str(content)
+            return "\n".join(_block_text(part) for part in content if isinstance(part, dict))
+        case kind:
+            return f"[{kind}]"
+
+
+COMMAND = Command(
+    help="what the model sees of a task",
+    arguments=_arguments,
+    run=_run,
+    details="With --json one document with the whole request.",
+)

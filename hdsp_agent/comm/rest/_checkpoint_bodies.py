@@ -1,0 +1,97 @@
+"""What REST requests about checkpoints carry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...messages import Parts
+from ...wire import WireModel
+
+__all__ = [
+    "CellVersionsQuery",
+    "CheckpointDiffQuery",
+    "CheckpointFileQuery",
+    "CheckpointPlaceQuery",
+    "ExportCheckpointQuery",
+    "RestoreBody",
+    "SaveCheckpointBody",
+    "StoreActionBody",
+    "TimeLineQuery",
+    "UndoBody",
+]
+
+_Path = Annotated[str, Field(min_length=1, max_length=4096)]
+_Id = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class CheckpointPlaceQuery(WireModel):
+    """Which workspace: that of a task, or of a notebook; absent, the server's own folder."""
+
+    task: _Id | None = None
+    path: _Path | None = None
+    """In the contents API."""
+
+
+class TimeLineQuery(CheckpointPlaceQuery):
+    """Which part of a time line."""
+
+    before: _Id | None = None
+    """Only what was done before this operation."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    only_task: bool = False
+    """Only what belongs to ``task``."""
+
+
+class SaveCheckpointBody(CheckpointPlaceQuery):
+    """What to save: the workspace, and of the notebook ``path`` its cells and its kernel's variables."""
+
+    note: Annotated[str, Field(max_length=200)] | None = None
+
+
+class CheckpointDiffQuery(CheckpointPlaceQuery):
+    """What a moment is compared with."""
+
+    against: Annotated[str, Field(pattern=r"^(previous|beginning|now|[0-9a-fA-F]{4,64})$")] = "previous"
+    """``now``: from the moment to how things are; an id: from that moment to this."""
+    only: _Path | None = None
+    content: bool = True
+
+
+class CheckpointFileQuery(CheckpointPlaceQuery):
+    """A file of a moment."""
+
+    file: _Path
+
+
+class ExportCheckpointQuery(CheckpointPlaceQuery):
+    """In what form."""
+
+    kind: Literal["zip", "git"] = "zip"
+
+
+class CellVersionsQuery(WireModel):
+    """Which cell."""
+
+    path: _Path
+    cell: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class RestoreBody(CheckpointPlaceQuery):
+    """What of a moment to bring back."""
+
+    parts: Parts
+
+
+class UndoBody(CheckpointPlaceQuery):
+    """Taking back a restore, or an undo."""
+
+    overwrite: bool = False
+    """Also what the person changed since."""
+
+
+class StoreActionBody(CheckpointPlaceQuery):
+    """``tidy`` brings the store within its limits; the others settle a restore that was cut short."""
+
+    action: Literal["tidy", "roll_back", "keep"]

@@ -1,0 +1,173 @@
+"""The moments of a workspace: looked at, compared, brought back, and what was brought back taken back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from ...checkpoints import CheckpointDiff
+from ...checkpoints.moments import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
+from ..identity import owner_of
+from ..time_travel import Place, TimeTravel
+from ._checkpoint_bodies import (
+    CellVersionsQuery,
+    CheckpointDiffQuery,
+    CheckpointFileQuery,
+    CheckpointPlaceQuery,
+    ExportCheckpointQuery,
+    RestoreBody,
+    SaveCheckpointBody,
+    StoreActionBody,
+    TimeLineQuery,
+    UndoBody,
+)
+from ._endpoint import Download, RestHandler, download, endpoint
+
+__all__ = [
+    "CellVersionsHandler",
+    "CheckpointDiffHandler",
+    "CheckpointExportHandler",
+    "CheckpointFileHandler",
+    "CheckpointPreviewHandler",
+    "CheckpointRestoreHandler",
+    "CheckpointStoreHandler",
+    "CheckpointUndoHandler",
+    "CheckpointUndoPreviewHandler",
+    "CheckpointsHandler",
+]
+
+
+_CHUNK: Final = 256 * 1024
+
+
+class _CheckpointsBase(RestHandler):
+    @property
+    def travel(self) -> TimeTravel:
+        """The time lines of this server's workspaces."""
+        return self.services.time_travel
+
+    def place(self, asked: CheckpointPlaceQuery) -> Place:
+        """Who asks about which workspace."""
+        return Place(owner_of(self), asked.task, asked.path)
+
+
+class CheckpointsHandler(_CheckpointsBase):
+    """`GET` and `POST checkpoints`"""
+
+    @endpoint("What was done to a workspace, newest first", answer=TimeLineView, query=TimeLineQuery)
+    async def get(self, *, query: TimeLineQuery) -> TimeLineView:
+        """Page by page: ``before`` is the last operation of the page before."""
+        return await self.travel.view(
+            self.place(query), before=query.before, limit=query.limit, only_task=query.only_task
+        )
+
+    @endpoint("Save the workspace as it is now", answer=MomentView, body=SaveCheckpointBody, action="write", status=201)
+    async def post(self, *, body: SaveCheckpointBody) -> MomentView:
+        """With a notebook's path also its cells and its kernel's variables. Unchanged and without a note, it is the newest again."""
+        return await self.travel.save(self.place(body), body.note)
+
+
+class CellVersionsHandler(_CheckpointsBase):
+    """`GET checkpoints/cells`"""
+
+    @endpoint("What a cell was before", answer=CellVersions, query=CellVersionsQuery)
+    async def get(self, *, query: CellVersionsQuery) -> CellVersions:
+        """Newest first, each different from the next."""
+        return await self.travel.cell_versions(Place(owner_of(self), path=query.path), query.cell)
+
+
+class CheckpointStoreHandler(_CheckpointsBase):
+    """`GET` and `POST checkpoints/store`"""
+
+    @endpoint("What a workspace's checkpoints take, and may", answer=StoreView, query=CheckpointPlaceQuery)
+    async def get(self, *, query: CheckpointPlaceQuery) -> StoreView:
+        """Measured now."""
+        return await self.travel.store(self.place(query))
+
+    @endpoint(
+        "Tidy a workspace's checkpoints, or settle a restore that was cut short",
+        answer=StoreView,
+        body=StoreActionBody,
+        action="write",
+    )
+    async def post(self, *, body: StoreActionBody) -> StoreView:
+        """Where no restore was cut short there is nothing to settle."""
+        return await self.travel.look_after(self.place(body), body.action)
+
+
+class CheckpointDiffHandler(_CheckpointsBase):
+    """`GET checkpoints/{checkpoint}/diff`"""
+
+    @endpoint("What differs between two moments, or a moment and now", answer=CheckpointDiff, query=CheckpointDiffQuery)
+    async def get(self, checkpoint: str, *, query: CheckpointDiffQuery) -> CheckpointDiff:
+        """By default against the moment before."""
+        return await self.travel.diff(
+            self.place(query), checkpoint, query.against, only=query.only, with_content=query.content
+        )
+
+
+class CheckpointFileHandler(_CheckpointsBase):
+    """`GET checkpoints/{checkpoint}/file`"""
+
+    @download("A file as it was, to be saved", media_types=("application/octet-stream",), query=CheckpointFileQuery)
+    async def get(self, checkpoint: str, *, query: CheckpointFileQuery) -> Download:
+        """Never shown by the browser itself: it may be anything."""
+        data = await self.travel.content(self.place(query), checkpoint, query.file)
+
+        async def chunks() -> AsyncIterator[bytes]:
+            for start in range(0, len(data), _CHUNK):
+                yield data[start : start + _CHUNK]
+
+        return Download(PurePosixPath(query.file).name, "application/octet-stream", chunks())
+
+
+class CheckpointExportHandler(_CheckpointsBase):
+    """`GET checkpoints/{checkpoint}/export`"""
+
+    @download(
+        "A moment's files as a zip, or it and those before it as a git repository in a zip",
+        media_types=("application/zip",),
+        query=ExportCheckpointQuery,
+    )
+    async def get(self, checkpoint: str, *, query: ExportCheckpointQuery) -> Download:
+        """Written to a temporary file first."""
+        suffix = "zip" if query.kind == "zip" else "git.zip"
+        chunks = self.travel.export(self.place(query), checkpoint, query.kind)
+        return Download(f"checkpoint-{checkpoint}.{suffix}", "application/zip", chunks)
+
+
+class CheckpointPreviewHandler(_CheckpointsBase):
+    """`POST checkpoints/{checkpoint}/preview`"""
+
+    @endpoint("What going back to a moment would do", answer=RestorePreview, body=RestoreBody, action="write")
+    async def post(self, checkpoint: str, *, body: RestoreBody) -> RestorePreview:
+        """Saves the workspace as it is, and changes nothing in it."""
+        return await self.travel.preview(self.place(body), checkpoint, body.parts)
+
+
+class CheckpointRestoreHandler(_CheckpointsBase):
+    """`POST checkpoints/{checkpoint}/restore`"""
+
+    @endpoint("Go back to a moment, or bring back parts of it", answer=RestoreResult, body=RestoreBody, action="write")
+    async def post(self, checkpoint: str, *, body: RestoreBody) -> RestoreResult:
+        """Whole or not at all. The answer names the operation by which it is taken back."""
+        return await self.travel.restore(self.place(body), checkpoint, body.parts)
+
+
+class CheckpointUndoPreviewHandler(_CheckpointsBase):
+    """`POST checkpoint-operations/{operation}/preview`"""
+
+    @endpoint("What taking back a restore would do", answer=RestorePreview, body=UndoBody, action="write")
+    async def post(self, operation: str, *, body: UndoBody) -> RestorePreview:
+        """Saves the workspace as it is, and changes nothing in it."""
+        return await self.travel.preview_undo(self.place(body), operation, overwrite=body.overwrite)
+
+
+class CheckpointUndoHandler(_CheckpointsBase):
+    """`POST checkpoint-operations/{operation}/undo`"""
+
+    @endpoint("Take a restore back, or an undo", answer=RestoreResult, body=UndoBody, action="write")
+    async def post(self, operation: str, *, body: UndoBody) -> RestoreResult:
+        """All that it brought back, and nothing else."""
+        return await self.travel.undo(self.place(body), operation, overwrite=body.overwrite)

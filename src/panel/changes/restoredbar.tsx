@@ -1,0 +1,139 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { CommandIDs } from '../../commands/ids';
+import type { RestoreResult } from '../../generated/rest';
+import type { AgentStore } from '../../state/store';
+import { partText } from '../../timeline/wording';
+import { Fleeting } from '../asks/fleeting';
+import { fullCount } from '../figures';
+import { IconButton } from '../header/iconbutton';
+import { Problem } from '../header/problem';
+import { useAction } from '../header/useaction';
+import { usePanelState, useStore } from '../hooks';
+import type { IRestored } from '../panelstate';
+import { usePanel } from '../services';
+import { undoRestore } from './restoring';
+
+/**
+ * What was brought back from a checkpoint of the conversation on screen, as long
+ * as the person has not gone on since; `null` if nothing was.
+ */
+export function useRestored(): IRestored | null {
+  const { state, store } = usePanel();
+  const restored = usePanelState(state, ({ restored }) => restored);
+  const isOver = useStore(
+    store,
+    store => restored !== null && isGoneOn(store, restored)
+  );
+  return isOver ? null : restored;
+}
+
+/**
+ * Says what was brought back, and offers to take that back.
+ */
+export function RestoredBar({
+  restored: { taskId, result }
+}: {
+  restored: IRestored;
+}): JSX.Element {
+  const services = usePanel();
+  const { commands, state, trans } = services;
+  const { isBusy, error, run } = useAction();
+  const { operation } = result;
+  const link = (label: string, work: () => Promise<unknown>) => (
+    <button
+      type="button"
+      className="jp-hdspAgent-ask-link"
+      aria-disabled={isBusy}
+      onClick={() => void run(work)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <Fleeting
+      className="jp-hdspAgent-changes-undo"
+      role="group"
+      aria-label={trans.__('The last restore')}
+    >
+      <span className="jp-hdspAgent-changes-undo-text" role="status">
+        {restoredText(result, trans)}
+      </span>
+      <span className="jp-hdspAgent-changes-undo-actions">
+        {operation.undoable &&
+          link(
+            operation.kind === 'undo' ? trans.__('Redo') : trans.__('Undo'),
+            () => undoRestore(services, taskId, operation.id)
+          )}
+        {link(trans.__('Details'), () =>
+          commands.execute(CommandIDs.openTimeLine, { taskId, only: 'task' })
+        )}
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Close')}
+          onClick={() => {
+            state.restored = { taskId, result, isPutAway: true };
+          }}
+        />
+      </span>
+      <Problem error={error} />
+    </Fleeting>
+  );
+}
+
+function restoredText(
+  { operation, variables }: RestoreResult,
+  trans: TranslationBundle
+): string {
+  const { kind, parts, kept, cellId } = operation;
+  const lost = variables
+    .flatMap(({ variables }) => variables)
+    .filter(({ action }) => action === 'lost').length;
+  return [
+    kind === 'undo'
+      ? trans.__('The restore was undone.')
+      : cellId !== undefined
+        ? trans.__('The cell was restored.')
+        : trans.__(
+            'Brought back: %1.',
+            parts.map(part => partText(part, trans)).join(', ')
+          ),
+    kept > 0 &&
+      trans._n(
+        '%1 file stays as you changed it since.',
+        '%1 files stay as you changed them since.',
+        kept,
+        fullCount(kept)
+      ),
+    lost > 0 &&
+      trans._n(
+        '%1 variable is lost: a cell has to run again for it.',
+        '%1 variables are lost: cells have to run again for them.',
+        lost,
+        fullCount(lost)
+      )
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function isGoneOn(
+  store: AgentStore,
+  { taskId, result, isPutAway }: IRestored
+): boolean {
+  if (isPutAway || store.state?.currentTaskId !== taskId) {
+    return true;
+  }
+  for (let index = store.order.length - 1; index >= 0; index--) {
+    const ts = store.order[index];
+    if (ts < result.operation.ts) {
+      return false;
+    }
+    if (store.message(ts)?.say === 'user_feedback') {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,23 @@
+import { Notification } from '@jupyterlab/apputils';
+
+/**
+ * How long a warning is shown, in milliseconds.
+ */
+const WARNED_FOR = 5_000;
+
+/**
+ * Tell the person why something was not done, until they close it.
+ *
+ * #### Notes
+ * What is not told when to close, Lab only counts in its status bar.
+ */
+export function sayError(message: string): void {
+  Notification.error(message, { autoClose: false });
+}
+
+/**
+ * Tell the person what they should know of what they did, for a while.
+ */
+export function sayWarning(message: string): void {
+  Notification.warning(message, { autoClose: WARNED_FOR });
+}

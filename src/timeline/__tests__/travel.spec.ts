@@ -1,0 +1,305 @@
+import { Notification } from '@jupyterlab/apputils';
+import { PromiseDelegate } from '@lumino/coreutils';
+
+import type { MomentView } from '../../generated/rest';
+import {
+  moment,
+  OpenedTimeLine,
+  operation,
+  preview,
+  result,
+  view
+} from './openedtimeline';
+
+const FILES = {
+  changes: [{ path: 'a.csv', action: 'overwrite' as const }],
+  moreChanges: 0,
+  kept: ['mine.txt'],
+  openNotebooks: []
+};
+
+describe('going back', () => {
+  let opened: OpenedTimeLine;
+
+  beforeEach(() => {
+    opened = new OpenedTimeLine();
+  });
+
+  afterEach(() => {
+    opened.dispose();
+  });
+
+  const PREVIEW = 'POST checkpoints/m-1/preview';
+  const RESTORE = 'POST checkpoints/m-1/restore';
+  const check = (label: string) =>
+    opened.settle(() => {
+      const found = [...(opened.dialog?.querySelectorAll('label') ?? [])].find(
+        ({ textContent }) => textContent === label
+      );
+      found?.querySelector('input')?.click();
+    });
+
+  it('shows what it does, does what was chosen, and offers to undo it', async () => {
+    const target = moment('m-1', {
+      notebooks: ['a.ipynb'],
+      variables: ['a.ipynb']
+    });
+    opened.rest.answers.set(PREVIEW, () =>
+      preview({
+        target,
+        files: FILES,
+        notebooks: [
+          {
+            path: 'a.ipynb',
+            open: true,
+            moreCells: 0,
+            cells: [
+              { cellId: 'x', action: 'change', cellType: 'code', line: 'x = 1' }
+            ]
+          }
+        ],
+        variables: [
+          {
+            path: 'a.ipynb',
+            cold: true,
+            right: 4,
+            moreVariables: 2,
+            variables: [
+              {
+                name: 'df',
+                type: 'DataFrame',
+                action: 'load',
+                bytes: 9,
+                assumed: false
+              },
+              {
+                name: 'conn',
+                type: 'Connection',
+                action: 'lost',
+                bytes: 0,
+                why: 'it is open',
+                assumed: false
+              }
+            ],
+            rerun: { cells: [], unexplained: [] }
+          }
+        ]
+      })
+    );
+    opened.rest.answers.set(RESTORE, () => result());
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    const said = opened.dialog?.textContent ?? '';
+    expect(said).toContain('a.csv is as it was then');
+    expect(said).toContain('mine.txt stays as it is: you changed it since');
+    expect(said).toContain('x = 1');
+    expect(said).toContain('Loaded: df');
+    expect(said).toContain('and 2 variables more');
+    expect(said).toContain('Lost: conn (Connection), because it is open');
+    await check('Variables');
+    await check('Also bring back what you changed since');
+    await opened.settle(() => opened.acceptButton?.click());
+    expect(opened.rest.of(RESTORE)[0].body).toEqual({
+      parts: {
+        files: true,
+        notebooks: true,
+        variables: false,
+        conversation: false,
+        overwrite: true
+      }
+    });
+    expect(opened.said?.message).toBe('You are back at that moment.');
+    expect(opened.said?.options.actions?.map(({ label }) => label)).toEqual([
+      'Undo'
+    ]);
+  });
+
+  it('is chosen with the keyboard, round and round', async () => {
+    const target = moment('m-1', { notebooks: ['a.ipynb'] });
+    opened.rest.answers.set(PREVIEW, () => preview({ target, files: FILES }));
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    expect(document.activeElement).toBe(opened.acceptButton);
+    opened.acceptButton?.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Tab', bubbles: true })
+    );
+    expect(document.activeElement).toBe(opened.dialog?.querySelector('input'));
+  });
+
+  it('says that it takes a while only if it does', async () => {
+    const said: string[] = [];
+    const note = (
+      _: unknown,
+      { type, notification }: Notification.IChange
+    ): void => {
+      said.push(`${type}: ${notification.message}`);
+    };
+    Notification.manager.changed.connect(note);
+    const save = jest.spyOn(opened.ui.travel.api, 'save');
+    save.mockResolvedValueOnce(moment('m-1'));
+    await opened.settle(() => void opened.ui.travel.save({}));
+    const answer = new PromiseDelegate<MomentView>();
+    save.mockReturnValueOnce(answer.promise);
+    await opened.settle(() => void opened.ui.travel.save({}));
+    opened.page.wait(600);
+    await opened.settle(() => answer.resolve(moment('m-2')));
+    expect(said).toEqual([
+      'added: A checkpoint is saved.',
+      'added: Saving a checkpoint…',
+      'removed: Saving a checkpoint…',
+      'added: A checkpoint is saved.'
+    ]);
+    Notification.manager.changed.disconnect(note);
+  });
+
+  it('does nothing where nothing would change', async () => {
+    opened.rest.answers.set(PREVIEW, () => preview({ nothing: true }));
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    expect(opened.dialog?.textContent).toContain('Nothing would change');
+    expect(opened.acceptButton?.disabled).toBe(true);
+  });
+
+  it('says why it cannot be looked at', async () => {
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    expect(opened.dialog).toBeNull();
+    expect(opened.said?.type).toBe('error');
+  });
+
+  it('says why it was not done', async () => {
+    opened.rest.answers.set(PREVIEW, () => preview({ files: FILES }));
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => opened.acceptButton?.click());
+    expect(opened.said?.type).toBe('error');
+  });
+
+  it('offers to run cells again for what is lost', async () => {
+    opened.rest.answers.set(PREVIEW, () => preview({ files: FILES }));
+    opened.rest.answers.set(RESTORE, () =>
+      result({
+        variables: [
+          {
+            path: 'a.ipynb',
+            cold: false,
+            right: 0,
+            moreVariables: 0,
+            variables: [],
+            rerun: {
+              unexplained: ['other'],
+              cells: [
+                {
+                  run: 3,
+                  source: 'conn = connect()',
+                  effects: ['database'],
+                  overwrites: ['df'],
+                  uncertain: false
+                }
+              ]
+            }
+          }
+        ]
+      })
+    );
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => opened.acceptButton?.click());
+    const actions = opened.said?.options.actions ?? [];
+    expect(actions.map(({ label }) => label)).toEqual([
+      'Run cells again…',
+      'Undo'
+    ]);
+    await opened.settle(() => actions[0].callback(new MouseEvent('click')));
+    const asked = opened.dialog?.textContent ?? '';
+    expect(asked).toContain('conn = connect()');
+    expect(asked).toContain('It uses a database.');
+    expect(asked).toContain('It also changes df, which is right already.');
+    expect(asked).toContain('No known cell makes other');
+  });
+
+  it('restores a cell to what is chosen of its versions', async () => {
+    const version = {
+      ts: 1,
+      author: 'agent' as const,
+      cellType: 'code',
+      outputs: 2,
+      now: false
+    };
+    opened.rest.answers.set('GET checkpoints/cells', () => ({
+      path: 'a.ipynb',
+      cellId: 'x',
+      versions: [
+        { ...version, moment: 'm-3', source: 'a = 3', now: true },
+        { ...version, moment: 'm-2', source: 'a = 2' },
+        { ...version, moment: 'm-1', source: 'a = 1' }
+      ]
+    }));
+    opened.rest.answers.set(RESTORE, () => result());
+    const choose = () =>
+      opened.settle(
+        () => void opened.ui.travel.chooseCell('a.ipynb', 'x', 'a = 3')
+      );
+    await choose();
+    expect(opened.dialog?.textContent).toContain('-a = 3+a = 2');
+    const [, , oldest] = opened.dialog?.querySelectorAll('input') ?? [];
+    await opened.settle(() => oldest.click());
+    expect(opened.dialog?.textContent).toContain('-a = 3+a = 1');
+    await opened.settle(() => opened.acceptButton?.click());
+    expect(opened.rest.of(RESTORE)[0].body).toEqual({
+      path: 'a.ipynb',
+      parts: {
+        files: false,
+        notebooks: true,
+        variables: false,
+        conversation: false,
+        path: 'a.ipynb',
+        cellId: 'x',
+        overwrite: true
+      }
+    });
+    opened.rest.answers.set('GET checkpoints/cells', () => ({
+      path: 'a.ipynb',
+      cellId: 'x',
+      versions: []
+    }));
+    await choose();
+    expect(opened.dialog?.textContent).toContain(
+      'No checkpoint has this cell otherwise'
+    );
+  });
+
+  describe('and undoing that', () => {
+    const LOOK = 'POST checkpoint-operations/op/preview';
+    const UNDO = 'POST checkpoint-operations/op/undo';
+
+    it('asks nothing where nothing can be lost', async () => {
+      opened.rest.answers.set(LOOK, () =>
+        preview({ files: { ...FILES, kept: [] } })
+      );
+      opened.rest.answers.set(UNDO, () => result());
+      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      expect(opened.dialog).toBeNull();
+      expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: false });
+      expect(opened.said?.message).toBe('The restore is undone.');
+    });
+
+    it('asks about what the person changed since', async () => {
+      opened.rest.answers.set(LOOK, () => preview({ files: FILES }));
+      opened.rest.answers.set(UNDO, () => result());
+      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      await check('Also bring back what you changed since');
+      expect(opened.rest.of(LOOK).at(-1)?.body).toEqual({ overwrite: true });
+      await opened.settle(() => opened.acceptButton?.click());
+      expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: true });
+    });
+
+    it('takes the newest restore, or says that there is none', async () => {
+      opened.view = view([operation('2'), operation('1')]);
+      await opened.settle(() => void opened.ui.travel.undo({}));
+      expect(opened.said?.message).toBe('There is no restore to undo.');
+      opened.view = view([
+        operation('2'),
+        operation('op', { kind: 'restore', undoable: true })
+      ]);
+      opened.rest.answers.set(LOOK, () => preview());
+      opened.rest.answers.set(UNDO, () => result());
+      await opened.settle(() => void opened.ui.travel.undo({}));
+      expect(opened.rest.of(UNDO)).toHaveLength(1);
+    });
+  });
+});

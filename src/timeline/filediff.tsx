@@ -1,0 +1,291 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { asErrorBody } from '../errors';
+import type {
+  CellDiff,
+  CheckpointDiff,
+  FileDiff,
+  Hunk,
+  NotebookDiff
+} from '../generated/rest';
+import type { ErrorBody } from '../generated/wire';
+import { Diff } from '../panel/chat/diff';
+import { sizeText } from '../panel/figures';
+import { Problem } from '../panel/header/problem';
+import { usePanel } from '../panel/services';
+import { Unseen } from '../panel/unseen';
+import type { Comparison } from './api';
+import { useTimeLine } from './context';
+import { PictureSides } from './pictures';
+
+/**
+ * A file that differs, of any kind and name; what differs in it is fetched when
+ * it is unfolded.
+ */
+export function FileDifference({
+  file,
+  diff,
+  checkpoint,
+  against,
+  startsOpen
+}: {
+  file: FileDiff;
+  diff: CheckpointDiff;
+  checkpoint: string;
+  against: Comparison;
+  startsOpen: boolean;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const [isOpen, setOpen] = React.useState(startsOpen);
+  const content = React.useId();
+  const Caret = isOpen ? caretDownIcon.react : caretRightIcon.react;
+  return (
+    <li className="jp-hdspAgent-timeline-file">
+      <button
+        type="button"
+        className="jp-hdspAgent-chat-fold-summary"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? content : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Caret
+          tag="span"
+          aria-hidden="true"
+          className="jp-hdspAgent-chat-fold-caret"
+        />
+        <span className="jp-hdspAgent-timeline-path">
+          <Unseen text={file.path} />
+        </span>
+        <span className="jp-hdspAgent-timeline-change">
+          {changeText(file, trans)}
+        </span>
+      </button>
+      {isOpen && (
+        <div id={content} className="jp-hdspAgent-timeline-content">
+          {file.kind === 'image' && !isSameContent(file) ? (
+            <PictureSides file={file} diff={diff} />
+          ) : (
+            <FileContent
+              file={file}
+              checkpoint={checkpoint}
+              against={against}
+            />
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+/**
+ * What differs in a file, line by line or cell by cell.
+ */
+function FileContent({
+  file,
+  checkpoint,
+  against
+}: {
+  file: FileDiff;
+  checkpoint: string;
+  against: Comparison;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { model, travel } = useTimeLine();
+  const [whole, setWhole] = React.useState<FileDiff | null>(
+    isSameContent(file) ? file : null
+  );
+  const [error, setError] = React.useState<ErrorBody | null>(null);
+  const { path, raw } = file;
+  const { place } = model.filter;
+  React.useEffect(() => {
+    let isWanted = true;
+    if (whole === null) {
+      const wanted = {
+        against,
+        content: true,
+        // A name that no text can say cannot be asked for.
+        ...(raw === undefined && { only: path })
+      };
+      travel.api.diff(place, checkpoint, wanted).then(
+        ({ files }) => {
+          if (isWanted) {
+            setWhole(
+              files.find(one => one.path === path && one.raw === raw) ?? null
+            );
+          }
+        },
+        (reason: unknown) => {
+          if (isWanted) {
+            setError(asErrorBody(reason));
+          }
+        }
+      );
+    }
+    return () => {
+      isWanted = false;
+    };
+  }, [travel, place, checkpoint, against, path, raw, whole]);
+  if (error !== null) {
+    return <Problem error={error} />;
+  }
+  if (whole === null) {
+    return <p role="status">{trans.__('Comparing…')}</p>;
+  }
+  const id = `${checkpoint}:${against}:${raw ?? path}`;
+  if (whole.notebook) {
+    return <NotebookDifference id={id} notebook={whole.notebook} />;
+  }
+  return whole.hunks.length > 0 ? (
+    <Diff id={id} text={hunksText(whole.hunks)} />
+  ) : (
+    <p className="jp-hdspAgent-timeline-quiet">{noLinesText(whole, trans)}</p>
+  );
+}
+
+function NotebookDifference({
+  id,
+  notebook: { cells, metadataChanged }
+}: {
+  id: string;
+  notebook: NotebookDiff;
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <ol className="jp-hdspAgent-cells">
+      {cells.map((cell, index) => (
+        <li key={index}>
+          <div className="jp-hdspAgent-cells-head">{cellText(cell, trans)}</div>
+          {cell.source.length > 0 && (
+            <Diff
+              id={`${id}:${index}`}
+              text={hunksText(cell.source.map(withoutEndings))}
+            />
+          )}
+        </li>
+      ))}
+      {metadataChanged && <li>{trans.__('Its metadata changed.')}</li>}
+    </ol>
+  );
+}
+
+function cellText(
+  {
+    change,
+    oldIndex,
+    newIndex,
+    cellType,
+    outputsChanged,
+    metadataChanged,
+    typeChanged,
+    source
+  }: CellDiff,
+  trans: TranslationBundle
+): string {
+  const number = String((newIndex ?? oldIndex ?? 0) + 1);
+  switch (change) {
+    case 'added':
+      return cellType === 'code'
+        ? trans.__('New code cell %1', number)
+        : trans.__('New text cell %1', number);
+    case 'removed':
+      return trans.__('Cell %1 is gone', number);
+    case 'moved':
+      return trans.__(
+        'Cell %1 moved to %2',
+        String((oldIndex ?? 0) + 1),
+        number
+      );
+    case 'modified':
+      if (typeChanged) {
+        return trans.__('Cell %1 is of another type', number);
+      }
+      if (source.length > 0) {
+        return outputsChanged
+          ? trans.__('Cell %1 changed, and its output', number)
+          : trans.__('Cell %1 changed', number);
+      }
+      return outputsChanged || !metadataChanged
+        ? trans.__('The output of cell %1 changed', number)
+        : trans.__('The metadata of cell %1 changed', number);
+  }
+}
+
+/**
+ * The hunks as one unified diff.
+ */
+function hunksText(hunks: readonly Hunk[]): string {
+  return hunks
+    .flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines
+    ])
+    .join('\n');
+}
+
+/**
+ * Without what is said of the last line's end: no cell has one.
+ */
+function withoutEndings(hunk: Hunk): Hunk {
+  return { ...hunk, lines: hunk.lines.filter(line => !line.startsWith('\\')) };
+}
+
+/**
+ * Whether only its name, its rights or its times differ.
+ */
+function isSameContent({ change }: FileDiff): boolean {
+  return change === 'attributes' || change === 'renamed';
+}
+
+/**
+ * What became of a file, and by how much.
+ */
+function changeText(file: FileDiff, trans: TranslationBundle): string {
+  const { change, oldSize = 0, newSize = 0, renamedFrom } = file;
+  switch (change) {
+    case 'added':
+      return trans.__('new, %1', sizeText(newSize, trans));
+    case 'removed':
+      return trans.__('gone, was %1', sizeText(oldSize, trans));
+    case 'renamed':
+      return trans.__('was %1', renamedFrom?.path ?? '?');
+    case 'attributes':
+      return trans.__('other rights');
+    case 'modified':
+      return oldSize === newSize
+        ? sizeText(newSize, trans)
+        : trans.__(
+            '%1 → %2',
+            sizeText(oldSize, trans),
+            sizeText(newSize, trans)
+          );
+  }
+}
+
+/**
+ * Why no lines are shown.
+ */
+function noLinesText(file: FileDiff, trans: TranslationBundle): string {
+  const { change, oldMode = 0, newMode = 0 } = file;
+  switch (change) {
+    case 'renamed':
+      return trans.__('Only its name is another.');
+    case 'attributes':
+      return trans.__(
+        'Only its rights are others: %1, before %2.',
+        modeText(newMode),
+        modeText(oldMode)
+      );
+  }
+  if (file.tooLarge) {
+    return trans.__('It is too long to be compared line by line.');
+  }
+  return file.kind === 'binary'
+    ? trans.__('It is no text.')
+    : trans.__('There are no lines to show.');
+}
+
+function modeText(mode: number): string {
+  return (mode & 0o7777).toString(8);
+}

@@ -1,0 +1,158 @@
+import * as React from 'react';
+
+import { asErrorBody } from '../errors';
+import type { CheckpointDiff, MomentView } from '../generated/rest';
+import type { ErrorBody } from '../generated/wire';
+import { fullCount } from '../panel/figures';
+import { Problem } from '../panel/header/problem';
+import { usePanel } from '../panel/services';
+import type { Comparison } from './api';
+import { useModel, useTimeLine } from './context';
+import { FileDifference } from './filediff';
+import { partsOf } from './travel';
+import { leftOutText } from './wording';
+
+/**
+ * So many files are shown at first, and so few are unfolded at once.
+ */
+const MOST_FILES = 100;
+const FEW_FILES = 3;
+
+/**
+ * What a moment differs in from another, and what can be brought back.
+ */
+export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
+  const { trans } = usePanel();
+  const { model, travel } = useTimeLine();
+  const against = useModel(({ against }) => against);
+  const operation = useModel(({ open }) => open);
+  return (
+    <>
+      <div className="jp-hdspAgent-timeline-line">
+        <select
+          className="jp-hdspAgent-select"
+          aria-label={trans.__('What it is compared with')}
+          value={against}
+          onChange={({ target }) =>
+            model.unfold(operation, target.value as Comparison)
+          }
+        >
+          <option value="previous">
+            {trans.__('Changes since the one before')}
+          </option>
+          <option value="now">{trans.__('Changes from then to now')}</option>
+          <option value="beginning">
+            {trans.__('Changes since the beginning')}
+          </option>
+        </select>
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() =>
+            void travel.restore(model.filter.place, moment.id, partsOf(moment))
+          }
+        >
+          {trans.__('Restore…')}
+        </button>
+      </div>
+      <Differences key={against} moment={moment} against={against} />
+      {moment.leftOut.map(left => (
+        <p
+          key={`${left.part}:${left.path}`}
+          className="jp-hdspAgent-timeline-quiet"
+        >
+          {leftOutText(left, trans)}
+        </p>
+      ))}
+      {moment.skipped > 0 && (
+        <p className="jp-hdspAgent-timeline-quiet">
+          {trans._n(
+            '%1 file was too large or could not be read, and is not in it.',
+            '%1 files were too large or could not be read, and are not in it.',
+            moment.skipped,
+            fullCount(moment.skipped)
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Differences({
+  moment: { id },
+  against
+}: {
+  moment: MomentView;
+  against: Comparison;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { model, travel } = useTimeLine();
+  const [diff, setDiff] = React.useState<CheckpointDiff | null>(null);
+  const [error, setError] = React.useState<ErrorBody | null>(null);
+  const [most, setMost] = React.useState(MOST_FILES);
+  const { place } = model.filter;
+  React.useEffect(() => {
+    let isWanted = true;
+    travel.api.diff(place, id, { against, content: false }).then(
+      found => {
+        if (isWanted) {
+          setDiff(found);
+        }
+      },
+      (reason: unknown) => {
+        if (isWanted) {
+          setError(asErrorBody(reason));
+        }
+      }
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [travel, place, id, against]);
+  if (error !== null) {
+    return <Problem error={error} />;
+  }
+  if (diff === null) {
+    return <p role="status">{trans.__('Comparing…')}</p>;
+  }
+  const { files } = diff;
+  return (
+    <>
+      <p role="status" className="jp-hdspAgent-timeline-quiet">
+        {files.length === 0
+          ? trans.__('No file differs.')
+          : trans._n(
+              '%1 file differs',
+              '%1 files differ',
+              files.length,
+              fullCount(files.length)
+            )}
+      </p>
+      <ul className="jp-hdspAgent-timeline-files">
+        {files.slice(0, most).map(file => (
+          <FileDifference
+            key={file.raw ?? file.path}
+            file={file}
+            diff={diff}
+            checkpoint={id}
+            against={against}
+            startsOpen={files.length <= FEW_FILES}
+          />
+        ))}
+      </ul>
+      {files.length > most && (
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() => setMost(most + MOST_FILES)}
+        >
+          {trans._n(
+            'Show %1 more',
+            'Show %1 more',
+            Math.min(MOST_FILES, files.length - most)
+          )}
+        </button>
+      )}
+    </>
+  );
+}

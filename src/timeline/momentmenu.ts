@@ -1,0 +1,82 @@
+import type { MomentView } from '../generated/rest';
+import type { IMenuEntry } from '../panel/composer/popupmenu';
+import { showConversation } from '../panel/header/actions';
+import type { IPanelServices } from '../panel/services';
+import { CommandIDs } from '../commands/ids';
+import type { Comparison, Part } from './api';
+import type { ITimeLine } from './context';
+import { partsOf } from './travel';
+
+/**
+ * What can be done with a moment: bring it or parts of it back, compare it,
+ * save it elsewhere.
+ */
+export function momentEntries(
+  services: IPanelServices,
+  { model, travel }: ITimeLine,
+  operation: string,
+  moment: MomentView
+): readonly (IMenuEntry | null)[] {
+  const { trans } = services;
+  const { place } = model.filter;
+  const parts = partsOf(moment);
+  const restore = (wanted: readonly Part[]) => () =>
+    void travel.restore(place, moment.id, wanted);
+  const compare = (against: Comparison) => () =>
+    model.unfold(operation, against);
+  const labels: Readonly<Record<Part, string>> = {
+    files: trans.__('Restore the files…'),
+    notebooks: trans._n(
+      'Restore the notebook…',
+      'Restore the notebooks…',
+      moment.notebooks.length || 1
+    ),
+    variables: trans.__('Restore the variables…'),
+    conversation: trans.__('Go back in the conversation…')
+  };
+  const save = (kind: 'zip' | 'git') => () =>
+    saveAs(travel.api.exportUrl(place, moment.id, kind));
+  const { taskId } = moment;
+  return [
+    { label: trans.__('Restore everything…'), run: restore(parts) },
+    ...(parts.length > 1
+      ? parts.map(part => ({ label: labels[part], run: restore([part]) }))
+      : []),
+    null,
+    {
+      label: trans.__('Compare with the one before'),
+      run: compare('previous')
+    },
+    {
+      label: trans.__('Compare with the beginning'),
+      run: compare('beginning')
+    },
+    { label: trans.__('Compare with now'), run: compare('now') },
+    null,
+    ...(taskId === undefined
+      ? []
+      : [
+          {
+            label: trans.__('Show the conversation'),
+            run: () => {
+              void services.commands.execute(CommandIDs.open);
+              void showConversation(services, taskId);
+            }
+          }
+        ]),
+    { label: trans.__('Save as a zip file'), run: save('zip') },
+    { label: trans.__('Save as a git repository'), run: save('git') }
+  ];
+}
+
+/**
+ * Save a file where the browser puts downloads.
+ */
+function saveAs(url: string): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = '';
+  document.body.appendChild(link);
+  link.click();
+  link.remove();
+}

@@ -1,0 +1,348 @@
+import { Chat } from '../chat';
+import type { AgentAtWork, Notebooks } from '../notebooks';
+import { expect, OpenNotebook, test } from '../notebooks';
+import { TimeLine, valueOf } from '../timeline';
+
+const TABLE = 'prices.csv';
+const PRICES = 'price\n3\n4\n5\n';
+
+/**
+ * One that was never there before: its cells have no history.
+ */
+let path = '';
+
+test.beforeEach(() => {
+  path = `sales-${Date.now()}.ipynb`;
+});
+
+test('one click brings back a notebook, a table and a variable, and undo what the agent had made of them', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await spoil(lab, agent);
+  await expectSpoilt(notebook, notebooks);
+
+  await lab.picture('checkpoints-in-conversation');
+  const first = await line.checkpoint('Before the agent ran cells');
+  await line.action(first, 'Restore').click();
+  await expect(line.dialog).toContainText(`${TABLE} is as it was then`);
+  await expect(line.dialog).toContainText(`Variables of ${path}`);
+  const conversation = line.dialog.getByRole('checkbox', {
+    name: 'Conversation'
+  });
+  await conversation.uncheck();
+  await lab.picture('restore');
+  await line.accept('Go back');
+
+  await expect(line.bar).toContainText('Brought back:');
+  await expectWhole(notebook, notebooks);
+  await expect(first).toContainText('You are here');
+  await lab.picture('restored');
+
+  await line.bar.getByRole('button', { name: 'Undo' }).click();
+  await expect(line.bar).toContainText('The restore was undone.');
+  await expectSpoilt(notebook, notebooks);
+  await lab.picture('restore-undone');
+
+  await line.bar.getByRole('button', { name: 'Redo' }).click();
+  await expectWhole(notebook, notebooks);
+  await notebook.save();
+  expect(lab.errors).toEqual([]);
+});
+
+test('the conversation goes back with the work, and comes again with it', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const chat = new Chat(lab);
+  const notebook = await begin(lab, notebooks);
+  await spoil(lab, agent);
+  const written = chat.messages('Tool', TABLE);
+  await expect(written).toBeVisible();
+
+  await line
+    .action(await line.checkpoint('Before the agent changed cells'), 'Restore')
+    .click();
+  await expect(line.dialog).toContainText(/messages? (is|are) taken back/);
+  await line.accept('Go back');
+  await expect(line.bar).toContainText('Conversation');
+  await expect(written).toHaveCount(0);
+  await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
+  await expect.poll(() => table(notebooks)).toBe(PRICES);
+
+  await line.bar.getByRole('button', { name: 'Undo' }).click();
+  await expect(written).toBeVisible();
+  await expectSpoilt(notebook, notebooks);
+  expect(lab.errors).toEqual([]);
+});
+
+test('one cell is restored from the list of what it was', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await spoil(lab, agent);
+
+  await notebook.cell(0).click();
+  await notebook
+    .cell(0)
+    .getByRole('button', { name: 'Choose from what this cell was before' })
+    .click();
+  const versions = line.dialog.getByRole('radio');
+  await expect(versions).toHaveCount(2);
+  await expect(line.dialog).toContainText('rows = [3, 4, 5]');
+  await lab.picture('cell-versions');
+  await line.accept('Restore');
+  await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
+  // Nothing else went back.
+  expect(await table(notebooks)).toBe('price\n');
+  expect(await valueOf(notebook, 'rows')).toBe('[]');
+  await notebook.save();
+
+  await notebook.edit(0);
+  await lab.page.keyboard.press('Control+z');
+  await expect(notebook.lines(0)).toHaveText(['rows = None']);
+  expect(lab.errors).toEqual([]);
+});
+
+test('what the person left unsaved stays, nothing is asked when they save, and Ctrl+Z takes the restore back', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await spoil(lab, agent);
+  await notebook.edit(1);
+  await lab.page.keyboard.type(' # mine');
+  expect(await notebook.isDirty()).toBe(true);
+
+  await line
+    .action(await line.checkpoint('Before the agent ran cells'), 'Restore')
+    .click();
+  await line.dialog.getByRole('checkbox', { name: 'Conversation' }).uncheck();
+  await expect(line.dialog).toContainText('because you changed it since');
+  await lab.picture('restore-dirty');
+  await line.accept('Go back');
+  await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
+  await expect(notebook.lines(1)).toHaveText([
+    'mean = sum(rows) / len(rows)',
+    'print(mean) # mine'
+  ]);
+  await notebook.save();
+  // While Jupyter writes a file, nobody can read it.
+  await expect(async () =>
+    expect(await notebooks.cell(path, 'mean')).toMatchObject({
+      source: 'mean = sum(rows) / len(rows)\nprint(mean) # mine'
+    })
+  ).toPass();
+
+  await notebook.edit(0);
+  await lab.page.keyboard.press('Control+z');
+  await expect(notebook.lines(0)).toHaveText(['rows = None']);
+  await expect(notebook.lines(1).last()).toHaveText('print(mean) # mine');
+  await notebook.save();
+  expect(lab.errors).toEqual([]);
+});
+
+test('a checkpoint is saved, compared and gone back to without a mouse', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const { keyboard } = lab.page;
+  const notebook = await begin(lab, notebooks);
+  await spoil(lab, agent);
+
+  // From the conversation to the view, at the checkpoint.
+  const feed = new Chat(lab).feed;
+  const focused = feed.locator('article:focus');
+  await lab.tabTo(feed, 'Shift+Tab');
+  await keyboard.press('Alt+ArrowUp');
+  await expect(async () => {
+    await keyboard.press('PageUp');
+    await expect(focused).toContainText('Before the agent ran cells', {
+      timeout: 300
+    });
+  }).toPass();
+  await lab.tabTo(
+    line.action(focused.or(feed), 'Show in the time line').first()
+  );
+  await keyboard.press('Enter');
+  const shown = line.opened;
+  await expect(shown).toContainText('Before the agent ran cells');
+
+  await lab.picture('time-line', ['light', 'dark', 'contrast']);
+
+  const listed = line.view.getByRole('combobox', { name: 'What is listed' });
+  await lab.tabTo(listed);
+  await keyboard.press('Home');
+  await expect(listed).toHaveValue('all');
+  await putText(notebooks, 'note.txt', 'Something new.');
+  await lab.tabTo(
+    line.view.getByRole('button', { name: 'Save a checkpoint', exact: true }),
+    'Shift+Tab'
+  );
+  await keyboard.press('Enter');
+  const saved = line.rows
+    .first()
+    .getByRole('button', { name: /^Saved by hand/ });
+  await expect(saved).toContainText('you are here');
+
+  await lab.tabTo(listed);
+  await keyboard.press('ArrowDown');
+  await expect(listed).toHaveValue('task');
+  await expect(saved).toHaveCount(0);
+  await lab.tabTo(line.rows.first().getByRole('button').first());
+  await keyboard.press('ArrowRight');
+  await expect(shown).toHaveCount(1);
+  await lab.tabTo(shown, 'Shift+Tab');
+  await keyboard.press('End');
+  await keyboard.press('ArrowRight');
+  await expect(shown).toContainText('Before the agent ran cells');
+  const comparison = line.view.getByRole('combobox', {
+    name: 'What it is compared with'
+  });
+  await lab.tabTo(comparison);
+  await keyboard.press('ArrowDown');
+  await expect(comparison).toHaveValue('now');
+  await expect(line.view).toContainText(TABLE);
+  await lab.picture('time-line-compared');
+
+  await lab.tabTo(line.view.getByRole('button', { name: 'Restore…' }));
+  await keyboard.press('Enter');
+  await expect(line.dialog).toContainText(`${TABLE} is as it was then`);
+  const conversation = line.dialog.getByRole('checkbox', {
+    name: 'Conversation'
+  });
+  await lab.tabTo(conversation);
+  await keyboard.press('Space');
+  await expect(conversation).not.toBeChecked();
+  const accept = line.dialog.getByRole('button', { name: 'Go back' });
+  await expect(accept).toBeEnabled();
+  await lab.tabTo(accept);
+  await keyboard.press('Enter');
+  await expect(line.dialog).toHaveCount(0);
+  await expect.poll(() => table(notebooks)).toBe(PRICES);
+  await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
+
+  const undo = line.view.getByRole('button', { name: 'Undo the restore' });
+  await lab.tabTo(undo, 'Shift+Tab');
+  await keyboard.press('Enter');
+  await expect.poll(() => table(notebooks)).toBe('price\n');
+  await lab.picture('time-line-undone');
+  expect(lab.errors).toEqual([]);
+});
+
+test('the menu of a conversation leads to its checkpoints', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  await begin(lab, notebooks);
+  await spoil(lab, agent);
+  await lab.panel
+    .getByRole('button', { name: 'What to do with this conversation' })
+    .click();
+  await lab.page.getByRole('menuitem', { name: 'Checkpoints' }).click();
+  await expect(
+    line.view.getByRole('combobox', { name: 'What is listed' })
+  ).toHaveValue('task');
+  await expect(line.rows.first()).toBeVisible();
+  await lab.picture('time-line-of-conversation');
+  expect(lab.errors).toEqual([]);
+});
+
+/**
+ * A notebook that has run, a table beside it, and the panel.
+ */
+async function begin(
+  lab: TimeLine['lab'],
+  notebooks: Notebooks
+): Promise<OpenNotebook> {
+  await notebooks.write(path, [
+    { id: 'load', source: 'rows = [3, 4, 5]' },
+    { id: 'mean', source: 'mean = sum(rows) / len(rows)\nprint(mean)' },
+    { id: 'clear', source: 'rows.clear()' }
+  ]);
+  await putText(notebooks, TABLE, PRICES);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await notebook.edit(0);
+  await lab.page.keyboard.press('Shift+Enter');
+  await lab.page.keyboard.press('Shift+Enter');
+  await expect(notebook.outputs(1)).toHaveText('4.0');
+  await notebook.save();
+  await lab.openPanel();
+  return notebook;
+}
+
+/**
+ * The agent empties a variable, a cell and a table.
+ */
+async function spoil(lab: TimeLine['lab'], agent: AgentAtWork): Promise<void> {
+  const chat = new Chat(lab);
+  await chat.say('Tidy up.');
+  await agent.read(path);
+  await agent.run(path, 'clear');
+  await agent.edit(path, {
+    op: 'replace',
+    cell: 'load',
+    source: 'rows = None'
+  });
+  await agent.call('write_to_file', { path: TABLE, content: 'price\n' });
+  await chat.finish(agent.model);
+}
+
+async function expectSpoilt(
+  notebook: OpenNotebook,
+  notebooks: Notebooks
+): Promise<void> {
+  await expect(notebook.lines(0)).toHaveText(['rows = None']);
+  await expect.poll(() => table(notebooks)).toBe('price\n');
+  await expect.poll(() => valueOf(notebook, 'rows')).toBe('[]');
+}
+
+async function expectWhole(
+  notebook: OpenNotebook,
+  notebooks: Notebooks
+): Promise<void> {
+  await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
+  await expect.poll(() => table(notebooks)).toBe(PRICES);
+  await expect.poll(() => valueOf(notebook, 'rows')).toBe('[3, 4, 5]');
+  await notebook.expectSaved();
+  await expect(async () =>
+    expect(await notebooks.cell(path, 'load')).toMatchObject({
+      source: 'rows = [3, 4, 5]'
+    })
+  ).toPass();
+}
+
+async function putText(
+  { api }: Notebooks,
+  path: string,
+  content: string
+): Promise<void> {
+  await api.jupyter('PUT', `contents/${path}`, {
+    type: 'file',
+    format: 'text',
+    content
+  });
+}
+
+async function table({ api }: Notebooks): Promise<string> {
+  const { content } = await api.jupyter<{ content: string }>(
+    'GET',
+    `contents/${TABLE}?type=file&format=text`
+  );
+  return content;
+}
