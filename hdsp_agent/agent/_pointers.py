@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 async def write_pointers(notebooks: Notebooks, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
-    """Let each notebook whose cells ran before this moment point to it."""
+    """Let each notebook whose cells ran before this moment point to it, unless it is open."""
     try:
         ran = await _ran(workspace, record)
         pointers = await workspace.line.pointers(record, cells=ran) if ran else {}
@@ -27,7 +27,9 @@ async def write_pointers(notebooks: Notebooks, workspace: OpenWorkspace, record:
         logger.warning("No notebook points to the moment %s: %s", record.id, error.message)
         return
     for path, operations in pointers.items():
-        await _point(notebooks, workspace, record, path, operations)
+        # In a tab it would be one save more, right when the person may save or type: Lab then asks which of the two to keep.
+        if not await notebooks.desk.is_watched(path):
+            await _point(notebooks, workspace, record, path, operations)
 
 
 async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:

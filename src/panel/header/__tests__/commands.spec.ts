@@ -160,7 +160,7 @@ describe('addHeaderCommands', () => {
       })
     );
     await going;
-    expect(told).toHaveBeenCalledWith('Not now.');
+    expect(told).toHaveBeenCalledWith('Not now.', { autoClose: false });
     told.mockRestore();
   });
 });
