@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -66,15 +67,16 @@ class WorkspaceHistory:
         Raises why it is not saved.
         """
         # What changes while another step is under way here is that step's, or nobody could take it back.
-        author: _Author = "agent" if folder in self._under_way else "person"
+        saved_first = _Before(self._working(folder))
         if not step.begun:
             step.begun = True
             self._under_way.setdefault(folder, []).append(step)
         seconds = self._settings().checkpoint_timeout
-        saving = self._held.begin(self._before(folder, step, author))
+        saving = self._held.begin(self._before(folder, step, saved_first))
         await asyncio.wait({saving}, timeout=seconds)
         if not saving.done():
-            raise Unavailable(f"Saving takes longer than {seconds} seconds.")
+            saved_first.overtaken.set()
+            step.failure = Unavailable(f"Saving takes longer than {seconds} seconds.")
         if step.failure is not None:
             raise step.failure
         assert step.record is not None
@@ -82,11 +84,12 @@ class WorkspaceHistory:
 
     def after(self, folder: Path, step: SavedStep, *, acted: bool) -> None:
         """The step has ended: what it changed is the agent's. Nobody waits for it; what comes next in this folder does."""
+        working = self._working(folder)
         others = [each for each in self._under_way.pop(folder) if each is not step]
         if others:
             self._under_way[folder] = others
         if acted:
-            self._held.begin(self._after(folder, step))
+            self._held.begin(self._after(folder, step, working))
 
     @asynccontextmanager
     async def at(self, folder: Path) -> AsyncIterator[TimeLine]:
@@ -212,20 +215,23 @@ class WorkspaceHistory:
 
     # ---- inside
 
-    async def _before(self, folder: Path, step: SavedStep, author: _Author) -> None:
+    async def _before(self, folder: Path, step: SavedStep, saved_first: _Before) -> None:
         async with self._door(folder):
             try:
-                await step.save_before((await self._line(folder)).line, author)
+                await step.save_before((await self._line(folder)).line, saved_first)
             except HdspAgentError as error:
                 step.failure = error
             except Exception as error:
                 logger.exception("Workspace %s could not be saved", folder)
                 step.failure = StorageUnavailable(f"{type(error).__name__}: {error}")
 
-    async def _after(self, folder: Path, step: SavedStep) -> None:
+    async def _after(self, folder: Path, step: SavedStep, working: Sequence[TaskId]) -> None:
         async with self._door(folder):
             try:
-                record = await step.save_after((await self._line(folder)).line)
+                # Those that were begun since wait for this, unless they lost patience.
+                since = [each.task_id for each in self._under_way.get(folder, ()) if each.acts]
+                under_way = list(dict.fromkeys((*working, *since)))
+                record = await step.save_after((await self._line(folder)).line, under_way)
             except HdspAgentError as error:
                 # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
                 logger.warning("In %s, what the agent changed could not be saved: %s", folder, error.message)
@@ -253,7 +259,13 @@ class WorkspaceHistory:
         steps = self._under_way.get(folder, ())
         if steps:
             notebooks = list(dict.fromkeys(path for step in steps for path in step.notebooks))
-            await (await self._line(folder)).line.save("meanwhile", changes_by="agent", notebooks=notebooks)
+            await (await self._line(folder)).line.save(
+                "meanwhile", changes_by="agent", notebooks=notebooks, under_way=self._working(folder)
+            )
+
+    def _working(self, folder: Path) -> Sequence[TaskId]:
+        """The tasks with a step under way."""
+        return list(dict.fromkeys(step.task_id for step in self._under_way.get(folder, ())))
 
     async def _line(self, folder: Path) -> OpenWorkspace:
         return await self.lines.at(folder, is_used=lambda other: other in self._under_way or other in self._doors)
@@ -284,6 +296,19 @@ class WorkspaceHistory:
         changes = (await opened.files.plan_restore(target)).changes if others else ()
         left = sorted(others.intersection(change.path for change in changes))
         return _WayBack(opened.line, target, left, self._notebooks)
+
+
+@dataclass(frozen=True)
+class _Before:
+    """A save before a step: which tasks were at work, and whether the step goes on without waiting for it any longer."""
+
+    working: Sequence[TaskId]
+    overtaken: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def author(self) -> _Author:
+        """Whose the changes since the last save are."""
+        return "agent" if self.working else "person"
 
 
 @dataclass(frozen=True)
@@ -339,9 +364,10 @@ class SavedStep:
     failure: HdspAgentError | None = None
     """Why the workspace is not saved as it was before."""
     ran_code: bool = False
+    acts: bool = False
+    """Whether it has begun to do what it was allowed."""
     _touching: set[str] = field(default_factory=set)
     _message_ts: int | None = None
-    _acts: bool = False
     _only_files: bool = True
 
     async def approved(self, action: ActionRequest, message_ts: int) -> CheckpointRecord | None:
@@ -356,31 +382,37 @@ class SavedStep:
         try:
             record = await self.history.before(self.folder, self)
         except HdspAgentError:
-            self._acts = True
+            self.acts = True
             raise
-        self._acts = True
+        self.acts = True
         return record
 
     def ended(self) -> None:
         """It did what it did, or failed in the middle of it."""
         if self.begun:
-            self.history.after(self.folder, self, acted=self._acts)
+            self.history.after(self.folder, self, acted=self.acts)
 
-    async def save_before(self, line: TimeLine, author: _Author) -> None:
-        """Save the workspace as it is before; what changed since the last time was this author's."""
+    async def save_before(self, line: TimeLine, saved_first: _Before) -> None:
+        """Save the workspace as it is before."""
+        late = saved_first.overtaken
         self.record = await line.save(
             f"before {self.tool}",
             task_id=self.task_id,
             message_ts=self._message_ts,
-            changes_by=author,
+            changes_by=saved_first.author,
             touching=sorted(self._touching),
             notebooks=self.notebooks,
             code="thorough" if self._keeps_variables else "none",
+            under_way=saved_first.working,
+            overtaken=lambda: f"while {self.tool}" if late.is_set() else None,
         )
+        if late.is_set() and self.record.message_ts is not None:
+            # It was kept in time; only its end took longer.
+            self.failure = None
         self.history.saved(self.task_id, self.record)
 
-    async def save_after(self, line: TimeLine) -> CheckpointRecord:
-        """Save it as the agent left it."""
+    async def save_after(self, line: TimeLine, under_way: Sequence[TaskId]) -> CheckpointRecord:
+        """Save it as the agent left it, and others who were under way."""
         # Without a save before, what the person had changed until then cannot be told from what the agent has.
         author: _Author = "agent" if self.failure is None else "person"
         record = await line.save(
@@ -391,6 +423,7 @@ class SavedStep:
             touching=sorted(self._touching),
             notebooks=self.notebooks,
             code="after" if self._keeps_variables else "none",
+            under_way=under_way,
         )
         self.history.saved(self.task_id, record)
         return record
@@ -419,9 +452,18 @@ async def _changed_by_others(store: Checkpoints, since: CheckpointRecord, task_i
     for record in await store.list():
         if record.id == since.id:
             break
-        # What was saved before a step, and named a message, is not what that step changed.
-        ended = record.author == "agent" and record.message_ts is None
-        if ended and record.task_id is not None and record.task_id not in task_ids:
+        if _made_by(record) - set(task_ids):
             found = await store.changes(record.id, with_content=False)
-            paths.update(file.path for file in found.files)
+            # What a step says it wrote is its own, whoever else was at work.
+            ours = {file.path for file in record.claims or ()} if record.task_id in task_ids else ()
+            paths.update(file.path for file in found.files if file.path not in ours)
     return paths
+
+
+def _made_by(record: CheckpointRecord) -> set[TaskId]:
+    """The tasks that may have made what changed up to this."""
+    if record.under_way:
+        return set(record.under_way)
+    # An older log names only who was saved for. What was saved before a step, and named a message, is not its work.
+    is_end = record.author == "agent" and record.message_ts is None and record.task_id is not None
+    return {record.task_id} if is_end and record.task_id is not None else set()

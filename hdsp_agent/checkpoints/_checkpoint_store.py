@@ -60,6 +60,10 @@ class CheckpointStore:
         self._prepared = False
         self._held = False
 
+    def another(self) -> CheckpointStore:
+        """The same store, for what takes long: neither waits for the other, as if they were of two processes."""
+        return CheckpointStore(self.folder, self._workspace, self._lock_seconds)
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Look at the store as it is now."""

@@ -61,11 +61,24 @@ class Anchor:
     message_ts: int | None = None
     ui_offset: int | None = None
     api_offset: int | None = None
+    under_way: tuple[TaskId, ...] = ()
+    """The tasks that may have made changes since the checkpoint before."""
     notebooks: tuple[KeptNotebook, ...] = ()
     variables: tuple[KeptVariables, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     always: bool = False
     """Whether it is a checkpoint of its own even if nothing changed."""
+    overtaken: Callable[[], str | None] = lambda: None
+    """Asked when everything is kept: a reason if what it was to come before has begun, so that nobody goes back to it."""
+
+    def as_kept(self, reason: str) -> tuple[str, Anchor]:
+        """The reason and the anchor, now that everything is kept."""
+        late = self.overtaken()
+        if late is None:
+            return reason, self
+        tasks = self.under_way if self.task_id is None else (*self.under_way, self.task_id)
+        under_way = tuple(dict.fromkeys(tasks))
+        return late, replace(self, message_ts=None, ui_offset=None, api_offset=None, under_way=under_way)
 
 
 @dataclass(frozen=True)
@@ -144,14 +157,18 @@ class FileCheckpoints:
             )  # fmt: skip
             return self._carry_out(begun, plan)
 
-    def end(self, begun: OperationRecord, parts: RestoredParts, anchor: Anchor) -> OperationRecord:
-        """All parts of a restore are done: record what the workspace is now."""
+    def end(
+        self, begun: OperationRecord, parts: RestoredParts, anchor: Anchor, notebooks: Collection[str] = ()
+    ) -> OperationRecord:
+        """All parts of a restore are done: record what the workspace is now. ``notebooks`` are the files of those whose
+        cells it changed."""
         with self.store.changing():
             log = self.store.log
             self._see_others()
             assert begun.target is not None
             more = self._paths_of(log.checkpoint(begun.target))
-            record, _ = self._record("after restore", "restore", anchor, more)
+            record, root = self._record("after restore", "restore", anchor, more)
+            record = record.model_copy(update={"claims": self._restored(begun, root, notebooks)})
             if log.operations[-1].seq != begun.seq:
                 # Somebody saved meanwhile, and this is what the workspace is after that.
                 log.append(
@@ -168,6 +185,15 @@ class FileCheckpoints:
         with self.store.changing():
             found = restore_to_undo(self.store.log.operations, operation)
             assert found.before is not None
+            if found.parts is not None and found.parts.beyond_files:
+                raise Conflict(
+                    "That restore was about more than files: notebooks, variables or the conversation. Take it back in "
+                    "JupyterLab, or restore files alone from a checkpoint.",
+                    operation=found.id,
+                )
+            selection = replace(
+                selection, leave=[*selection.leave, *(os.fsdecode(file.name()) for file in found.leave)]
+            )
             if selection.only is None and found.only is not None:
                 # What it did not touch it does not take back.
                 selection = replace(selection, only=[os.fsdecode(file.name()) for file in found.only])
@@ -351,10 +377,13 @@ class FileCheckpoints:
     ) -> CheckpointRecord:
         head = self.store.log.head
         self._see_others()
-        record, _ = self._record(reason, author, anchor, more, thorough=thorough)
-        if claims is not None:
+        record, root = self._record(reason, author, anchor, more, thorough=thorough)
+        if author == "restore":
+            half = self.store.log.interrupted
+            record = record.model_copy(update={"claims": self._restored(half, root, claims or ())})
+        elif claims is not None:
             record = record.model_copy(update={"claims": self._names(sorted(claims))})
-        if head is not None and record.commit == head.commit and _says_nothing_new(anchor, head):
+        if head is not None and record.commit == head.commit and not anchor.always and _says_nothing_new(record, head):
             return head
         self.store.log.append(
             OperationRecord(seq=self.store.log.next_seq(), id=record.id, ts=record.ts, kind="save", checkpoint=record)
@@ -389,6 +418,7 @@ class FileCheckpoints:
         try:
             snapshot = self.workspace.snapshot(writer, self.store.loader, more, again, thorough=thorough)
             root = snapshot.root
+            reason, anchor = anchor.as_kept(reason)
             same = head is not None and (head.tree, head.side) == (root.tree.hex(), root.side.hex())
             parent = head.parent_commit if head is not None and same else head.commit if head is not None else None
             if head is not None and same:
@@ -409,11 +439,24 @@ class FileCheckpoints:
         record = CheckpointRecord(
             id=secrets.token_hex(8), parent=head.id if head else None, ts=now, reason=reason, commit=commit,
             parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
-            scope_reason=snapshot.scope_reason, task_id=anchor.task_id, message_ts=anchor.message_ts,
+            scope_reason=snapshot.scope_reason, task_id=anchor.task_id, under_way=anchor.under_way,
+            message_ts=anchor.message_ts,
             ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
         )  # fmt: skip
         return record, root
+
+    def _restored(self, done: OperationRecord | None, now: Folder, notebooks: Collection[str]) -> tuple[NamedFile, ...]:
+        """The files that are as a restore made them; what else changed meanwhile is somebody's work."""
+        names = {named(from_text(path, self.workspace.path)) for path in notebooks}
+        if done is not None and done.before is not None and done.target is not None:
+            log, loader = self.store.log, self.store.loader
+            before, target = log.checkpoint(done.before), log.checkpoint(done.target)
+            wanted = self.store.node(target)
+            others = {change.path for change in file_changes(now, wanted, loader)}
+            aims = (change.path for change in file_changes(self.store.node(before), wanted, loader))
+            names.update(named(path) for path in aims if path not in others)
+        return tuple(NamedFile(path=text, raw=raw) for text, raw in sorted(names, key=lambda name: name[0]))
 
     def _known(self) -> Folder:
         assert self.workspace.known is not None
@@ -465,17 +508,15 @@ class FileCheckpoints:
             )
 
 
-def _says_nothing_new(anchor: Anchor, head: CheckpointRecord) -> bool:
-    """Whether the anchor needs no record of its own: it names no place in a conversation, or the one that is known, and
+def _says_nothing_new(record: CheckpointRecord, head: CheckpointRecord) -> bool:
+    """Whether it is not worth a line of its own: it names no place in a conversation, or the one that is known, and
     nothing that is not kept already."""
-    if anchor.always:
-        return False
-    places = (anchor.message_ts, anchor.ui_offset, anchor.api_offset)
+    places = (record.message_ts, record.ui_offset, record.api_offset)
     if places not in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset)):
         return False
     variables = {(one.path, one.state) for one in head.variables}
-    return set(anchor.notebooks) <= set(head.notebooks) and {
-        (one.path, one.state) for one in anchor.variables
+    return set(record.notebooks) <= set(head.notebooks) and {
+        (one.path, one.state) for one in record.variables
     } <= variables  # fmt: skip
 
 

@@ -18,7 +18,7 @@ __all__ = ["CellDiff", "NotebookDiff", "notebook_diff"]
 _ALIKE: Final = 0.5
 """Cells without ids whose sources are at least so similar are taken for one that was edited."""
 _LONGEST_COMPARED: Final = 20_000
-_NOT_COMPARED: Final = frozenset(("id", "source", "outputs", "execution_count", "metadata", "cell_type"))
+_NOT_COMPARED: Final = frozenset(("id", "source", "outputs", "execution_count", "metadata", "cell_type", "seal"))
 
 
 class CellDiff(WireModel):
@@ -82,7 +82,7 @@ def _parse(data: bytes) -> tuple[list[_Cell], JsonValue] | None:
         source = cell.get("source", "")
         text = "".join(map(str, source)) if isinstance(source, list) else str(source)
         name = cell.get("id")
-        rest = {key: value for key, value in cell.items() if key not in _NOT_COMPARED}
+        rest = {key: value for key, value in cell.items() if key not in _NOT_COMPARED and value not in (None, {})}
         cells.append(
             _Cell(
                 index, name if isinstance(name, str) else None, str(cell.get("cell_type", "")), text,

@@ -112,6 +112,11 @@ class RestoredParts(_Line):
     variables: tuple[RestoredVariables, ...] = ()
     conversation: RestoredConversation | None = None
 
+    @property
+    def beyond_files(self) -> bool:
+        """Whether it was, or was to be, about more than files: only a server can take that back."""
+        return bool(self.notebooks or self.variables or "conversation" in self.selected)
+
 
 class CheckpointRecord(_Line):
     """One state of the workspace."""
@@ -135,6 +140,8 @@ class CheckpointRecord(_Line):
     scope_reason: str | None = None
     """Why only touched files are kept: ``files``, ``seconds``, ``home``, ``network``, ``setting``."""
     task_id: TaskId | None = None
+    under_way: tuple[TaskId, ...] = ()
+    """The tasks that may have made changes since the checkpoint before."""
     message_ts: int | None = None
     ui_offset: int | None = None
     api_offset: int | None = None

@@ -168,7 +168,7 @@ class Checkpoints:
     async def undo(
         self, operation: CheckpointId | None = None, *, leave: Sequence[str] = (), overwrite_conflicts: bool = False
     ) -> OperationRecord:
-        """Take a restore back, by default the newest one in force. An undo can be undone by its own id."""
+        """Take a restore of files back, by default the newest one in force. An undo can be undone by its own id."""
         selection = Selection(leave=leave, overwrite_all=overwrite_conflicts)
         return await self._run(lambda files: files.undo(operation, selection))
 
@@ -184,9 +184,12 @@ class Checkpoints:
         kind: Literal["restore", "undo"] = "undo" if undo_of is not None else "restore"
         return await self._run(lambda files: files.restore(checkpoint, selection, kind, undo_of, parts))
 
-    async def end(self, begun: OperationRecord, parts: RestoredParts, kept: Anchor) -> OperationRecord:
-        """All parts are restored; what the workspace is now is its result."""
-        return await self._run(lambda files: files.end(begun, parts, kept))
+    async def end(
+        self, begun: OperationRecord, parts: RestoredParts, kept: Anchor, notebooks: Sequence[str] = ()
+    ) -> OperationRecord:
+        """All parts are restored; what the workspace is now is its result. ``notebooks`` are the files of those whose cells
+        were: what else is not as in the checkpoint somebody changed meanwhile."""
+        return await self._run(lambda files: files.end(begun, parts, kept, notebooks))
 
     async def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""

@@ -78,11 +78,12 @@ class CheckpointViews:
             return self._store.repository.packs.read(entry.oid)
 
     def export(self, checkpoint: str, target: Path, kind: Literal["zip", "git"]) -> None:
-        """Write a checkpoint to a place where nothing is yet."""
-        with self._store.reading():
-            record = self._store.log.checkpoint(checkpoint)
+        """Write a checkpoint to a place where nothing is yet. Others go on meanwhile, however long it takes."""
+        store = self._store.another()
+        with store.reading():
+            record = store.log.checkpoint(checkpoint)
             write = export_zip if kind == "zip" else export_repository
-            write(self._store, record, target)
+            write(store, record, target)
 
     def _diff(
         self, before: CheckpointRecord | None, after: CheckpointRecord, only: Sequence[str] | None, with_content: bool

@@ -40,6 +40,7 @@ __all__ = [
     "ReloadNotebookMessage",
     "ReplaceSource",
     "RunState",
+    "SetAttachments",
     "SetCellMetadata",
     "SetNotebookMetadata",
     "SetOutputs",
@@ -74,6 +75,8 @@ class InsertCell(Message):
     outputs: list[JsonObject] | None = None
     """Of a deleted code cell that comes back."""
     execution_count: Count | None = None
+    attachments: JsonObject | None = None
+    """Of a deleted Markdown or raw cell that comes back: files by name, each by type."""
 
 
 class ReplaceSource(Message):
@@ -134,6 +137,14 @@ class ClearOutputs(Message):
     cell_id: CellId
 
 
+class SetAttachments(Message):
+    """These are a Markdown or raw cell's files now, by name."""
+
+    op: Literal["setAttachments"] = "setAttachments"
+    cell_id: CellId
+    attachments: JsonObject
+
+
 class SetCellMetadata(Message):
     """One key of a cell's metadata; without ``value`` it is taken away."""
 
@@ -160,6 +171,7 @@ NotebookOperation = Annotated[
     | SetOutputs
     | AppendOutput
     | ClearOutputs
+    | SetAttachments
     | SetCellMetadata
     | SetNotebookMetadata,
     Field(discriminator="op"),

@@ -18,11 +18,12 @@ from ..messages import (
     MoveCell,
     NotebookOperation,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
 )
-from ._cell_changes import new_cell, with_metadata, with_output, with_outputs, with_source, with_type
+from ._cell_changes import new_cell, with_attachments, with_metadata, with_output, with_outputs, with_source, with_type
 from ._cells import cell_ids, cell_source, cells_of, splits_text, type_of
 from ._document import Operation, Snapshot
 from ._expectations import Rehearsal, RehearsedCell
@@ -137,7 +138,13 @@ class _Work:
     def _changed(
         self,
         cell: JsonObject,
-        operation: ReplaceSource | ChangeCellType | SetOutputs | AppendOutput | ClearOutputs | SetCellMetadata,
+        operation: ReplaceSource
+        | ChangeCellType
+        | SetOutputs
+        | AppendOutput
+        | ClearOutputs
+        | SetAttachments
+        | SetCellMetadata,
     ) -> JsonObject:
         match operation:
             case ReplaceSource():
@@ -152,6 +159,8 @@ class _Work:
                 return with_output(cell, operation.output, split=self._split)
             case ClearOutputs():
                 return with_outputs(cell, [], None, split=self._split)
+            case SetAttachments():
+                return with_attachments(cell, operation.attachments)
             case SetCellMetadata():
                 return with_metadata(cell, operation.key, operation.value)
             case _:

@@ -10,7 +10,7 @@ from ..messages import InsertCell, JsonObject
 from ._cells import outputs_of, split_output, text_in_style
 from ._document import CellType
 
-__all__ = ["new_cell", "with_metadata", "with_output", "with_outputs", "with_source", "with_type"]
+__all__ = ["new_cell", "with_attachments", "with_metadata", "with_output", "with_outputs", "with_source", "with_type"]
 
 _ONLY_CODE: Final = ("execution_count", "outputs")
 _NOT_CODE: Final = "attachments"
@@ -26,7 +26,7 @@ def new_cell(operation: InsertCell, *, split: bool) -> JsonObject:
     if operation.cell_type == "code":
         cell["execution_count"] = operation.execution_count
         cell["outputs"] = [split_output(output, split=split) for output in operation.outputs or []]
-    return cell
+    return with_attachments(cell, operation.attachments or {})
 
 
 def with_source(cell: JsonObject, source: str) -> JsonObject:
@@ -53,6 +53,12 @@ def with_outputs(cell: JsonObject, outputs: list[JsonObject], count: int | None,
 def with_output(cell: JsonObject, output: JsonObject, *, split: bool) -> JsonObject:
     """The code cell with one output more."""
     return {**cell, "outputs": [*outputs_of(cell), split_output(output, split=split)]}
+
+
+def with_attachments(cell: JsonObject, attachments: JsonObject) -> JsonObject:
+    """The cell with exactly these files."""
+    others = {key: value for key, value in cell.items() if key != _NOT_CODE}
+    return {**others, _NOT_CODE: attachments} if attachments else others
 
 
 def with_metadata(owner: JsonObject, key: str, value: JsonValue) -> JsonObject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
@@ -273,6 +273,7 @@ class _DeskDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
         async with await self._desk.lock(self.path):
             doubtful: Sequence[NotebookOperation] = ()
@@ -285,7 +286,9 @@ class _DeskDocument:
                         if done is not None:
                             return done
                     # As they were asked for: an edit that was found once is not looked for in another text.
-                    applied = await chosen.apply(doubtful or operations, save=save, task_id=task_id, review=review)
+                    applied = await chosen.apply(
+                        doubtful or operations, save=save, task_id=task_id, review=review, seals=seals
+                    )
                 except TabGone as gone:
                     doubtful = gone.asked or doubtful
                     continue

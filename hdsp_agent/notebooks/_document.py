@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -62,6 +62,10 @@ class Cell:
     outputs: tuple[JsonObject, ...] = ()
     """As nbformat has them, in the detail that was asked for."""
     metadata: JsonObject = field(default_factory=dict)
+    attachments: JsonObject = field(default_factory=dict)
+    """Files in a Markdown or raw cell, by name; told with full outputs."""
+    seal: str | None = None
+    """Told with full outputs that the person trusts: shows later that they were trusted."""
     has_outputs: bool = False
     output_summary: OutputSummary = OutputSummary()
 
@@ -159,8 +163,12 @@ class NotebookDocument(Protocol):
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
-        """Do all of them and, if asked, save; or raise and do none. ``CellConflict``: cells are not as expected."""
+        """Do all of them and, if asked, save; or raise and do none. ``CellConflict``: cells are not as expected.
+
+        In a file, outputs with one of these ``seals`` are trusted, as they were when the seal was made.
+        """
 
 
 class CellDisplay(Protocol):

@@ -22,6 +22,7 @@ from ..messages import (
     MoveCell,
     NotebookOperation,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -96,6 +97,9 @@ class Rehearsal:
             case SetOutputs() | AppendOutput() | ClearOutputs():
                 self._require_code(operation.cell_id, cell.cell_type)
                 return operation
+            case SetAttachments():
+                self._refuse_code(operation.cell_id, cell.cell_type)
+                return operation
             case SetCellMetadata():
                 self._refuse_trust(operation)
                 return operation
@@ -110,6 +114,8 @@ class Rehearsal:
             return None
         if operation.outputs or operation.execution_count is not None:
             self._require_code(operation.cell_id, operation.cell_type)
+        if operation.attachments:
+            self._refuse_code(operation.cell_id, operation.cell_type)
         self.cells[operation.cell_id] = RehearsedCell(operation.cell_type, operation.source)
         if operation.metadata and _TRUST_KEY in operation.metadata:
             rest = {key: value for key, value in operation.metadata.items() if key != _TRUST_KEY}
@@ -180,6 +186,10 @@ class Rehearsal:
     def _require_code(self, cell_id: CellId, cell_type: CellType) -> None:
         if cell_type != "code":
             raise InvalidInput(f"Cell {cell_id} is {cell_type}; only code cells have outputs.", cell=cell_id)
+
+    def _refuse_code(self, cell_id: CellId, cell_type: CellType) -> None:
+        if cell_type == "code":
+            raise InvalidInput(f"Cell {cell_id} is code; only other cells have attachments.", cell=cell_id)
 
     def _refuse_trust(self, operation: SetCellMetadata) -> None:
         if operation.key == _TRUST_KEY:

@@ -13,6 +13,7 @@ from ..messages import (
     InsertCell,
     MoveCell,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -74,6 +75,8 @@ def _left_behind(operation: Operation, cell: Cell, snapshot: Snapshot) -> bool:
             return list(cell.outputs) == operation.outputs and cell.execution_count == operation.execution_count
         case ClearOutputs():
             return not cell.has_outputs
+        case SetAttachments():
+            return cell.attachments == operation.attachments
         case SetCellMetadata():
             return cell.metadata.get(operation.key) == operation.value
         case AppendOutput():

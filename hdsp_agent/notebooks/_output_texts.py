@@ -17,7 +17,7 @@ from ..messages import JsonObject
 from ._cells import is_json_mime, joined
 from ._document import OutputSummary
 
-__all__ = ["TEXT_MIMES", "bounded_outputs", "full_output", "summary_of", "without_escapes"]
+__all__ = ["TEXT_MIMES", "bounded_outputs", "full_attachments", "full_output", "summary_of", "without_escapes"]
 
 TEXT_MIMES: Final = ("text/plain", "text/markdown", "text/latex", "application/json", "text/html")
 _MOST_CHARACTERS: Final = 8000
@@ -43,6 +43,16 @@ def full_output(output: JsonObject) -> JsonObject:
     if isinstance(data, dict):
         whole["data"] = {mime: _joined_unless_json(mime, value) for mime, value in data.items()}
     return whole
+
+
+def full_attachments(attachments: JsonObject) -> JsonObject:
+    """A cell's files by name, whose texts are strings."""
+    return {
+        name: {mime: _joined_unless_json(mime, value) for mime, value in bundle.items()}
+        if isinstance(bundle, dict)
+        else bundle
+        for name, bundle in attachments.items()
+    }
 
 
 def summary_of(outputs: Sequence[JsonObject]) -> OutputSummary:

@@ -26,6 +26,7 @@ from ..messages import (
     OutputChange,
     PutOutput,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -95,6 +96,8 @@ class SharedCells:
                 self._change_type(operation)
             case ReplaceSource():
                 set_text(cast(SharedText, self._shared[operation.cell_id]["source"]), operation.source)
+            case SetAttachments():
+                _set_attachments(self._shared[operation.cell_id], operation.attachments)
             case SetCellMetadata():
                 _set_metadata(self._shared[operation.cell_id], operation.key, operation.value)
             case SetOutputs() | AppendOutput() | ClearOutputs():
@@ -235,6 +238,13 @@ def _set_metadata(owner: SharedMap, key: str, value: JsonValue) -> None:
         shared[key] = value
     elif key in shared:
         del shared[key]
+
+
+def _set_attachments(cell: SharedMap, attachments: JsonObject) -> None:
+    if attachments:
+        cell["attachments"] = attachments
+    elif "attachments" in cell:
+        del cell["attachments"]
 
 
 def _without(metadata: dict[str, object], key: str) -> dict[str, object]:

@@ -13,7 +13,7 @@ from ._cells import cell_ids, cell_source, cells_of, outputs_of, type_of
 from ._document import Cell, NotebookSource, OutputSummary, Snapshot
 from ._format import version_of
 from ._hashes import source_hash
-from ._output_texts import bounded_outputs, full_output, summary_of
+from ._output_texts import bounded_outputs, full_attachments, full_output, summary_of
 
 __all__ = ["cells_between", "execution_order", "snapshot_of"]
 
@@ -76,6 +76,7 @@ def _cell(cell_id: CellId, cell: JsonObject, detail: OutputDetail) -> Cell:
         execution_count=count if isinstance(count, int) else None,
         outputs=_detailed(outputs, detail),
         metadata=_object(cell.get("metadata")),
+        attachments=full_attachments(_object(cell.get("attachments"))) if detail == "full" and not is_code else {},
         has_outputs=bool(outputs),
         output_summary=summary_of(outputs) if outputs else _NO_OUTPUTS,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from ..errors import Conflict, HdspAgentError, NotAllowed, Unavailable
@@ -68,6 +68,7 @@ class AttachedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
         """Do all of them in the tab, as one step that Ctrl+Z takes back."""
         plain = _plain(operations)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
@@ -24,6 +24,7 @@ from ._contents_port import ContentsManagerPort, Doing, asked, local_root
 from ._document import Applied, Operation, Snapshot
 from ._format import new_notebook
 from ._saved_form import as_read, require_valid, to_save
+from ._seals import sealed, sealed_places
 from ._snapshot import snapshot_of
 
 __all__ = ["ContentsDocument", "ContentsManagerPort", "ContentsNotebooks"]
@@ -102,9 +103,13 @@ class ContentsDocument:
     async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
         """The notebook as the file has it now."""
         content = await self._file.read()
+        secret = await self._secret() if outputs == "full" and await self._is_trusted(content) else None
 
         def seen() -> Snapshot:
-            return snapshot_of(content.notebook, path=self._path, revision=content.hash, source="disk", outputs=outputs)
+            snapshot = snapshot_of(
+                content.notebook, path=self._path, revision=content.hash, source="disk", outputs=outputs
+            )
+            return sealed(snapshot, secret) if secret is not None else snapshot
 
         return await asyncio.to_thread(seen) if content.is_large else seen()
 
@@ -115,11 +120,12 @@ class ContentsDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
         """Do all of them and save. A cancelled caller leaves when the file is whole again."""
         async with self._lock():
             for _ in range(_MOST_TRIES):
-                applied = await self._try(operations)
+                applied = await self._try(operations, seals)
                 if applied is not None:
                     return applied
         raise Conflict(
@@ -127,7 +133,7 @@ class ContentsDocument:
             path=self._path,
         )
 
-    async def _try(self, operations: Sequence[Operation]) -> Applied | None:
+    async def _try(self, operations: Sequence[Operation], seals: Collection[str]) -> Applied | None:
         content = await self._file.read()
         if not content.writable:
             raise NotAllowed(
@@ -138,13 +144,22 @@ class ContentsDocument:
         found: str | None = content.hash
         if change.notebook != content.notebook:
             trusted = await self._is_trusted(content)
-            node = await asyncio.to_thread(to_save, content.notebook, change, trusted=trusted, path=self._path)
+            secret = await self._secret() if seals else None
+            shown = await asyncio.to_thread(sealed_places, change.notebook, seals, secret) if secret else frozenset()
+            node = await asyncio.to_thread(
+                to_save, content.notebook, change, trusted=trusted, sealed=shown, path=self._path
+            )
             found = await self._file.swap(node, content)
         if found is None:
             return None
         return Applied(
             snapshot_revision=found, saved=True, changed=change.changed, content_hash=found, renamed=change.renamed
         )
+
+    async def _secret(self) -> bytes | None:
+        """What the person's notary signs with."""
+        notary = self._notary
+        return await asyncio.to_thread(lambda: notary.secret or None) if notary is not None else None
 
     async def _is_trusted(self, content: FileContent) -> bool:
         """Whether the person's notary knows the notebook as it is."""

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
@@ -122,6 +122,7 @@ class SharedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
         """Do all of them in one transaction."""
         for _ in range(_MOST_TRIES):

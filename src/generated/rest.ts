@@ -677,9 +677,16 @@ export interface PlaceView {
 export interface PlannedVariable {
   name: string;
   type: string;
-  /** `keep`: it is right already. `keep_live`: it has no bytes, but it is still the same object; what was done with it since is not undone. `lost`: it has no bytes and is gone; cells have to run again for it. */
+  /** `keep`: it is right already. `keep_live`: it has no bytes, but it is still the same object; what was done with it since is not undone. `keep_unsaved`: it is another now, which has no bytes, so that an undo could not bring it back. `lost`: it has no bytes and is gone; cells have to run again for it. */
   action:
-    'keep' | 'load' | 'import' | 'remove' | 'keep_live' | 'lost' | 'leave';
+    | 'keep'
+    | 'load'
+    | 'import'
+    | 'remove'
+    | 'keep_live'
+    | 'keep_unsaved'
+    | 'lost'
+    | 'leave';
   bytes: number;
   why?: string;
   /** When it was saved it was not looked at, because no cell had named it. */

@@ -569,6 +569,7 @@ export interface ApplyNotebookOperationsMessage {
     | SetOutputs
     | AppendOutput
     | ClearOutputs
+    | SetAttachments
     | SetCellMetadata
     | SetNotebookMetadata
   >;
@@ -1992,6 +1993,7 @@ export interface InsertCell {
   metadata?: Record<string, JsonValue>;
   outputs?: Array<Record<string, JsonValue>>;
   executionCount?: number;
+  attachments?: Record<string, JsonValue>;
 }
 
 /** Put `text` into the input. */
@@ -3316,6 +3318,13 @@ export interface ServerPing {
 export interface ServerPong {
   op: 'pong';
   commId: string;
+}
+
+/** These are a Markdown or raw cell's files now, by name. */
+export interface SetAttachments {
+  op: 'setAttachments';
+  cellId: string;
+  attachments: Record<string, JsonValue>;
 }
 
 /** One key of a cell's metadata; without `value` it is taken away. */

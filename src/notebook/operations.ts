@@ -1,4 +1,8 @@
-import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
+import type {
+  ISharedAttachmentsCell,
+  ISharedNotebook,
+  SharedCell
+} from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -275,6 +279,9 @@ namespace Private {
       case 'changeCellType':
         changeType(cells, operation.cellId, operation.cellType);
         break;
+      case 'setAttachments':
+        setAttachments(cells.get(operation.cellId), operation.attachments);
+        break;
       case 'setCellMetadata': {
         const cell = cells.get(operation.cellId);
         if (isAbsent(operation.value)) {
@@ -305,10 +312,14 @@ namespace Private {
   }
 
   function newCell(operation: InsertCell): SharedCell.Cell {
-    const { cellId, cellType, source, metadata } = operation;
+    const { cellId, cellType, source, metadata, attachments } = operation;
     const base = { id: cellId, cell_type: cellType, source };
     if (cellType !== 'code') {
-      return { ...base, metadata: metadata ?? {} };
+      return {
+        ...base,
+        metadata: metadata ?? {},
+        ...(attachments ? { attachments: attachments as Attachments } : {})
+      };
     }
     return {
       ...base,
@@ -316,6 +327,21 @@ namespace Private {
       outputs: outputsOf(operation.outputs ?? []),
       execution_count: operation.executionCount ?? null
     };
+  }
+
+  type Attachments = nbformat.IAttachments;
+
+  function setAttachments(
+    cell: ISharedNotebook['cells'][number],
+    attachments: Record<string, JsonValue>
+  ): void {
+    if (cell.cell_type !== 'code') {
+      (cell as ISharedAttachmentsCell).setAttachments(
+        Object.keys(attachments).length > 0
+          ? (attachments as Attachments)
+          : undefined
+      );
+    }
   }
 
   function changeType(cells: CellList, cellId: string, cellType: string): void {

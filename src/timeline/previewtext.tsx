@@ -81,14 +81,19 @@ export function canRunAgain({ variables }: RestorePreview): boolean {
 }
 
 /**
- * How much stays because the person changed it since.
+ * How much stays because the person changed it since, or because nothing could
+ * bring it back.
  */
-export function keptCount({ files, notebooks }: RestorePreview): number {
-  return notebooks.reduce(
-    (sum, { cells }) =>
-      sum + cells.filter(({ action }) => action === 'keep').length,
-    files?.kept.length ?? 0
-  );
+export function keptCount({
+  files,
+  notebooks,
+  variables
+}: RestorePreview): number {
+  const kept = [
+    ...notebooks.flatMap(({ cells }) => cells),
+    ...variables.flatMap(kernel => kernel.variables)
+  ].filter(({ action }) => action === 'keep' || action === 'keep_unsaved');
+  return kept.length + (files?.kept.length ?? 0);
 }
 
 function NotebookText({
@@ -175,6 +180,7 @@ function VariablesText({
   const loaded = of('load', 'import');
   const removed = of('remove');
   const live = of('keep_live');
+  const unsaved = variables.filter(({ action }) => action === 'keep_unsaved');
   const lost = variables.filter(({ action }) => action === 'lost');
   const heading = trans.__('Variables of %1', plainName(path));
   return (
@@ -216,6 +222,12 @@ function VariablesText({
               )}
             </li>
           )}
+          {unsaved.map(({ name, type, why }) => (
+            <li key={name}>
+              <code>{name}</code>:{' '}
+              {trans.__('It stays as it is: %1', why ?? type)}
+            </li>
+          ))}
           {lost.map(({ name, type, why }) => (
             <li key={name}>
               {why

@@ -367,9 +367,12 @@ export function partsOf(moment: MomentView): readonly Part[] {
  * Whether there is something to lose, or to choose.
  */
 function isGrave(preview: RestorePreview): boolean {
-  const { conversation } = preview;
+  const { conversation, variables } = preview;
   return (
     keptCount(preview) > 0 ||
+    variables.some(kernel =>
+      kernel.variables.some(({ action }) => action === 'lost')
+    ) ||
     (conversation !== undefined &&
       (conversation.goneOn ||
         conversation.stopsTask ||

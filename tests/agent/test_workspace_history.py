@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 from hdsp_agent.agent._effects import Acts
 from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
-from hdsp_agent.checkpoints import Checkpoints, Limits
+from hdsp_agent.checkpoints import CheckpointRecord, Checkpoints, Limits
+from hdsp_agent.checkpoints._engine import Anchor, FileCheckpoints
+from hdsp_agent.checkpoints._records import Author
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from hdsp_agent.messages import ConversationChange, FilesPreview, TakeBack, TaskId, UndoOrRedo
@@ -141,6 +144,44 @@ async def test_going_back_with_one_conversation_keeps_what_another_one_did(tmp_p
     await history.close()
 
 
+@pytest.mark.parametrize("seen_by", ["a look", "the first one's next step", "its own next action"])
+async def test_what_another_conversation_is_just_doing_stays_whatever_saved_it(tmp_path: Path, seen_by: str) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    one = await step(history, folder, 1)
+    (folder / "note.txt").write_text("the first one's\n")
+    one.ended()
+    other = await step(history, folder, 1, OTHER)
+    (folder / "other.txt").write_text("the other one's\n")
+    if seen_by == "the first one's next step":
+        (await step(history, folder, 2)).ended()
+    elif seen_by == "its own next action":
+        await other.approved(WRITES, 2)
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "note.txt").read_text() == "before\n"
+    assert (folder / "other.txt").read_text() == "the other one's\n"
+    other.ended()
+    await history.go_back(folder, [OTHER], 1)
+    assert not (folder / "other.txt").exists()
+    await history.close()
+
+
+async def test_a_file_that_a_step_says_it_wrote_goes_back_though_another_conversation_was_at_work(
+    tmp_path: Path,
+) -> None:
+    folder, history = work_in(tmp_path), kept_at(tmp_path)
+    other = await step(history, folder, 1, OTHER)
+    one = SavedStep(history, folder, ONE, "write_to_file")
+    await one.approved(ActionRequest(frozenset({"write"}), "write_to_file", path="note.txt"), 2)
+    (folder / "note.txt").write_text("the first one's\n")
+    (folder / "other.txt").write_text("the other one's\n")
+    one.ended()
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "note.txt").read_text() == "before\n"
+    assert (folder / "other.txt").read_text() == "the other one's\n"
+    other.ended()
+    await history.close()
+
+
 async def test_what_a_tool_did_right_before_the_next_one_is_the_agents(tmp_path: Path) -> None:
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     for ts in range(1, 9):
@@ -169,6 +210,52 @@ async def test_a_slow_save_is_told_and_neither_holds_up_the_agent_nor_the_end_of
     begun.ended()
     with within(5):
         await history.close()
+
+
+@pytest.mark.parametrize("in_time", [False, True])
+async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_made_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_time: bool
+) -> None:
+    folder = work_in(tmp_path)
+    history = kept_at(tmp_path, GlobalSettings.model_construct(checkpoint_timeout=2))
+    (await step(history, folder, 1)).ended()
+    await history.preview(folder, [ONE], 1, Acts())
+    whole, may_end, saved = FileCheckpoints.save, threading.Event(), threading.Event()
+
+    def slow(
+        files: FileCheckpoints, reason: str, author: Author, anchor: Anchor, claims: Collection[str] | None = None
+    ) -> CheckpointRecord:
+        if not in_time:
+            may_end.wait(30)
+        record = whole(files, reason, author, anchor, claims)
+        saved.set()
+        may_end.wait(30)
+        return record
+
+    (folder / "mine.txt").write_text("mine\n")
+    begun = SavedStep(history, folder, ONE, "execute_command")
+    with monkeypatch.context() as patch:
+        patch.setattr(FileCheckpoints, "save", slow)
+        with pytest.raises(Unavailable, match="longer"):
+            await begun.approved(WRITES, 2)
+        (folder / "note.txt").write_text("half done\n")
+        may_end.set()
+        assert await asyncio.to_thread(saved.wait, 30)
+    (folder / "note.txt").write_text("done\n")
+    begun.ended()
+    preview = await history.preview(folder, [ONE], 2, Acts())
+    line = await history.to_look_at(folder)
+    told = {record.reason: (record.message_ts, record.author) for record in reversed(await line.list(task_id=ONE))}
+    if in_time:
+        assert told["before execute_command"] == (2, "person") and preview is not None
+        await history.go_back(folder, [ONE], 2)
+        assert (folder / "note.txt").read_text() == "before\n"
+    else:
+        assert told["while execute_command"] == (None, "person") and preview is None
+        assert told["before execute_command"] == (1, "person")
+    await history.go_back(folder, [ONE], 1)
+    assert (folder / "mine.txt").read_text() == "mine\n"
+    await history.close()
 
 
 async def test_a_step_that_was_stopped_while_it_was_saved_claims_nothing(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import subprocess
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import CheckpointRecord, Checkpoints, _views
+from hdsp_agent.checkpoints._checkpoint_store import CheckpointStore
 from hdsp_agent.errors import Conflict
 
 from .scenes import git, picture, write
@@ -42,6 +45,32 @@ async def test_a_zip_has_the_files_as_they_were(checkpoints: Checkpoints, worksp
     with pytest.raises(Conflict, match="there already"):
         await checkpoints.export(first.id, target)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out.zip", "workspace"]
+
+
+async def test_nobody_waits_for_an_export(
+    checkpoints: Checkpoints, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, {"a.txt": "one"})
+    first = await checkpoints.save("first")
+    going_on, begun, real = threading.Event(), asyncio.Event(), _views.export_zip
+    loop = asyncio.get_running_loop()
+
+    def slow(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        assert going_on.wait(30)
+        real(store, record, target)
+
+    monkeypatch.setattr(_views, "export_zip", slow)
+    export = asyncio.create_task(checkpoints.export(first.id, tmp_path / "out.zip"))
+    try:
+        await begun.wait()
+        write(workspace, {"a.txt": "two"})
+        await asyncio.wait_for(checkpoints.save("second"), 10)
+    finally:
+        going_on.set()
+        await export
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        assert archive.read("a.txt") == b"one"
 
 
 async def test_a_repository_can_be_cloned_with_its_history(

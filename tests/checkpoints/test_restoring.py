@@ -247,6 +247,18 @@ async def test_undo_goes_back_step_by_step(checkpoints: Checkpoints, workspace: 
         await checkpoints.restore("feed" * 4)
 
 
+async def test_an_undo_leaves_alone_what_the_restore_left_alone(checkpoints: Checkpoints, workspace: Path) -> None:
+    write(workspace, {"a": "1", "b": "1"})
+    first = await checkpoints.save("first")
+    write(workspace, {"a": "2", "b": "2"})
+    await checkpoints.save("second", changes_by="agent")
+    await checkpoints.restore(first.id, leave=["a"])
+    write(workspace, {"a": "3"})
+    await checkpoints.save("third", changes_by="agent")
+    await checkpoints.undo()
+    assert ((workspace / "a").read_text(), (workspace / "b").read_text()) == ("3", "2")
+
+
 async def test_an_edit_after_the_restore_survives_its_undo(checkpoints: Checkpoints, workspace: Path) -> None:
     write(workspace, {"a": "1", "b": "1"})
     first = await checkpoints.save("before")

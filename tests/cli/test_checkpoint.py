@@ -14,8 +14,15 @@ from typing import cast
 import pytest
 
 from hdsp_agent.checkpoints import Checkpoints
-from hdsp_agent.checkpoints._engine import Anchor
-from hdsp_agent.checkpoints._records import KeptNotebook, KeptVariables
+from hdsp_agent.checkpoints._engine import Anchor, Selection
+from hdsp_agent.checkpoints._records import (
+    KeptNotebook,
+    KeptVariables,
+    OperationRecord,
+    RestoredNotebook,
+    RestoredParts,
+)
+from hdsp_agent.checkpoints.moments import Turn
 
 from .homes import PROGRAM, Home, Ran
 
@@ -132,6 +139,68 @@ def test_names_that_are_no_text_are_shown_and_restored(home: Home, workspace: Pa
     assert run(home, workspace, "restore", first, "--overwrite-all").code == 0
     with open(path, "rb") as file:
         assert file.read() == b"1"
+
+
+NOTEBOOK = RestoredParts(
+    selected=("files", "notebooks"), notebooks=(RestoredNotebook(path="a.ipynb", before="0" * 64, after="1" * 64),)
+)
+
+
+def restored_in_a_server(home: Home, workspace: Path, parts: RestoredParts, *, ends: bool) -> OperationRecord:
+    """What a restore of several parts leaves; one that does not end is cut short."""
+    first = saved(home, workspace, "first")
+    (workspace / "a.txt").write_text("by the agent\n", encoding="utf-8")
+
+    async def restore() -> OperationRecord:
+        store = Checkpoints(workspace, home.path / "checkpoints")
+        await store.save("after", changes_by="agent")
+        begun = await store.begin(first, parts, Selection())
+        done = await store.end(begun, parts, Anchor()) if ends else begun
+        await store.close()
+        return done
+
+    return asyncio.run(restore())
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_restore_of_notebooks_too_is_not_taken_back_by_halves(home: Home, workspace: Path, named: bool) -> None:
+    done = restored_in_a_server(home, workspace, NOTEBOOK, ends=True)
+    ran = run(home, workspace, "undo", *([done.id] if named else []))
+    assert ran.code != 0 and "JupyterLab" in ran.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
+
+
+def test_a_half_restore_of_more_than_files_is_rolled_back_in_jupyterlab_alone(home: Home, workspace: Path) -> None:
+    parts = RestoredParts(selected=("files", "conversation"))
+    half = restored_in_a_server(home, workspace, parts, ends=False)
+    ran = run(home, workspace, "recover", "roll-back")
+    assert ran.code != 0 and "JupyterLab" in ran.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
+    assert run(home, workspace, "recover", "keep", "--json").json()["id"] == half.id
+    assert run(home, workspace, "recover", "keep").out == "No restore was cut short.\n"
+
+
+def test_a_half_restore_of_files_is_rolled_back(home: Home, workspace: Path) -> None:
+    restored_in_a_server(home, workspace, RestoredParts(selected=("files",)), ends=False)
+    ran = run(home, workspace, "recover", "roll-back")
+    assert ran.code == 0, ran.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "by the agent\n"
+
+
+@pytest.mark.parametrize("choice", ["roll-back", "keep"])
+def test_what_a_server_is_restoring_just_now_is_not_decided_about(home: Home, workspace: Path, choice: str) -> None:
+    half = restored_in_a_server(home, workspace, RestoredParts(selected=("files",)), ends=False)
+    store = Checkpoints(workspace, home.path / "checkpoints")
+
+    async def meanwhile() -> Ran:
+        async with Turn(store.folder).taken():
+            return await asyncio.to_thread(run, home, workspace, "recover", choice)
+
+    ran = asyncio.run(meanwhile())
+    assert ran.code != 0 and "Something else is being restored" in ran.err
+    assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
+    newest = cast("list[dict[str, str]]", run(home, workspace, "list", "--operations", "--json").json()["operations"])
+    assert (newest[0]["id"], newest[0]["status"]) == (half.id, "begun")
 
 
 def test_the_list_says_which_checkpoints_keep_cells_and_variables(home: Home, workspace: Path) -> None:

@@ -20,6 +20,7 @@ from hdsp_agent.messages import (
     JsonObject,
     MoveCell,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -40,6 +41,7 @@ from ..timing import within
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 A, B, C, NEW = CellId("cell-0"), CellId("cell-1"), CellId("cell-2"), CellId("new")
+PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb\n"}
 
 
@@ -144,6 +146,14 @@ def test_outputs_are_set_appended_and_cleared() -> None:
     assert changed.new_outputs == {0}
 
 
+def test_attachments_come_with_a_cell_and_are_set() -> None:
+    text = InsertCell(cell_id=NEW, cell_type="markdown", source="![](attachment:a.png)", attachments=PICTURE)
+    other: JsonObject = {"b.svg": {"image/svg+xml": "<svg/>"}}
+    assert cells(done(text))[0]["attachments"] == PICTURE
+    assert cells(done(text, SetAttachments(cell_id=NEW, attachments=other)))[0]["attachments"] == other
+    assert "attachments" not in cells(done(text, SetAttachments(cell_id=NEW, attachments={})))[0]
+
+
 def test_metadata_are_set_and_taken_away_by_key() -> None:
     marked = notebook(code("a", metadata={"tags": ["x"], "nbgrader": {"grade": True}}), metadata={"toc": {"a": 1}})
     changed = done(
@@ -215,6 +225,8 @@ def test_a_place_that_is_not_there_and_an_id_that_is_taken_are_refused() -> None
         AppendOutput(cell_id=B, output=STREAM),
         ClearOutputs(cell_id=B),
         InsertCell(cell_id=NEW, cell_type="markdown", source="", outputs=[STREAM]),
+        InsertCell(cell_id=NEW, cell_type="code", source="", attachments=PICTURE),
+        SetAttachments(cell_id=A, attachments=PICTURE),
         MoveCell(cell_id=A, after=A),
         EditSource(A, "", "x"),
         EditSource(A, "1", "\ud800"),

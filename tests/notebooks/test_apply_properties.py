@@ -22,6 +22,7 @@ from hdsp_agent.messages import (
     JsonObject,
     MoveCell,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -38,6 +39,7 @@ from hdsp_agent.notebooks import (
 
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
+PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb"}
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -84,6 +86,7 @@ def batches(draw: st.DrawFn, of: JsonObject) -> list[Operation]:
         each(SetOutputs, cell_id=ids, outputs=st.just([{**STREAM}]), execution_count=st.one_of(st.none(), st.just(3))),
         each(AppendOutput, cell_id=ids, output=st.just({**STREAM})),
         each(ClearOutputs, cell_id=ids),
+        each(SetAttachments, cell_id=ids, attachments=st.sampled_from([{}, PICTURE])),
         each(SetCellMetadata, cell_id=ids, key=st.sampled_from(["k", "tags2"]), value=metadata),
         each(SetNotebookMetadata, key=st.just("k"), value=metadata),
     )
@@ -150,6 +153,7 @@ def undoing(before: JsonObject, operation: Operation) -> list[Operation]:
     place = snapshot.index(cell.id)
     behind = snapshot.cells[place - 1].id if place else None
     outputs = SetOutputs(cell_id=cell.id, outputs=list(cell.outputs), execution_count=cell.execution_count)
+    attachments = SetAttachments(cell_id=cell.id, attachments=cell.attachments)
     match operation:
         case ReplaceSource() | EditSource():
             return [ReplaceSource(cell_id=cell.id, source=cell.source)]
@@ -158,13 +162,16 @@ def undoing(before: JsonObject, operation: Operation) -> list[Operation]:
                 InsertCell(
                     cell_id=cell.id, after=behind, cell_type=cell.cell_type, source=cell.source, metadata=cell.metadata,
                     outputs=list(cell.outputs) or None, execution_count=cell.execution_count,
+                    attachments=cell.attachments or None,
                 )
             ]  # fmt: skip
         case MoveCell():
             return [MoveCell(cell_id=cell.id, after=behind)]
         case ChangeCellType():
             back: list[Operation] = [ChangeCellType(cell_id=cell.id, cell_type=cell.cell_type)]
-            return [*back, outputs] if cell.cell_type == "code" else back
+            return [*back, outputs if cell.cell_type == "code" else attachments]
+        case SetAttachments():
+            return [attachments]
         case SetCellMetadata():
             return [SetCellMetadata(cell_id=cell.id, key=operation.key, value=cell.metadata.get(operation.key))]
         case SetOutputs() | AppendOutput() | ClearOutputs():

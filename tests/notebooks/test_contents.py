@@ -21,11 +21,14 @@ from hdsp_agent.messages import (
     DeleteCell,
     InsertCell,
     JsonObject,
+    NotebookOperation,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetOutputs,
 )
 from hdsp_agent.notebooks import CellConflict, EditSource, source_hash
+from hdsp_agent.notebooks._saved_form import as_read
 from hdsp_agent.notebooks.contents import ContentsNotebooks
 
 from .contents_managers import raw_cells, write
@@ -33,6 +36,7 @@ from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 A, B = CellId("cell-0"), CellId("cell-1")
 HTML: JsonObject = {"output_type": "display_data", "data": {"text/html": "<b>x</b>"}, "metadata": {}}
+NEW_CELL = [InsertCell(cell_id=CellId("more"), cell_type="code", source="something else")]
 CHANGE = [ReplaceSource(cell_id=A, source="changed")]
 
 
@@ -229,6 +233,85 @@ async def test_outputs_the_person_never_saw_are_not_trusted(
     await _with_trusted_output(folder, manager)
     await ContentsNotebooks(manager).document("a.ipynb").apply([operation])
     assert not any(await _trusted(manager))
+
+
+async def _seals(notebooks: ContentsNotebooks) -> list[str]:
+    cells = (await notebooks.document("a.ipynb").snapshot(outputs="full")).cells
+    return [cell.seal for cell in cells if cell.seal is not None]
+
+
+async def test_sealed_outputs_are_trusted_again(folder: Path, any_manager: FileContentsManager) -> None:
+    await _with_trusted_output(folder, any_manager)
+    notebooks = ContentsNotebooks(any_manager)
+    document = notebooks.document("a.ipynb")
+    seals = await _seals(notebooks)
+    await document.apply([AppendOutput(cell_id=A, output=HTML), ReplaceSource(cell_id=B, source="other")])
+    assert not any(await _trusted(any_manager)) and not await _seals(notebooks)
+    back = [SetOutputs(cell_id=A, outputs=[HTML]), ReplaceSource(cell_id=B, source="b"), *NEW_CELL]
+    await document.apply(back, seals=seals)
+    assert all(await _trusted(any_manager)) and await _seals(notebooks) == seals
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        [SetOutputs(cell_id=A, outputs=[{**HTML, "data": {"text/html": "<script>other</script>"}}])],
+        [SetOutputs(cell_id=A, outputs=[HTML]), ReplaceSource(cell_id=A, source="other")],
+        [SetOutputs(cell_id=A, outputs=[HTML]), InsertCell(cell_id=CellId("n"), cell_type="code", source="", outputs=[HTML])],
+        [SetOutputs(cell_id=A, outputs=[HTML]), AppendOutput(cell_id=B, output=HTML)],
+    ],
+)  # fmt: skip
+async def test_a_seal_is_for_one_source_and_its_outputs(
+    operations: list[NotebookOperation], folder: Path, manager: FileContentsManager
+) -> None:
+    await _with_trusted_output(folder, manager)
+    notebooks = ContentsNotebooks(manager)
+    seals = await _seals(notebooks)
+    await notebooks.document("a.ipynb").apply([*operations, *NEW_CELL], seals=seals)
+    assert not any(await _trusted(manager))
+
+
+async def test_outputs_that_are_not_trusted_get_no_seal(folder: Path, any_manager: FileContentsManager) -> None:
+    write(folder, "a.ipynb", notebook(code(["a"], [{**HTML}], metadata={"trusted": True})))
+    assert not await _seals(ContentsNotebooks(any_manager))
+
+
+async def test_the_seal_of_somebody_else_says_nothing(folder: Path, manager: FileContentsManager) -> None:
+    await _with_trusted_output(folder, manager)
+    seals = await _seals(ContentsNotebooks(manager))
+    assert len(seals) == 2
+    manager.notary.secret = b"another person's"
+    await ContentsNotebooks(manager).document("a.ipynb").apply(NEW_CELL, seals=seals)
+    assert not any(await _trusted(manager))
+
+
+@pytest.mark.parametrize("name", sorted(ODD_NOTEBOOKS))
+async def test_seals_hold_after_a_save(name: str, folder: Path, manager: FileContentsManager) -> None:
+    write(folder, "a.ipynb", ODD_NOTEBOOKS[name])
+    manager.notary.sign(as_read(ODD_NOTEBOOKS[name]))
+    notebooks = ContentsNotebooks(manager)
+    before = await _seals(notebooks)
+    await notebooks.document("a.ipynb").apply(NEW_CELL)
+    assert await _seals(notebooks) == before
+    with_outputs = [cell for cell in (await notebooks.document("a.ipynb").snapshot()).cells if cell.has_outputs]
+    assert len(before) == len(with_outputs)
+
+
+async def test_outputs_of_no_type_are_read_and_not_trusted(folder: Path, any_manager: FileContentsManager) -> None:
+    write(folder, "a.ipynb", notebook(code(["b"], [{"text": "of no type"}])))
+    assert not await _seals(ContentsNotebooks(any_manager))
+
+
+async def test_attachments_are_told_and_kept(folder: Path, any_manager: FileContentsManager) -> None:
+    picture: JsonObject = {"a.svg": {"image/svg+xml": "<svg>\n</svg>"}}
+    write(folder, "a.ipynb", plain())
+    document = ContentsNotebooks(any_manager).document("a.ipynb")
+    insert = InsertCell(cell_id=CellId("n"), cell_type="markdown", source="", attachments=picture)
+    await document.apply([insert, SetAttachments(cell_id=B, attachments=picture)])
+    cells = (await document.snapshot(outputs="full")).cells
+    assert [cell.attachments for cell in cells] == [picture, {}, picture]
+    assert not (await document.snapshot()).cells[0].attachments
+    nbformat.validate(json.loads((folder / "a.ipynb").read_bytes()))
 
 
 async def test_a_file_cannot_say_of_itself_that_it_is_trusted(folder: Path, any_manager: FileContentsManager) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,13 @@ class Room:
         return Snapshot(self.path, (), {}, 4, 5, "r", "room")
 
     async def apply(
-        self, operations: list[Operation], *, save: bool = True, task_id: str | None = None, review: bool = False
+        self,
+        operations: list[Operation],
+        *,
+        save: bool = True,
+        task_id: str | None = None,
+        review: bool = False,
+        seals: Collection[str] = (),
     ) -> Applied:
         return Applied(None, True, (), "of the room")
 

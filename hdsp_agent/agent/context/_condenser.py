@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -22,11 +23,11 @@ from ...context import (
 from ...errors import HdspAgentError, StorageUnavailable
 from ...messages import ApiMessage, ClineMessage, ContextCondense, TaskTokenUsageUpdated, TodoItem
 from ...persistence import ApiRecord, MessageManager, SummaryDraft
-from ...providers import ModelClient, ModelError, ModelInfo, ModelRequest, cost_of
+from ...providers import ModelClient, ModelError, ModelInfo, ModelRequest, UsageReport, cost_of
 from .._conversation import text_block
 from ._parting import newest_step, newest_words, partings, reach
 from ._plain import PlainContext
-from ._summary import Summary, prompt_of, summary_of, with_prompt
+from ._summary import prompt_of, summary_of, with_prompt
 
 if TYPE_CHECKING:
     from .._task import Task
@@ -50,6 +51,7 @@ _ROOM_NEEDED: Final = frozenset({"overflow", "overflow_output_budget", "payload_
 _BREATH: Final = 200
 _TOO_SHORT: Final = "The conversation is too short for that: condensed, it would be about as long."
 _SHORTEST: Final = "…"
+_NOTHING_NEW: Final = "It was condensed just now, and nothing came after that."
 _EMPTY: Final = "The model wrote no summary."
 _STOPPED: Final = "It was stopped."
 
@@ -92,7 +94,6 @@ class Condensed:
 @dataclass(frozen=True)
 class _Outcome:
     text: str
-    summary: Summary
     keep: Sequence[int]
     part: _Part
     after: int
@@ -105,6 +106,7 @@ class Condenser:
         self._task = task
         self._plain = plain
         self._held = HeldTasks()
+        self._taken: list[UsageReport] = []
 
     async def condense(self, own: ModelClient, by: ModelClient, *, used: int, anew: bool = False) -> Condensed:
         """Do it.
@@ -118,13 +120,14 @@ class Condenser:
         try:
             outcome = await self._outcome(work, by)
         except asyncio.CancelledError:
-            await conversation.say("condense_context_error", _STOPPED, ts=event_ts, partial=False)
+            await self._tell_failure(_STOPPED, by.info, event_ts, used)
+            raise
+        except StorageUnavailable as error:
+            await self._tell_failure(error.message, by.info, event_ts, used)
             raise
         except (HdspAgentError, NotCondensed) as error:
-            if isinstance(error, StorageUnavailable):
-                raise
             why = error.message if isinstance(error, HdspAgentError) else str(error)
-            await conversation.say("condense_context_error", why, ts=event_ts, partial=False)
+            await self._tell_failure(why, by.info, event_ts, used)
             raise NotCondensed(why) from error
         # From here on to its end: the mark and the row that tells of it belong together.
         try:
@@ -134,8 +137,13 @@ class Condenser:
         return Condensed(await _messages_of(outcome.part.records), outcome.after)
 
     async def _record(self, outcome: _Outcome, by: ModelInfo, event_ts: int, used: int) -> None:
-        await self._put_in_force(outcome, event_ts)
+        try:
+            await self._put_in_force(outcome, event_ts)
+        except HdspAgentError as error:
+            await self._tell_failure(error.message, by, event_ts, used)
+            raise
         await self._tell(outcome, by, event_ts, used)
+        await self._keep_summary(outcome)
 
     # ---- what comes of it
 
@@ -152,14 +160,16 @@ class Condenser:
         request = await self._plain.build(self._task.situation, own.info, answer_tokens=None)
         parts = self._plain.parts(request)
         part = await self._part(records, ends, own.info, used)
+        if part.records[-1].is_summary and not anew:
+            raise NotCondensed(_NOTHING_NEW)
         work = _Work(records, ends, part, request, parts, own.info, used, anew)
         await self._handed_over(work, part, _SHORTEST)
         return work
 
     async def _outcome(self, work: _Work, by: ModelClient) -> _Outcome:
         summary, part = await self._summary(work, by)
-        text, keep, after = await self._handed_over(work, part, summary.text)
-        return _Outcome(text, summary, [record.seq for record in keep], part, after)
+        text, keep, after = await self._handed_over(work, part, summary)
+        return _Outcome(text, [record.seq for record in keep], part, after)
 
     async def _handed_over(self, work: _Work, part: _Part, summary: str) -> tuple[str, Sequence[ApiRecord], int]:
         """What the model begins with from now on: the hand-over, the messages that stay whole, and the size of it all."""
@@ -198,7 +208,7 @@ class Condenser:
             raise NotCondensed("There is no room to write the summary once more.")
         return _Part(records[:end], records[end:], through)
 
-    async def _summary(self, work: _Work, by: ModelClient) -> tuple[Summary, _Part]:
+    async def _summary(self, work: _Work, by: ModelClient) -> tuple[str, _Part]:
         """The summary, and what it is of: the newest is left out while it does not fit, so that the cache is not lost."""
         part, fixed = work.part, work.parts.total - work.parts.messages
         prompt = prompt_of(self._task)
@@ -212,11 +222,10 @@ class Condenser:
                     asked = with_prompt(work.request, list(sent.messages), prompt)
                     if window is not None and size + (by.info.max_output or 0) > window:
                         asked = replace(asked, max_output=max(_LEAST_SUMMARY, int(window * _LARGEST_REQUEST) - size))
-                    asking = summary_of(self._task, by, asked)
+                    asking = summary_of(self._task, by, asked, self._taken)
                     name = f"Summary of task {self._task.task_id}"
                     summary = await self._task.leash.run(asking, name)
-                    masked = await self._task.conversation.mask(summary.text)
-                    return Summary(masked, summary.usage), part
+                    return await self._task.conversation.mask(summary), part
                 except ModelError as error:
                     if error.kind not in _ROOM_NEEDED:
                         raise
@@ -265,6 +274,9 @@ class Condenser:
         finally:
             # A summary without its mark counts for nothing.
             conversation.history_changed()
+
+    async def _keep_summary(self, outcome: _Outcome) -> None:
+        conversation, part = self._task.conversation, outcome.part
         covered = [record.seq for record in part.records if record.seq]
         counter = self._plain.counter
         await conversation.log.append_summary(
@@ -278,9 +290,7 @@ class Condenser:
         )
 
     async def _tell(self, outcome: _Outcome, by: ModelInfo, event_ts: int, used: int) -> None:
-        task = self._task
-        usage = outcome.summary.usage
-        cost = (cost_of(by, usage) if usage is not None else None) or 0.0
+        cost = self._cost(by)
         row = ClineMessage(
             ts=event_ts,
             type="say",
@@ -290,8 +300,30 @@ class Condenser:
                 cost=cost, prev_context_tokens=used, new_context_tokens=outcome.after, summary=outcome.text
             ),
         )
-        await task.conversation.update(row, durable=True)
-        task.usage.condensed(cost, outcome.after)
+        await self._task.conversation.update(row, durable=True)
+        await self._charge(cost, outcome.after)
+
+    async def _tell_failure(self, why: str, by: ModelInfo, event_ts: int, used: int) -> None:
+        """Say why in the row that told of the attempt, with what the answers cost nevertheless."""
+        cost, conversation = self._cost(by), self._task.conversation
+        row = ClineMessage(
+            ts=event_ts, type="say", say="condense_context_error", text=await conversation.mask(why), partial=False,
+            context_condense=None if not cost else ContextCondense(
+                cost=cost, prev_context_tokens=used, new_context_tokens=used, summary=""
+            ),
+        )  # fmt: skip
+        # Where nothing can be stored, the failure itself is what is told further.
+        with suppress(StorageUnavailable):
+            await conversation.update(row, durable=cost > 0)
+            if cost:
+                await self._charge(cost, used)
+
+    def _cost(self, by: ModelInfo) -> float:
+        return sum(cost_of(by, usage) or 0.0 for usage in self._taken)
+
+    async def _charge(self, cost: float, tokens: int) -> None:
+        task = self._task
+        task.usage.condensed(cost, tokens)
         task.spending.cost += cost
         await task.note_progress()
         usage_now = (task.task_id, task.usage.tokens(), task.usage.tool_usage())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from ...context import COMPACTION_PROMPT
@@ -17,7 +17,7 @@ from .._conversation import text_block
 if TYPE_CHECKING:
     from .._task import Task
 
-__all__ = ["Summary", "prompt_of", "summary_of", "with_prompt"]
+__all__ = ["prompt_of", "summary_of", "with_prompt"]
 
 SECONDS: Final = 300.0
 """A summary that takes longer is given up; nothing is changed then."""
@@ -26,14 +26,6 @@ _MOST_RETRIES: Final = 2
 _FIRST_PAUSE: Final = 2.0
 """Seconds; doubled each time (seed 004)."""
 _LONGEST_PAUSE: Final = 30.0
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a model wrote, and what that took."""
-
-    text: str
-    usage: UsageReport | None
 
 
 def with_prompt(request: ModelRequest, messages: Sequence[ApiMessage], prompt: str) -> ModelRequest:
@@ -48,10 +40,13 @@ def with_prompt(request: ModelRequest, messages: Sequence[ApiMessage], prompt: s
     return replace(request, messages=new)
 
 
-async def summary_of(task: Task, client: ModelClient, request: ModelRequest) -> Summary:
-    """Have the model write it, in its turn. Raises ModelError, also for a refusal; a text of nothing is the caller's to judge."""
+async def summary_of(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
+    """Have the model write it, in its turn. Raises ModelError, also for a refusal; a text of nothing is the caller's to judge.
+
+    What each answer took is added to ``taken``, whatever comes of it.
+    """
     try:
-        return await asyncio.wait_for(_tried(task, client, request), SECONDS)
+        return await asyncio.wait_for(_tried(task, client, request, taken), SECONDS)
     except asyncio.TimeoutError:
         raise ModelError(
             f"The model did not write the summary within {SECONDS:.0f} seconds.",
@@ -65,7 +60,7 @@ def prompt_of(task: Task) -> str:
     return task.settings.custom_support_prompts.get(_TEMPLATE) or COMPACTION_PROMPT
 
 
-async def _tried(task: Task, client: ModelClient, request: ModelRequest) -> Summary:
+async def _tried(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
     """Failures that pass are tried again."""
     services, retries = task.services, 0
     wait = services.spacing.take_turn(task.profile, services.models.rate_limit_seconds(task.profile))
@@ -73,8 +68,8 @@ async def _tried(task: Task, client: ModelClient, request: ModelRequest) -> Summ
         await services.sleep(wait)
     while True:
         try:
-            summary = await _asked(client, request)
-            if summary.text.strip() or request.tool_choice == "none" or not request.tools:
+            summary = await _asked(client, request, taken)
+            if summary.strip() or request.tool_choice == "none" or not request.tools:
                 return summary
             # It called tools instead. That costs the cache of what was said, and is rare.
             request = replace(request, tool_choice="none")
@@ -86,7 +81,7 @@ async def _tried(task: Task, client: ModelClient, request: ModelRequest) -> Summ
             await services.sleep(max(pause, error.retry_after or 0.0))
 
 
-async def _asked(client: ModelClient, request: ModelRequest) -> Summary:
+async def _asked(client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
     answer = Answer()
     try:
         events = client.stream(request)
@@ -98,6 +93,9 @@ async def _asked(client: ModelClient, request: ModelRequest) -> Summary:
         raise
     except Exception as error:
         raise classify(provider=client.info.provider, exception=error) from error
+    finally:
+        if answer.usage is not None:
+            taken.append(answer.usage)
     if answer.stop == "refusal":
         raise ModelError("The model declined to write a summary.", kind="content_filter", provider=client.info.provider)
-    return Summary(answer.text, answer.usage)
+    return answer.text

@@ -24,6 +24,7 @@ from ._told import (
     TimeLineView,
     VariablesPreview,
 )
+from ._turn import Turn
 
 __all__ = [
     "CellChange",
@@ -40,5 +41,6 @@ __all__ = [
     "StoreView",
     "TimeLine",
     "TimeLineView",
+    "Turn",
     "VariablesPreview",
 ]

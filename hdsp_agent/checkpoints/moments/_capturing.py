@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 from weakref import WeakSet
 
 from ...errors import HdspAgentError, NotFound, Unavailable
-from ...notebooks import Notebooks
+from ...notebooks import Notebooks, Snapshot
 from ...notebooks.kernels import KernelInfo, KernelLink
 from .._records import KeptNotebook, KeptVariables, LeftOut
 from ..variables import VariableCheckpoints
@@ -35,6 +35,8 @@ class Seen:
     state: NotebookState
     dirty: bool
     open: bool
+    snapshot: Snapshot
+    """With outputs that are too large for the state."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,11 @@ class Capturing:
         except asyncio.TimeoutError:
             raise Unavailable(f"{path} did not answer within {seconds:g} seconds.", path=path) from None
         state = await asyncio.to_thread(state_of, snapshot, self._limits)
-        return Seen(path, state, snapshot.dirty, snapshot.source != "disk")
+        return Seen(path, state, snapshot.dirty, snapshot.source != "disk", snapshot)
+
+    def whole(self, seen: Seen, cells: Collection[str]) -> NotebookState:
+        """The state with all of these cells, however large. Blocks."""
+        return state_of(seen.snapshot, self._limits, cells)
 
     async def capture(self, paths: Sequence[str], code: Code) -> Captured:
         """These notebooks, and if their kernels run, variables. A notebook that is not there is not kept."""
@@ -104,13 +110,17 @@ class Capturing:
         assert self._notebooks is not None
         return await self._notebooks.executor.link(path)
 
-    async def asked(self, path: str, ask: Callable[[KernelLink], Awaitable[T]]) -> T:
-        """What a notebook's kernel answers; NotFound if none runs, Unavailable if it does not answer in time."""
+    async def patience(self, path: str) -> tuple[bool, float]:
+        """Whether a notebook's kernel runs a cell, and how long to wait for it; NotFound if none runs."""
         kernel = (await self.kernels()).get(path)
         if kernel is None:
             raise NotFound("No kernel runs for it. Start one, then try again.", path=path)
         busy = kernel.state == "busy"
-        seconds = self._limits.busy_seconds if busy else self._limits.variables_seconds
+        return busy, self._limits.busy_seconds if busy else self._limits.variables_seconds
+
+    async def asked(self, path: str, ask: Callable[[KernelLink], Awaitable[T]]) -> T:
+        """What a notebook's kernel answers; NotFound if none runs, Unavailable if it does not answer in time."""
+        busy, seconds = await self.patience(path)
 
         async def work() -> T:
             return await ask(await self.link(path))

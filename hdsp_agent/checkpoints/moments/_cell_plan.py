@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -20,6 +20,7 @@ from ...messages import (
     MoveCell,
     NotebookOperation,
     ReplaceSource,
+    SetAttachments,
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
@@ -44,6 +45,8 @@ class CellPlan:
     changes: Sequence[CellChange]
     after: NotebookState
     """What the notebook is then."""
+    seals: frozenset[str] = frozenset()
+    """Of outputs that the person trusted then."""
 
     @property
     def kept(self) -> bool:
@@ -65,7 +68,8 @@ def plan_cells(
     """The whole notebook. What a person changed since the target stays, unless ``overwrite``; ``since`` are the states
     after the target that are known, the oldest first."""
     pairs = paired(target, current)
-    persons = PersonsChanges(frozenset(), frozenset()) if overwrite else persons_changes(target, since, current)
+    persons = PersonsChanges() if overwrite else persons_changes(target, since, current)
+    goal = _with_persons(target, current, pairs, persons)
     slots: list[_Slot] = []
     kept: list[CellChange] = []
     for place, cell in enumerate(target.cells):
@@ -77,13 +81,15 @@ def plan_cells(
             slots.append(_Slot(now, None))
         else:
             slots.append(_Slot(now, place))
+            if now is not None and goal.cells[place] is not cell:
+                kept.append(_change("keep", current.cells[now]))
     wanted = set(pairs.values())
     for now, cell in enumerate(current.cells):
         if now not in wanted and now in persons.written:
             kept.append(_change("keep", cell))
             slots.insert(_behind(slots, now), _Slot(now, None))
     metadata = target.metadata if overwrite else _merged(current, target, since)
-    return _Planner(current, target, slots).plan(kept, metadata)
+    return _Planner(current, goal, slots).plan(kept, metadata, _seals(target.cells))
 
 
 def plan_cell(current: NotebookState, target: NotebookState, cell_id: str, *, may_go: bool = False) -> CellPlan:
@@ -102,7 +108,8 @@ def plan_cell(current: NotebookState, target: NotebookState, cell_id: str, *, ma
     elif now is None and then is not None:
         before = [pairs[place] for place in range(then) if place in pairs]
         slots.insert(before[-1] + 1 if before else 0, _Slot(None, then))
-    return _Planner(current, target, slots).plan((), current.metadata)
+    seals = _seals(() if then is None else (target.cells[then],))
+    return _Planner(current, target, slots).plan((), current.metadata, seals)
 
 
 class _Planner:
@@ -113,7 +120,7 @@ class _Planner:
         self._changes: list[CellChange] = []
         self._moved: set[CellId] = set()
 
-    def plan(self, kept: Sequence[CellChange], metadata: JsonObject) -> CellPlan:
+    def plan(self, kept: Sequence[CellChange], metadata: JsonObject, seals: frozenset[str]) -> CellPlan:
         stay = {slot.now for slot in self._slots}
         for now, cell in enumerate(self._current.cells):
             if now not in stay:
@@ -124,7 +131,7 @@ class _Planner:
         for key, value in _differences(self._current.metadata, metadata):
             self._operations.append(SetNotebookMetadata(key=key, value=value))
         after = NotebookState(cells, metadata, self._current.minor)
-        return CellPlan(tuple(self._operations), (*self._changes, *kept), after)
+        return CellPlan(tuple(self._operations), (*self._changes, *kept), after, seals)
 
     def _named(self) -> list[CellId]:
         """What each cell of the result is called while it is made."""
@@ -161,6 +168,7 @@ class _Planner:
                 cell_id=cell_id, after=after, cell_type=cell.cell_type, source=cell.source,
                 metadata=cell.metadata or None, outputs=list(cell.outputs) if is_code and cell.outputs else None,
                 execution_count=cell.execution_count if is_code else None,
+                attachments=cell.attachments or None,
             )
         )  # fmt: skip
         self._changes.append(_change("insert", cell, cell_id))
@@ -169,7 +177,8 @@ class _Planner:
         """What becomes of a cell; what it takes is noted."""
         if slot.now is None:
             assert slot.target is not None
-            return replace(self._target.cells[slot.target], id=cell_id, left_out=None)
+            cell = self._target.cells[slot.target]
+            return replace(cell, id=cell_id, left_out=None, attachments=cell.attachments or {})
         now = self._current.cells[slot.now]
         moved = cell_id in self._moved
         if slot.target is None:
@@ -177,10 +186,10 @@ class _Planner:
                 self._changes.append(_change("move", now))
             return now
         want = replace(self._target.cells[slot.target], id=cell_id)
-        after = _with_outputs(now, want)
+        after = _with_attachments(now, _with_outputs(now, want))
         begun = len(self._operations)
         self._operations += _rewritten(now, after, cell_id)
-        if now.said != want.said or now.metadata != want.metadata:
+        if now.said != want.said or now.metadata != want.metadata or now.attachments != after.attachments:
             self._changes.append(_change("change", want, cell_id))
         elif len(self._operations) > begun:
             self._changes.append(_change("outputs", want, cell_id))
@@ -194,6 +203,8 @@ def _rewritten(now: KeptCell, after: KeptCell, cell_id: CellId) -> Iterator[Note
     if now.cell_type != after.cell_type:
         yield ChangeCellType(cell_id=cell_id, expect=expect, cell_type=after.cell_type)
         now = replace(now, outputs=(), execution_count=None, left_out=None)
+        if after.cell_type == "code":
+            now = replace(now, attachments={})
     if now.source != after.source:
         yield ReplaceSource(cell_id=cell_id, expect=expect, source=after.source)
     if after.cell_type == "code" and now.shown != after.shown:
@@ -201,8 +212,17 @@ def _rewritten(now: KeptCell, after: KeptCell, cell_id: CellId) -> Iterator[Note
             yield SetOutputs(cell_id=cell_id, outputs=list(after.outputs), execution_count=after.execution_count)
         else:
             yield ClearOutputs(cell_id=cell_id)
+    if after.attachments is not None and now.attachments != after.attachments:
+        yield SetAttachments(cell_id=cell_id, attachments=after.attachments)
     for key, value in _differences(now.metadata, after.metadata):
         yield SetCellMetadata(cell_id=cell_id, key=key, value=value)
+
+
+def _with_attachments(now: KeptCell, want: KeptCell) -> KeptCell:
+    """Files that were too large to be kept, then or now, stay as they are."""
+    if want.cell_type == "code":
+        return replace(want, attachments={})
+    return want if None not in (now.attachments, want.attachments) else replace(want, attachments=now.attachments)
 
 
 def _with_outputs(now: KeptCell, want: KeptCell) -> KeptCell:
@@ -220,6 +240,26 @@ def _differences(now: JsonObject, want: JsonObject) -> Iterator[tuple[str, JsonV
             yield key, want.get(key)
 
 
+def _with_persons(
+    target: NotebookState, current: NotebookState, pairs: Mapping[int, int], persons: PersonsChanges
+) -> NotebookState:
+    """The target, with outputs and metadata as the person made them since in cells that say the same."""
+    cells = list(target.cells)
+    for place, now in pairs.items():
+        cell, theirs = target.cells[place], current.cells[now]
+        if cell.said != theirs.said:
+            continue
+        ran = (cell.outputs_hash, cell.execution_count) != (theirs.outputs_hash, theirs.execution_count)
+        if now in persons.shown and ran:
+            cells[place] = replace(
+                cells[place], outputs=theirs.outputs, execution_count=theirs.execution_count,
+                left_out=theirs.left_out, seal=theirs.seal,
+            )  # fmt: skip
+        if now in persons.marked and cell.metadata != theirs.metadata:
+            cells[place] = replace(cells[place], metadata=theirs.metadata)
+    return replace(target, cells=tuple(cells))
+
+
 def _merged(current: NotebookState, target: NotebookState, since: Sequence[Since]) -> JsonObject:
     """The notebook's metadata: each key that is since as it was left stays as the person made it."""
     last = (since[-1].state if since else target).metadata
@@ -227,6 +267,10 @@ def _merged(current: NotebookState, target: NotebookState, since: Sequence[Since
     merged = {key: current.metadata.get(key) if current.metadata.get(key) != last.get(key) else target.metadata.get(key)
               for key in sorted(keys)}  # fmt: skip
     return {key: value for key, value in merged.items() if value is not None}
+
+
+def _seals(cells: Iterable[KeptCell]) -> frozenset[str]:
+    return frozenset(cell.seal for cell in cells if cell.seal is not None)
 
 
 def _behind(slots: Sequence[_Slot], now: int) -> int:

@@ -18,9 +18,11 @@ __all__ = ["Collecting"]
 _log = logging.getLogger(__name__)
 
 _PINNED: Final = 20
-"""The newest, which no quota drops."""
+"""The newest cells, which no quota drops."""
+_PINNED_VARIABLES: Final = 2
+"""The same for variables, which take far more."""
 _MOST_PARENTS: Final = 16
-"""So far back from each kept manifest its parents stay: they know which cells ran."""
+"""So far back from each kept manifest its parents' runs stay: they know which cells ran."""
 
 
 class Collecting:
@@ -37,7 +39,11 @@ class Collecting:
             pinned, others = _states_in(operations)
             self._states.collect(pinned, others, most_bytes=self._limits.notebooks_bytes, spared_seconds=spared)
             if self._variables is not None:
-                self._variables.collect(self._kept_manifests(self._variables, operations), spared_seconds=spared)
+                keep = self._kept_manifests(self._variables, operations)
+                # The next one's parent is among the newest.
+                ends = [*keep, *self._variables.manifests()[:_MOST_PARENTS]]
+                runs = {*ends, *(parent for name in ends for parent in self._parents(self._variables, name, keep))}
+                self._variables.collect(keep, runs, spared_seconds=spared)
         except (HdspAgentError, OSError) as error:
             # The files are within their limits; the next time tries again.
             _log.warning("States of notebooks or variables that nobody needs could not be dropped: %s", error)
@@ -64,13 +70,12 @@ class Collecting:
             fresh = {key: part.size / len(part.keys) for group in manifest.groups for part in group.parts()
                      for key in part.keys if key not in pieces}  # fmt: skip
             size += int(sum(fresh.values()))
-            if number >= len(undo) + _PINNED and size > self._limits.variables_bytes:
+            if number >= len(undo) + _PINNED_VARIABLES and size > self._limits.variables_bytes:
                 break
             keep.add(name)
             pieces.update(fresh)
-        for name in list(keep):
-            keep.update(self._parents(store, name, keep))
-        young = store.manifests(younger_than=self._limits.spared_seconds)
+        # A moment that is recorded is not being made any more.
+        young = set(store.manifests(younger_than=self._limits.spared_seconds)).difference(newest)
         return keep.union(name for name in young if self._load(store, name) is not None)
 
     def _parents(self, store: VariableStore, name: ManifestId, known: set[ManifestId]) -> list[ManifestId]:

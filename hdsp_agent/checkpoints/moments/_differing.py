@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...errors import HdspAgentError, NotFound
 from .._diff import CheckpointDiff, FileDiff
-from .._notebook_diff import notebook_diff
+from .._notebook_diff import NotebookDiff, notebook_diff
 from .._records import CheckpointRecord, KeptNotebook
 from .._service import Checkpoints
 from ._limits import MomentLimits
@@ -41,7 +41,7 @@ class Differing:
             before, after = await self._side(old, path, name), await self._side(new, path, name)
             if after is None or old is None or before is None:
                 continue
-            found = await asyncio.to_thread(notebook_diff, before.to_bytes(), after.to_bytes())
+            found = await asyncio.to_thread(_compared, before, after)
             if found is None or not (found.cells or found.metadata_changed):
                 files.pop(name, None)
                 continue
@@ -64,6 +64,10 @@ class Differing:
         except HdspAgentError:
             # It is no notebook any more; the comparison of files says what it is.
             return None
+
+
+def _compared(old: NotebookState, new: NotebookState) -> NotebookDiff | None:
+    return notebook_diff(old.to_bytes(), new.to_bytes())
 
 
 def _kept(record: CheckpointRecord, path: str) -> KeptNotebook | None:

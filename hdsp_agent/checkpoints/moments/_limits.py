@@ -25,7 +25,7 @@ class MomentLimits:
     """What all kept cells may take; the oldest go first."""
     variables_bytes: int = 2_000_000_000
     """What all kept variables may take; the oldest go first."""
-    spared_seconds: float = 3600.0
+    spared_seconds: float = 600.0
     """What is younger may belong to a moment that is being made, so it is not dropped."""
     pointers_bytes: int = 10_000
     """What the pointers in a notebook's metadata may take together."""

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from .._records import Author
-from ._states import NotebookState
+from ._states import KeptCell, NotebookState
 
 __all__ = ["PersonsChanges", "Since", "paired", "persons_changes"]
 
@@ -23,12 +23,31 @@ class Since:
 
 @dataclass(frozen=True)
 class PersonsChanges:
-    """What a person changed last."""
+    """What a person changed last: cells of the newest state, by their places."""
 
-    written: frozenset[int]
-    """Cells of the newest state, by their places."""
-    deleted: frozenset[int]
-    """Cells of the oldest."""
+    written: frozenset[int] = frozenset()
+    shown: frozenset[int] = frozenset()
+    """They ran it, or cleared its outputs."""
+    marked: frozenset[int] = frozenset()
+    """They changed its metadata."""
+    deleted: frozenset[int] = frozenset()
+    """Cells of the oldest state."""
+
+
+@dataclass(frozen=True)
+class _Makers:
+    """Who changed a cell last; None if nobody did."""
+
+    said: Author | None = None
+    shown: Author | None = None
+    metadata: Author | None = None
+
+    def then(self, old: KeptCell, new: KeptCell, author: Author) -> _Makers:
+        return _Makers(
+            said=self.said if old.said == new.said else author,
+            shown=self.shown if old.shown == new.shown else author,
+            metadata=self.metadata if old.metadata == new.metadata else author,
+        )
 
 
 def paired(old: NotebookState, new: NotebookState) -> Mapping[int, int]:
@@ -57,17 +76,24 @@ def paired(old: NotebookState, new: NotebookState) -> Mapping[int, int]:
 
 def persons_changes(target: NotebookState, since: Sequence[Since], current: NotebookState) -> PersonsChanges:
     """Whose last change since the target was a person's. What nobody claimed, since the last of these states, is theirs."""
-    maker: dict[int, Author | None] = dict.fromkeys(range(len(target.cells)))
+    makers = dict.fromkeys(range(len(target.cells)), _Makers())
     origin = {place: place for place in range(len(target.cells))}
     deleted: set[int] = set()
     steps = [Since(target, "restore"), *since, Since(current, "person")]
+    # Outputs that were kept and the same that were not are then the same.
+    steps = [Since(step.state.without_outputs(), step.author) for step in steps]
     for older, newer in pairwise(steps):
         pairs = paired(older.state, newer.state)
-        makers: dict[int, Author | None] = dict.fromkeys(range(len(newer.state.cells)), newer.author)
+        author = newer.author
+        now = dict.fromkeys(range(len(newer.state.cells)), _Makers(author, author, author))
         for old, new in pairs.items():
-            if older.state.cells[old].said == newer.state.cells[new].said:
-                makers[new] = maker[old]
+            now[new] = makers[old].then(older.state.cells[old], newer.state.cells[new], author)
         if newer.author == "person":
             deleted.update(origin[old] for old in range(len(older.state.cells)) if old not in pairs and old in origin)
-        maker, origin = makers, {new: origin[old] for old, new in pairs.items() if old in origin}
-    return PersonsChanges(frozenset(place for place, who in maker.items() if who == "person"), frozenset(deleted))
+        makers, origin = now, {new: origin[old] for old, new in pairs.items() if old in origin}
+    return PersonsChanges(
+        written=frozenset(place for place, who in makers.items() if who.said == "person"),
+        shown=frozenset(place for place, who in makers.items() if who.shown == "person"),
+        marked=frozenset(place for place, who in makers.items() if who.metadata == "person"),
+        deleted=frozenset(deleted),
+    )

@@ -47,6 +47,10 @@ class Paths:
         """Of these files the notebooks that Jupyter serves, each with its path there."""
         return {file: path for file in files if is_notebook(file) and (path := self.notebook(file)) is not None}
 
+    def found(self, files: Iterable[str]) -> dict[str, bool]:
+        """The paths of those notebooks, each with whether its file is there now."""
+        return {path: os.path.lexists(self._workspace / file) for file, path in self.notebooks(files).items()}
+
     def notebook(self, file: str) -> str | None:
         """A notebook's path in the contents API; None for one that Jupyter does not serve."""
         if self._notebooks is None:

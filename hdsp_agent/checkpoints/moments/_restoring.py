@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...errors import HdspAgentError, InvalidInput, NotFound
+from ...errors import Conflict, HdspAgentError, InvalidInput, NotFound
 from ...notebooks import CellConflict, Notebooks
 from .._engine import Anchor
 from .._records import (
@@ -24,13 +24,13 @@ from .._records import (
     RestoredVariables,
 )
 from .._service import Checkpoints
-from ..variables import VariableCheckpoints
-from ._capturing import Capturing
+from ..variables import ManifestId, VariableCheckpoints
+from ._capturing import Capturing, Seen
 from ._cell_plan import CellPlan, plan_cell, plan_cells
 from ._conversation import ConversationPart
 from ._lineage import Since
 from ._paths import Paths
-from ._states import NotebookState, NotebookStates
+from ._states import KeptCell, NotebookState, NotebookStates, StateId
 from ._ways import NotebookWay, VariablesWay, Way, Ways
 
 __all__ = ["Restored", "Restoring", "selected_parts"]
@@ -107,17 +107,20 @@ class Restoring:
         )
         undone = wanted.undo_of.id if wanted.undo_of is not None else None
         begun = await self._checkpoints.begin(wanted.target.id, planned, way.selection, undo_of=undone)
-        await self._tell_desk(way)
         progress = _Progress()
         try:
+            await self._tell_desk(way)
             notebooks = [await self._cells(one, way, progress) for one in way.notebooks]
             for one in way.variables:
-                await self._values(one, progress)
+                await self._values(one, progress, overwrite=wanted.parts.overwrite)
             if conversation is not None and "conversation" in planned.selected:
                 await self._converse(way, conversation, progress)
             done = await self._end(begun, planned, progress)
         except BaseException as error:
-            await self._take_back(begun, progress, conversation, error)
+            try:
+                await self._take_back(begun, progress, conversation, error)
+            finally:
+                await self._tell_desk(way)
             raise
         return Restored(done, notebooks, way.variables)
 
@@ -132,19 +135,25 @@ class Restoring:
 
     async def _note(self, way: NotebookWay, cell_id: str | None) -> RestoredNotebook:
         assert way.seen is not None and way.plan is not None
-        before = await asyncio.to_thread(self._states.keep, way.seen.state)
+        before = await asyncio.to_thread(self._keep_before, way.seen, way.plan.after)
         after = await asyncio.to_thread(self._states.keep, way.plan.after)
         return RestoredNotebook(path=way.path, before=before, after=after, cell_id=cell_id)
 
+    def _keep_before(self, seen: Seen, after: NotebookState) -> StateId:
+        """With all that the restore takes away, so that it can be undone."""
+        left = {cell.id: _made(cell) for cell in after.cells}
+        taken = [cell.id for cell in seen.state.cells if left.get(cell.id) != _made(cell)]
+        return self._states.keep(self._capturing.whole(seen, taken))
+
     async def _tell_desk(self, way: Way) -> None:
-        """Notebooks that came and went as files."""
+        """Which notebooks are there now, of those that come and go as files."""
         if self._notebooks is None or way.files is None:
             return
-        actions = {change.path: change.action for change in way.files.changes}
-        for file, path in (await asyncio.to_thread(self._paths.notebooks, actions)).items():
-            if actions[file] == "create":
+        files = [change.path for change in way.files.changes if change.action in ("create", "delete")]
+        for path, is_there in (await asyncio.to_thread(self._paths.found, files)).items():
+            if is_there:
                 self._notebooks.desk.appeared(path)
-            elif actions[file] == "delete":
+            else:
                 self._notebooks.desk.deleted(path)
 
     async def _cells(self, way: NotebookWay, planned: Way, progress: _Progress) -> NotebookWay:
@@ -170,16 +179,28 @@ class Restoring:
     async def _apply(self, path: str, plan: CellPlan) -> None:
         assert self._notebooks is not None
         if plan.operations:
-            await self._notebooks.desk.document(path).apply(plan.operations, save=True)
+            await self._notebooks.desk.document(path).apply(plan.operations, save=True, seals=plan.seals)
 
-    async def _values(self, way: VariablesWay, progress: _Progress) -> None:
+    async def _values(self, way: VariablesWay, progress: _Progress, *, overwrite: bool) -> None:
         if self._variables is None or way.plan is None or not way.changes:
             return
+        _, seconds = await self._capturing.patience(way.path)
         link = await self._capturing.link(way.path)
-        report = await self._variables.restore(way.target, link, expected=way.plan)
-        progress.variables.append(
-            RestoredVariables(path=way.path, before=report.before, after=way.target, lost=report.lost)
-        )
+        done = progress.variables
+
+        def begins(before: ManifestId) -> None:
+            done.append(RestoredVariables(path=way.path, before=before, after=way.target))
+
+        known = len(done)
+        try:
+            report = await self._variables.restore(
+                way.target, link, overwrite=overwrite, expected=way.plan, within=seconds, begins=begins
+            )
+        except Conflict:
+            # Nothing was changed, and what runs there now keeps what it makes.
+            del done[known:]
+            raise
+        done[known:] = [RestoredVariables(path=way.path, before=report.before, after=way.target, lost=report.lost)]
 
     async def _converse(self, way: Way, conversation: ConversationPart, progress: _Progress) -> None:
         undone = way.wanted.undo_of.parts.conversation if way.wanted.undo_of and way.wanted.undo_of.parts else None
@@ -205,7 +226,7 @@ class Restoring:
             }
         )
         anchor = Anchor(notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out)
-        return await self._checkpoints.end(begun, parts, anchor)
+        return await self._checkpoints.end(begun, parts, anchor, await self._files_of(progress.notebooks))
 
     # ---- back
 
@@ -221,8 +242,7 @@ class Restoring:
             if progress.conversation is not None and conversation is not None:
                 await conversation.undo(progress.conversation.mark_id)
             for values in reversed(progress.variables):
-                assert self._variables is not None
-                await self._variables.restore(values.before, await self._capturing.link(values.path))
+                await self._put_values_back(values)
             planned = begun.parts.notebooks if begun.parts is not None else ()
             await self._put_files_back(planned, progress.notebooks, reason)
         except HdspAgentError as failure:
@@ -261,17 +281,19 @@ class Restoring:
         raise AssertionError
 
     async def _put_values_back(self, values: RestoredVariables) -> None:
-        """After a crash: unless cells ran since, or no kernel runs any more."""
+        """Unless cells ran since, or no kernel runs any more."""
         if self._variables is None or self._notebooks is None:
             return
+        variables = self._variables
         try:
+            before = await asyncio.to_thread(variables.store.load, values.before)
+            plan = await self._capturing.asked(values.path, lambda link: variables.plan(values.before, link))
             link = await self._capturing.link(values.path)
-            before = await asyncio.to_thread(self._variables.store.load, values.before)
-            plan = await self._variables.plan(values.before, link)
+            _, seconds = await self._capturing.patience(values.path)
         except NotFound:
             return
         if (plan.life, plan.run) == (before.life, before.run):
-            await self._variables.restore(values.before, link, expected=plan)
+            await variables.restore(values.before, link, expected=plan, within=seconds)
 
     async def _files_of(self, notebooks: Sequence[RestoredNotebook]) -> list[str]:
         paths = [one.path for one in notebooks if one.before is not None]
@@ -284,6 +306,11 @@ def _way_back(
     if cells.cell_id is not None:
         return plan_cell(now, before, cells.cell_id, may_go=True)
     return plan_cells(now, before, [Since(after, "restore")] if after is not None else [])
+
+
+def _made(cell: KeptCell) -> tuple[object, ...]:
+    """All of a cell that may be large."""
+    return cell.cell_type, cell.shown, cell.attachments
 
 
 def _changes(way: NotebookWay) -> bool:

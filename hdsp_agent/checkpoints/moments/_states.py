@@ -10,7 +10,7 @@ import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, cast
 
@@ -48,6 +48,10 @@ class KeptCell:
     metadata: JsonObject = field(default_factory=dict)
     left_out: str | None = None
     """It had outputs, too large to be kept; by this they are known again."""
+    attachments: JsonObject | None = field(default_factory=dict)
+    """Files in it; None where they were not kept."""
+    seal: str | None = None
+    """Shows that the person trusted the outputs."""
 
     @property
     def said(self) -> tuple[str, str]:
@@ -58,6 +62,15 @@ class KeptCell:
     def shown(self) -> tuple[object, ...]:
         """What running it made."""
         return list(self.outputs), self.execution_count, self.left_out
+
+    @property
+    def outputs_hash(self) -> str | None:
+        """By this its outputs are known again, kept or not; None without any."""
+        return _hash(self.outputs) if self.outputs else self.left_out
+
+    def without_outputs(self) -> KeptCell:
+        """The same with nothing large in it, enough to tell what changed."""
+        return replace(self, outputs=(), left_out=self.outputs_hash, attachments=None)
 
 
 @dataclass(frozen=True)
@@ -73,12 +86,17 @@ class NotebookState:
         """Whether ids say which cell is which; below format 4.5 they only say what a cell says."""
         return self.minor >= _FIRST_WITH_IDS
 
+    def without_outputs(self) -> NotebookState:
+        """The same with nothing large in its cells."""
+        return replace(self, cells=tuple(cell.without_outputs() for cell in self.cells))
+
     def to_bytes(self) -> bytes:
         """The same bytes for the same state."""
         cells = [
             {
                 "id": cell.id, "cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata,
                 "execution_count": cell.execution_count, "outputs": list(cell.outputs), "left_out": cell.left_out,
+                "attachments": cell.attachments, "seal": cell.seal,
             }
             for cell in self.cells
         ]  # fmt: skip
@@ -89,26 +107,35 @@ class NotebookState:
     def of_bytes(cls, data: bytes) -> NotebookState:
         """The state in such bytes; raises ValueError, KeyError or TypeError for others."""
         content = json.loads(data)
-        cells = tuple(KeptCell(**{**cell, "outputs": tuple(cell["outputs"])}) for cell in content["cells"])
+        cells = tuple(
+            KeptCell(**{"attachments": None, **cell, "outputs": tuple(cell["outputs"])}) for cell in content["cells"]
+        )
         return cls(cells, dict(content["metadata"]), int(content["nbformat_minor"]))
 
 
-def state_of(snapshot: Snapshot, limits: MomentLimits) -> NotebookState:
-    """What is kept of a snapshot with full outputs."""
+def state_of(snapshot: Snapshot, limits: MomentLimits, whole: Collection[str] = ()) -> NotebookState:
+    """What is kept of a snapshot with full outputs; of the cells ``whole`` all, however large."""
     cells: list[KeptCell] = []
     left = limits.notebook_output_bytes
     for cell in snapshot.cells:
         outputs, left_out = cell.outputs, None
         if outputs:
-            data = json.dumps(list(outputs), sort_keys=True).encode("ascii")
-            if len(data) > min(left, limits.cell_output_bytes):
-                outputs, left_out = (), hashlib.sha256(data).hexdigest()
+            size = len(_outputs_bytes(outputs)) if cell.id not in whole else 0
+            if size > min(left, limits.cell_output_bytes):
+                outputs, left_out = (), _hash(outputs)
             else:
-                left -= len(data)
+                left -= size
+        attachments: JsonObject | None = cell.attachments
+        if attachments:
+            size = len(json.dumps(attachments)) if cell.id not in whole else 0
+            if size > min(left, limits.cell_output_bytes):
+                attachments = None
+            else:
+                left -= size
         cells.append(
             KeptCell(
                 cell.id, cell.cell_type, cell.source, cell.execution_count, outputs,
-                _without(cell.metadata, _NOT_THE_CELLS), left_out,
+                _without(cell.metadata, _NOT_THE_CELLS), left_out, attachments, cell.seal,
             )
         )  # fmt: skip
     minor = snapshot.nbformat_minor if snapshot.nbformat == _MAJOR else 0
@@ -204,6 +231,14 @@ class NotebookStates:
                     status = entry.stat(follow_symlinks=False)
                     found.append((Path(entry.path), status.st_size, status.st_mtime))
         return found
+
+
+def _hash(outputs: Sequence[JsonObject]) -> str:
+    return hashlib.sha256(_outputs_bytes(outputs)).hexdigest()
+
+
+def _outputs_bytes(outputs: Sequence[JsonObject]) -> bytes:
+    return json.dumps(list(outputs), sort_keys=True).encode("ascii")
 
 
 def _without(metadata: Mapping[str, object], keys: Collection[str]) -> JsonObject:

@@ -133,6 +133,8 @@ def _variables(way: VariablesWay) -> VariablesPreview:
     if way.plan is None:
         return VariablesPreview(path=way.path, why_not=way.why_not)
     others = [one for one in way.plan.variables if one.action not in _RIGHT]
+    # A person is asked about these, so none is beyond what is shown.
+    others.sort(key=lambda one: one.action not in ("keep_unsaved", "lost"))
     return VariablesPreview(
         path=way.path,
         cold=way.plan.cold,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,7 +28,7 @@ from ._limits import MomentLimits
 from ._paths import Paths
 from ._pointers import pointers_to
 from ._restoring import Restoring
-from ._states import NotebookState, NotebookStates
+from ._states import NotebookState, NotebookStates, StateId
 from ._telling import moment_view, operation_view, preview_of, result_of
 from ._told import (
     CellVersions,
@@ -111,10 +112,13 @@ class TimeLine:
         notebooks: Sequence[str] = (),
         code: Code = "none",
         always: bool = False,
+        under_way: Sequence[TaskId] = (),
+        overtaken: Callable[[], str | None] = lambda: None,
     ) -> CheckpointRecord:
         """Save the workspace, as ``Checkpoints.save`` does, and with it the cells of these notebooks, and unless ``code`` is
         ``none`` the variables of those whose kernels run. What cannot be kept is noted in the record. With ``always`` it is a
-        moment of its own even if nothing changed.
+        moment of its own even if nothing changed. ``under_way`` are the tasks that may have made changes since the moment
+        before, and ``overtaken`` is asked last: a reason if what this was to come before has begun.
 
         Name the notebooks that the agent works on before and after each of its steps: what it did to a notebook that no
         moment kept counts as the person's.
@@ -130,12 +134,13 @@ class TimeLine:
                 captured = await self._capturing.capture(names, code)
                 # What another server's restore has done so far is nobody's work.
                 restoring = await asyncio.to_thread(self._turn.is_taken)
+                files = await self._files_under_restore(claims) if restoring else claims
                 record = await self._checkpoints.save(
                     reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
-                    changes_by="restore" if restoring else changes_by, claims=claims, touching=touching,
+                    changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
                     kept=Anchor(
                         notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-                        always=always,
+                        always=always, under_way=tuple(under_way), overtaken=overtaken,
                     ),
                 )  # fmt: skip
             if captured.notebooks or captured.variables:
@@ -342,18 +347,22 @@ class TimeLine:
                 _log.info("The cells of %s cannot be looked at now: %s", path, error)
         records = await self._checkpoints.list()
 
-        def moments() -> list[tuple[CheckpointRecord, NotebookState]]:
-            found: list[tuple[CheckpointRecord, NotebookState]] = []
+        def moments() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
+            # A state may be as large as its notebook: there are never more than two of them.
+            name: StateId | None = None
+            state: NotebookState | None = None
             for record in records:
                 kept = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
-                state = self._states.find(kept.state) if kept is not None else None
+                if kept is None:
+                    continue
+                if kept.state != name:
+                    name, state = kept.state, self._states.find(kept.state)
                 if state is not None:
-                    found.append((record, state))
-                if len(found) == _MOST_VERSIONS_LOOKED_AT:
-                    break
-            return found
+                    yield record, state
 
-        found = await asyncio.to_thread(lambda: versions_of(cell_id, current, moments()))
+        found = await asyncio.to_thread(
+            lambda: versions_of(cell_id, current, islice(moments(), _MOST_VERSIONS_LOOKED_AT))
+        )
         return CellVersions(path=path, cell_id=cell_id, versions=tuple(found))
 
     async def diff(
@@ -447,6 +456,14 @@ class TimeLine:
             found.update(dict.fromkeys(pointers, found[record.id]))
             pointers.clear()
         return found
+
+    async def _files_under_restore(self, claims: Sequence[str] | None) -> Sequence[str]:
+        """The notebooks' files that another server is restoring, and those that the agent says it changed."""
+        half = await self._checkpoints.interrupted()
+        parts = half.parts if half is not None else None
+        paths = [one.path for one in parts.notebooks] if parts is not None else []
+        files = await asyncio.to_thread(self._paths.all_in_workspace, paths)
+        return [*files.values(), *(claims or ())]
 
     async def _watch_size(self) -> None:
         self._captures += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from .._records import CheckpointRecord
@@ -12,13 +11,15 @@ from ._told import CellVersion
 
 __all__ = ["versions_of"]
 
+_Content = tuple[str, str, str | None]
+
 
 def versions_of(
     cell_id: str, current: NotebookState | None, moments: Iterable[tuple[CheckpointRecord, NotebookState]]
 ) -> Sequence[CellVersion]:
     """What a cell was, each once, the one that was so last first; ``moments`` come newest first."""
     now = _with_id(current, cell_id) if current is not None else None
-    found: dict[str, CellVersion] = {}
+    found: dict[_Content, CellVersion] = {}
     newer, place = current, _place(current, cell_id) if current is not None else None
     for record, state in moments:
         place = _followed(newer, place, state, cell_id)
@@ -26,12 +27,13 @@ def versions_of(
         if place is None:
             continue
         cell = state.cells[place]
-        known = found.get(_content(cell))
+        content = _content(cell)
+        known = found.get(content)
         if known is None:
-            found[_content(cell)] = _version(record, cell, now)
+            found[content] = _version(record, cell, now)
         else:
             # It was so already then; who made that moment's changes made it so, as far as is known.
-            found[_content(cell)] = known.model_copy(update={"ts": record.ts, "author": record.author})
+            found[content] = known.model_copy(update={"ts": record.ts, "author": record.author})
     return list(found.values())
 
 
@@ -54,9 +56,9 @@ def _version(record: CheckpointRecord, cell: KeptCell, now: KeptCell | None) -> 
     )
 
 
-def _content(cell: KeptCell) -> str:
+def _content(cell: KeptCell) -> _Content:
     """The same for what looks the same; how often it ran makes no other version of it."""
-    return json.dumps([cell.cell_type, cell.source, list(cell.outputs), cell.left_out])
+    return *cell.said, cell.outputs_hash
 
 
 def _place(state: NotebookState, cell_id: str) -> int | None:

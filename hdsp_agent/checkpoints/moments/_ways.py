@@ -24,7 +24,7 @@ from ._told import Parts
 
 __all__ = ["NotebookWay", "VariablesWay", "Wanted", "Way", "Ways"]
 
-_CHANGES_NOTHING: Final = frozenset(("keep", "keep_live", "leave"))
+_CHANGES_NOTHING: Final = frozenset(("keep", "keep_live", "keep_unsaved", "leave"))
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,10 @@ class Ways:
         if opened:
             leave = [*leave, *opened]
             files = await self._plan(wanted, only, leave)
-        variables = [await self._kernel(path, one, strict=strict) for path, one in wanted.variables.items()]
+        variables = [
+            await self._kernel(path, one, strict=strict, overwrite=wanted.parts.overwrite)
+            for path, one in wanted.variables.items()
+        ]
         return Way(
             wanted=wanted,
             selection=Selection(only, leave, overwrite_all=wanted.parts.overwrite),
@@ -294,17 +297,29 @@ class Ways:
         file = self._paths.in_workspace(path)
         later: list[Since] = []
         last: StateId | None = None
+        unknown = self._is_left_out(path, target)
         at = next((place for place, record in enumerate(records) if record.id == target.id), 0)
         for record in reversed(records[:at]):
             kept = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
-            if kept is None or kept.state == last:
+            if kept is None:
+                unknown = unknown or self._is_left_out(path, record)
+                continue
+            if kept.state == last:
+                unknown = False
                 continue
             last = kept.state
             state = self._states.find(kept.state)
-            if state is not None:
-                claimed = record.claims is None or any(claim.path == file for claim in record.claims)
-                later.append(Since(state, record.author if claimed else "person"))
+            if state is None:
+                unknown = True
+                continue
+            # What a person did until then cannot be told from what the agent did.
+            persons = unknown or not _claims(record, file)
+            later.append(Since(state.without_outputs(), "person" if persons else record.author))
+            unknown = False
         return later
+
+    def _is_left_out(self, path: str, record: CheckpointRecord) -> bool:
+        return any(one.part == "notebooks" and self._now_at(one.path) == path for one in record.left_out)
 
     async def _is_there(self, path: str) -> bool:
         assert self._notebooks is not None
@@ -318,12 +333,12 @@ class Ways:
 
     # ---- variables
 
-    async def _kernel(self, path: str, target: str, *, strict: bool) -> VariablesWay:
+    async def _kernel(self, path: str, target: str, *, strict: bool, overwrite: bool) -> VariablesWay:
         if self._variables is None or self._notebooks is None:
             return VariablesWay(path, target, why_not="Variables are not kept here.")
         values = self._variables
         try:
-            plan = await self._capturing.asked(path, lambda link: values.plan(target, link))
+            plan = await self._capturing.asked(path, lambda link: values.plan(target, link, overwrite=overwrite))
             return VariablesWay(path, target, plan)
         except (NotFound, Unsupported) as error:
             return VariablesWay(path, target, why_not=error.message)
@@ -337,6 +352,13 @@ class Ways:
 
     def _now_at(self, path: str) -> str:
         return self._notebooks.desk.now_at(path) if self._notebooks is not None else path
+
+
+def _claims(record: CheckpointRecord, file: str | None) -> bool:
+    """Whether its author made what changed in a notebook."""
+    if record.claims is None or (file is None and record.author == "restore"):
+        return True
+    return any(claim.path == file for claim in record.claims)
 
 
 def _why_not(path: str, error: HdspAgentError, *, strict: bool) -> NotebookWay:

@@ -16,7 +16,7 @@ __all__ = ["LIBRARIES", "KernelAsked", "VariableKernel"]
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
 
-_KEY: Final = "hdsp_agent_variables_1"
+_KEY: Final = "hdsp_agent_variables_2"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (

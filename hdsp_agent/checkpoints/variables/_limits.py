@@ -23,6 +23,8 @@ class VariableLimits:
     total_bytes: int = 2_000_000_000
     held_bytes: int = 256_000_000
     """How much may wait in the kernel's memory until it is written."""
+    free_bytes: int = 500_000_000
+    """Where the disk has less left, no variables are saved for a moment."""
     busy_seconds: float = 600.0
     """How long to wait for a kernel that runs a cell."""
     write_seconds: float = 300.0

@@ -143,6 +143,8 @@ class VariableManifest(_Stored):
     classes: Mapping[str, ClassDefinition]
     runs: tuple[RecordedRun, ...] = ()
     """Cells that ran since the parent."""
+    runs_only: bool = False
+    """Its variables were dropped; the cells are known for the sake of later ones."""
 
     @property
     def state_hash(self) -> str:
@@ -168,6 +170,10 @@ class VariableManifest(_Stored):
     def group_of(self, name: str) -> VariableGroup | None:
         """The group a variable is saved in."""
         return next((group for group in self.groups if name in group.names), None)
+
+    def without_variables(self) -> VariableManifest:
+        """What later ones need of it."""
+        return self.model_copy(update={"variables": {}, "groups": (), "classes": {}, "runs_only": True})
 
     def keys(self) -> Iterator[str]:
         """All pieces it needs."""

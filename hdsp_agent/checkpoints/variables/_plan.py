@@ -18,9 +18,10 @@ class PlannedVariable(WireModel):
 
     name: str
     type: str
-    action: Literal["keep", "load", "import", "remove", "keep_live", "lost", "leave"]
+    action: Literal["keep", "load", "import", "remove", "keep_live", "keep_unsaved", "lost", "leave"]
     """``keep``: it is right already. ``keep_live``: it has no bytes, but it is still the same object; what was done with it
-    since is not undone. ``lost``: it has no bytes and is gone; cells have to run again for it."""
+    since is not undone. ``keep_unsaved``: it is another now, which has no bytes, so that an undo could not bring it back.
+    ``lost``: it has no bytes and is gone; cells have to run again for it."""
     bytes: int = 0
     why: str | None = None
     assumed: bool = False
@@ -91,8 +92,12 @@ def variable_plan(
     *,
     only: Collection[str] | None = None,
     leave: Collection[str] = (),
+    overwrite: bool = False,
 ) -> VariablePlan:
-    """Compare two states of the variables, name by name. ``runs`` are those that led to the target."""
+    """Compare two states of the variables, name by name. ``runs`` are those that led to the target.
+
+    What has no bytes now stays where it is not what it was, unless ``overwrite`` is set.
+    """
     wanted = _wanted(target, only)
     same_life = target.life == current.life
     planned = [
@@ -105,6 +110,9 @@ def variable_plan(
         for name, entry in current.variables.items()
         if name not in target.variables and (only is None or name in only)
     ]
+    if not overwrite:
+        unsaved = current.unsaved
+        planned = [_kept(one, unsaved[one.name]) if one.name in unsaved else one for one in planned]
     lost = {one.name for one in planned if one.action == "lost"}
     loaded = {one.name for one in planned if one.action == "load"}
     return VariablePlan(
@@ -161,3 +169,9 @@ def _later(name: str, entry: VariableEntry) -> PlannedVariable:
 
 def _leave(name: str, entry: VariableEntry) -> PlannedVariable:
     return PlannedVariable(name=name, type=entry.type, action="leave")
+
+
+def _kept(planned: PlannedVariable, now: VariableEntry) -> PlannedVariable:
+    if planned.action not in ("load", "import", "remove", "lost"):
+        return planned
+    return PlannedVariable(name=planned.name, type=now.type, action="keep_unsaved", why=now.why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -41,6 +41,8 @@ class VariableReport(WireModel):
     removed: tuple[str, ...]
     kept_live: tuple[str, ...]
     """Open files and the like that are the same objects still; what was done with them since is not undone."""
+    kept_unsaved: tuple[str, ...]
+    """What came since and cannot be saved."""
     lost: tuple[str, ...]
     """What only cells can make again; see ``rerun``."""
     rerun: Rerun
@@ -94,6 +96,11 @@ class VariableCheckpoints:
         looked at only if a cell may have changed them, as far as its text and the functions it calls tell; they are marked as
         ``assumed``.
         """
+        if await asyncio.to_thread(self._store.free) < self._limits.free_bytes:
+            raise StorageUnavailable(
+                f"The disk has less than {self._limits.free_bytes // 1_000_000} MB left, so variables are not saved. Make"
+                " room on it."
+            )
         async with self._at(kernel) as asked:
             return await self._capture(kernel, asked, thorough)
 
@@ -104,10 +111,11 @@ class VariableCheckpoints:
         *,
         only: Collection[str] | None = None,
         leave: Collection[str] = (),
+        overwrite: bool = False,
     ) -> VariablePlan:
         """What ``restore`` would do now. Saves the variables as they are, and changes nothing."""
         async with self._at(kernel) as asked:
-            return (await self._plan(target, kernel, asked, only, leave))[0]
+            return (await self._plan(target, kernel, asked, only, leave, overwrite))[0]
 
     async def restore(
         self,
@@ -116,18 +124,32 @@ class VariableCheckpoints:
         *,
         only: Collection[str] | None = None,
         leave: Collection[str] = (),
+        overwrite: bool = False,
         expected: VariablePlan | None = None,
+        within: float | None = None,
+        begins: Callable[[ManifestId], None] | None = None,
     ) -> VariableReport:
         """Make the variables what they were, as a whole or not at all; ``before`` in the report undoes it.
 
         What is right already is kept, what differs is loaded with all that shares objects with it, later names are removed.
-        ``only`` restores these, ``leave`` leaves some as they are. With ``expected``, the plan a person has seen, it is a
-        Conflict if a cell ran since.
+        ``only`` restores these, ``leave`` leaves some as they are, ``overwrite`` also replaces what cannot be saved, which
+        nothing brings back. With ``expected``, the plan a person has seen, it is a Conflict if a cell ran since. It is one
+        too if the kernel is not ready ``within`` so many seconds. ``begins`` is told of ``before`` when all is ready: from
+        then on variables may be others.
         """
         async with self._at(kernel) as asked:
-            plan, wanted = await self._plan(target, kernel, asked, only, leave)
+            try:
+                planned = self._plan(target, kernel, asked, only, leave, overwrite)
+                plan, wanted = await asyncio.wait_for(planned, within)
+            except asyncio.TimeoutError:
+                raise Conflict(
+                    "The kernel is busy, so nothing was restored. Wait for it, then try again.",
+                    kernel=kernel.kernel_id,
+                ) from None
             if expected is not None and (plan.life, plan.run) != (expected.life, expected.run):
                 raise _moved(kernel)
+            if begins is not None:
+                begins(plan.before)
             # Shielded: what the kernel was told to do it does, and then the report says so.
             told = await asyncio.shield(
                 asked.ask("restore", self._question(plan, wanted), seconds=self._limits.busy_seconds)
@@ -148,6 +170,7 @@ class VariableCheckpoints:
             kept=plan.named("keep"),
             removed=plan.named("remove"),
             kept_live=plan.named("keep_live"),
+            kept_unsaved=plan.named("keep_unsaved"),
             lost=plan.named("lost"),
             rerun=plan.rerun,
         )
@@ -231,8 +254,11 @@ class VariableCheckpoints:
         asked: KernelAsked,
         only: Collection[str] | None,
         leave: Collection[str],
+        overwrite: bool,
     ) -> tuple[VariablePlan, VariableManifest]:
         wanted = await asyncio.to_thread(self._store.load, target)
+        if wanted.runs_only:
+            raise NotFound(f"The variables of the checkpoint {target} were dropped to make room.", checkpoint=target)
         _, environment = await self._hello(kernel, asked)
         refuse_other_environment(wanted, environment, only=only)
         if missing := await asyncio.to_thread(self._store.missing, wanted):
@@ -241,7 +267,7 @@ class VariableCheckpoints:
             )
         current = await self._capture(kernel, asked, thorough=True)
         runs = await asyncio.to_thread(self._history, wanted)
-        return variable_plan(wanted, current, runs, only=only, leave=leave), wanted
+        return variable_plan(wanted, current, runs, only=only, leave=leave, overwrite=overwrite), wanted
 
     def _history(self, manifest: VariableManifest) -> tuple[RecordedRun, ...]:
         """All runs that led to a manifest, the first first; as far back as manifests are kept."""
@@ -275,6 +301,8 @@ class VariableCheckpoints:
             "groups": [group.model_dump(mode="json") for group in groups],
             "classes": {token: one.model_dump(mode="json") for token, one in target.classes.items()},
             "modules": modules,
+            # What shares objects with what is loaded is read too.
+            "keep": [*plan.named("keep_unsaved"), *plan.named("leave")],
             # A lost name may stand for something else by now, which is not what it was.
             "remove": [*plan.named("remove"), *plan.named("lost")],
         }

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import secrets
+import shutil
 import tempfile
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from ...errors import InvalidInput, NotAllowed, NotFound, StorageUnavailable
+from ...errors import HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 from ._manifest import ManifestId, VariableManifest
 
 __all__ = ["VariableStatistics", "VariableStore", "user_key"]
@@ -161,18 +162,37 @@ class VariableStore:
         sizes = [path.stat().st_size for path in self._all_pieces()]
         return VariableStatistics(len(self.manifests()), len(sizes), sum(sizes))
 
-    def collect(self, keep: Collection[ManifestId], *, spared_seconds: float = _SPARED_SECONDS) -> VariableStatistics:
-        """Drop all manifests but these, and the pieces nobody needs any more."""
+    def free(self) -> int:
+        """How many bytes the disk has left."""
+        self._prepare()
+        try:
+            return shutil.disk_usage(self.folder).free
+        except OSError as error:
+            raise _unavailable(error) from error
+
+    def collect(
+        self,
+        keep: Collection[ManifestId],
+        keep_runs: Collection[ManifestId] = (),
+        *,
+        spared_seconds: float = _SPARED_SECONDS,
+    ) -> VariableStatistics:
+        """Drop all manifests but these, and the pieces nobody needs any more; of ``keep_runs`` only the variables."""
         self._prepare()
         with self._lock:
             needed: set[str] = set()
+            dropped: set[str] = set()
             for manifest in self.manifests():
                 if manifest in keep:
                     needed.update(self.load(manifest).keys())
                 else:
-                    self._path(manifest).unlink(missing_ok=True)
+                    dropped.update(self._drop(manifest, keep_runs=manifest in keep_runs))
             before = time.time() - spared_seconds
-            unneeded = [one for one in self._all_pieces() if one.name not in needed and one.stat().st_mtime <= before]
+            unneeded = [
+                one
+                for one in self._all_pieces()
+                if one.name not in needed and (one.name in dropped or one.stat().st_mtime <= before)
+            ]
             if unneeded:
                 # First: a kernel that takes a dropped piece for written asks again what the store holds.
                 self._write(self.folder / "epoch", secrets.token_hex(8).encode())
@@ -183,6 +203,22 @@ class VariableStore:
                     if path.stat().st_mtime <= before:
                         path.unlink()
         return self.statistics()
+
+    def _drop(self, manifest: ManifestId, *, keep_runs: bool) -> Collection[str]:
+        """The pieces that it needed."""
+        try:
+            found = self.load(manifest)
+        except HdspAgentError:
+            # Nobody could use it.
+            self._path(manifest).unlink(missing_ok=True)
+            return ()
+        if not keep_runs:
+            self._path(manifest).unlink(missing_ok=True)
+        elif not found.runs_only:
+            made = self._path(manifest).stat()
+            self.keep(found.without_variables())
+            os.utime(self._path(manifest), ns=(made.st_atime_ns, made.st_mtime_ns))
+        return set(found.keys())
 
     def _all_pieces(self) -> Iterator[Path]:
         for folder in self.pieces.iterdir():

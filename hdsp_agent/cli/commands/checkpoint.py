@@ -82,7 +82,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
                 done = await checkpoints.undo(
                     options.operation, leave=_absolute(options.leave), overwrite_conflicts=options.overwrite_all
                 )
-                return await _tell_whole(terminal, checkpoints, done)
+                return _tell(terminal, done)
             case "recover":
                 return await _recover(terminal, checkpoints, options.choice)
             case "export":
@@ -176,22 +176,22 @@ def _tell(terminal: Terminal, done: OperationRecord) -> ExitCode:
     return ExitCode.FOUND if done.kept else ExitCode.OK
 
 
-async def _tell_whole(terminal: Terminal, checkpoints: Checkpoints, done: OperationRecord) -> ExitCode:
-    """Tell what became of files, and what of the restore that is taken back only a server can take back."""
-    taken_back = next((one for one in await checkpoints.operations() if one.id == done.undo_of), None)
-    parts = None if taken_back is None else taken_back.parts
-    if parts is not None and (parts.notebooks or parts.variables or parts.conversation):
-        terminal.warn(
-            "Only files are taken back here. The cells of notebooks, the variables and the conversation that went back with "
-            "them stay; take the restore back in JupyterLab for all of it."
-        )
-    return _tell(terminal, done)
-
-
 async def _recover(terminal: Terminal, checkpoints: Checkpoints, choice: Literal["roll-back", "keep"]) -> ExitCode:
-    done = await checkpoints.recover("keep" if choice == "keep" else "roll_back")
+    from ...checkpoints.moments import Turn
+    from ...errors import Conflict
+
+    # What a server is restoring just now looks like a restore that was cut short.
+    async with Turn(checkpoints.folder).taken():
+        half = await checkpoints.interrupted()
+        if choice == "roll-back" and half is not None and half.parts is not None and half.parts.beyond_files:
+            raise Conflict(
+                "The restore that was cut short is about more than files: notebooks, variables or the conversation. Roll it "
+                "back in JupyterLab, or leave all as it is now with hdsp-agent checkpoint recover keep.",
+                operation=half.id,
+            )
+        done = await checkpoints.recover("keep" if choice == "keep" else "roll_back")
     if done is not None:
-        return await _tell_whole(terminal, checkpoints, done)
+        return _tell(terminal, done)
     if terminal.json:
         terminal.document({})
     else:

@@ -271,6 +271,50 @@ describe('operations', () => {
     });
   });
 
+  describe('of attachments', () => {
+    const picture = { 'a.png': { 'image/png': 'aGk=' } };
+    const other = { 'b.png': { 'image/png': 'aG8=' } };
+    const attachments = () => {
+      const cell = opened.model.sharedModel.getCell(0).toJSON();
+      return (cell as { attachments?: unknown }).attachments;
+    };
+    const insert: NotebookOperation = {
+      op: 'insertCell',
+      cellId: 'picture',
+      cellType: 'markdown',
+      source: '![](attachment:a.png)',
+      attachments: picture
+    };
+
+    it('bring them back with their cell', () => {
+      apply(insert);
+      expect(attachments()).toEqual(picture);
+    });
+
+    it('set them, as a step that can be undone', () => {
+      apply(insert);
+      apply({
+        op: 'setAttachments',
+        cellId: 'picture',
+        attachments: other
+      });
+      expect(attachments()).toEqual(other);
+      opened.model.sharedModel.undo();
+      expect(attachments()).toEqual(picture);
+    });
+
+    it('take the last of them away', () => {
+      apply(insert);
+      apply({ op: 'setAttachments', cellId: 'picture', attachments: {} });
+      expect(attachments()).toBeUndefined();
+    });
+
+    it('give a code cell none', () => {
+      apply({ ...insert, cellType: 'code' });
+      expect(attachments()).toBeUndefined();
+    });
+  });
+
   describe('are undone', () => {
     it('all at once', () => {
       const before = [opened.ids, opened.sources];

@@ -1,7 +1,7 @@
 import { Notification } from '@jupyterlab/apputils';
 import { PromiseDelegate } from '@lumino/coreutils';
 
-import type { MomentView } from '../../generated/rest';
+import type { MomentView, VariablesPreview } from '../../generated/rest';
 import {
   moment,
   OpenedTimeLine,
@@ -286,6 +286,58 @@ describe('going back', () => {
       expect(opened.rest.of(LOOK).at(-1)?.body).toEqual({ overwrite: true });
       await opened.settle(() => opened.acceptButton?.click());
       expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: true });
+    });
+
+    it.each([
+      ['lost', false],
+      ['keep_unsaved', true]
+    ] as const)('asks about variables that are %s', async (action, stays) => {
+      const variables = (overwrite: boolean): VariablesPreview[] => [
+        {
+          path: 'a.ipynb',
+          cold: false,
+          right: 0,
+          moreVariables: 0,
+          variables: [
+            {
+              name: 'model',
+              type: 'Model',
+              action: overwrite ? 'remove' : action,
+              bytes: 0,
+              why: 'it holds a lock',
+              assumed: false
+            }
+          ],
+          rerun: { cells: [], unexplained: [] }
+        }
+      ];
+      opened.rest.answers.set(LOOK, ({ body }) =>
+        preview({
+          variables: variables(
+            (body as { overwrite?: boolean }).overwrite === true
+          )
+        })
+      );
+      opened.rest.answers.set(UNDO, () => result());
+      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      expect(opened.rest.of(UNDO)).toHaveLength(0);
+      const said = opened.dialog?.textContent ?? '';
+      expect(said).toContain(
+        stays
+          ? 'model: It stays as it is: it holds a lock'
+          : 'Lost: model (Model), because it holds a lock'
+      );
+      expect(said.includes('Also bring back what you changed since')).toBe(
+        stays
+      );
+      if (stays) {
+        await check('Also bring back what you changed since');
+        expect(opened.dialog?.textContent).toContain(
+          'Removed, since they came later: model'
+        );
+      }
+      await opened.settle(() => opened.acceptButton?.click());
+      expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: stays });
     });
 
     it('takes the newest restore, or says that there is none', async () => {

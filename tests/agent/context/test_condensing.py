@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import Conflict
+from hdsp_agent.errors import Conflict, StorageUnavailable
+from hdsp_agent.persistence import MessageManager
 from hdsp_agent.providers import ModelError, ModelRequest, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 
@@ -158,6 +159,64 @@ async def test_a_task_that_nobody_works_on_is_condensed_too(tmp_path: Path) -> N
         assert row.context_condense is not None and row.context_condense.cost > 0
         assert agent.history.items[task_id].total_cost == pytest.approx(cost + row.context_condense.cost)
         assert agent.history.items[task_id].status == "completed"
+
+
+@pytest.mark.parametrize("answer", [say("  "), call_tool("look", {"text": "x"})])
+async def test_a_summary_that_cannot_be_used_is_paid_for_all_the_same(tmp_path: Path, answer: list[Step]) -> None:
+    async with small_agent(tmp_path, [*FILLED[:4], DONE, answer, answer], window=100_000) as agent:
+        task_id = await agent.finished()
+        cost = agent.history.items[task_id].total_cost
+        with pytest.raises(Conflict, match="no summary"):
+            await agent.manager.condense(task_id)
+        [failed] = await agent.says(task_id, "condense_context_error")
+        assert failed.context_condense is not None and failed.context_condense.cost > 0
+        assert agent.history.items[task_id].total_cost == pytest.approx(cost + failed.context_condense.cost)
+
+
+async def test_an_answer_without_a_summary_is_paid_for_with_the_next(tmp_path: Path) -> None:
+    costs: list[float] = []
+    for number, before in enumerate(([], [call_tool("look", {"text": "x"})])):
+        home = tmp_path / str(number)
+        home.mkdir()
+        async with small_agent(home, [*FILLED[:4], DONE, *before, summarised], window=100_000) as agent:
+            task_id = await agent.finished()
+            await agent.manager.condense(task_id)
+            [row] = await condensed(agent, task_id)
+            assert row.context_condense is not None
+            costs.append(row.context_condense.cost)
+    assert costs[1] > 1.5 * costs[0]
+
+
+async def test_who_waited_for_a_condensation_does_not_condense_its_summary(tmp_path: Path) -> None:
+    long = say("## Remaining Tasks\n" + "Mind this as well. " * 1_000)
+    slow = call_tool("slow", {"text": "x"}, id="s")
+    async with small_agent(tmp_path, [*FILLED, slow, long, long], window=100_000) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+        first, second = await asyncio.gather(
+            agent.manager.condense(task_id), agent.manager.condense(task_id), return_exceptions=True
+        )
+        assert first is None and isinstance(second, Conflict) and "just now" in second.message
+        assert len(await condensed(agent, task_id)) == 1
+        assert not await agent.says(task_id, "condense_context_error")
+        assert len([one for one in agent.model.requests if asks_for_summary(one)]) == 1
+
+
+async def test_a_summary_that_cannot_be_stored_leaves_no_row_that_seems_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StorageUnavailable("The disk is full.")
+
+    async with small_agent(tmp_path, [*FILLED, DONE, summarised], window=100_000) as agent:
+        task_id = await agent.finished()
+        with monkeypatch.context() as patch:
+            patch.setattr(MessageManager, "condense", full)
+            with pytest.raises(StorageUnavailable):
+                await agent.manager.condense(task_id)
+        [failed] = await agent.says(task_id, "condense_context_error")
+        assert failed.text == "The disk is full." and failed.partial is False
+        assert not await condensed(agent, task_id)
 
 
 async def test_what_is_short_is_not_condensed_and_the_model_is_not_asked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks import apply_operations, snapshot_of
 
 MANY = settings(max_examples=300, deadline=None)
+PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb"}
 
 
@@ -24,8 +26,8 @@ def code(cell_id: str, source: str, *, count: int | None = None, outputs: tuple[
     return KeptCell(cell_id, "code", source, count, outputs)
 
 
-def text(cell_id: str, source: str) -> KeptCell:
-    return KeptCell(cell_id, "markdown", source)
+def text(cell_id: str, source: str, *, attachments: JsonObject | None = None) -> KeptCell:
+    return KeptCell(cell_id, "markdown", source, attachments=attachments or {})
 
 
 def notebook(*cells: KeptCell, minor: int = 5) -> NotebookState:
@@ -40,6 +42,8 @@ def as_json(state: NotebookState) -> JsonObject:
             one["id"] = cell.id
         if cell.cell_type == "code":
             one |= {"outputs": list(cell.outputs), "execution_count": cell.execution_count}
+        if cell.attachments:
+            one["attachments"] = cell.attachments
         cells.append(one)
     return {"cells": [*cells], "metadata": dict(state.metadata), "nbformat": 4, "nbformat_minor": state.minor}
 
@@ -76,7 +80,7 @@ def test_only_what_differs_is_touched() -> None:
 def test_outputs_and_counts_alone_come_back_as_such() -> None:
     then = notebook(code("a", "a", count=1, outputs=(STREAM,)), code("b", "b"))
     now = notebook(code("a", "a"), code("b", "b", count=7, outputs=(STREAM,)))
-    plan = plan_cells(now, then)
+    plan = plan_cells(now, then, [Since(now, "agent")])
     assert told(plan) == [("outputs", "a"), ("outputs", "b")]
     assert [operation.op for operation in plan.operations] == ["setOutputs", "clearOutputs"]
     assert applied(now, plan) == then
@@ -103,6 +107,41 @@ def test_metadata_come_back_key_by_key() -> None:
     now = NotebookState((replace(code("a", "a"), metadata={"other": 1}),), {"title": "now"})
     plan = plan_cells(now, then, [Since(now, "agent")])
     assert applied(now, plan) == then
+
+
+def test_attachments_come_back() -> None:
+    then = notebook(text("a", "a", attachments=PICTURE), text("b", "b", attachments=PICTURE), text("c", "c"))
+    now = notebook(text("b", "b"), text("c", "c", attachments=PICTURE))
+    plan = plan_cells(now, then, [Since(now, "agent")])
+    assert told(plan) == [("insert", "a"), ("change", "b"), ("change", "c")]
+    assert applied(now, plan) == then == plan.after
+
+
+def test_attachments_that_were_not_kept_stay() -> None:
+    with_one = as_json(notebook(text("a", "a", attachments=PICTURE)))
+    for then in (read(with_one, MomentLimits(cell_output_bytes=10)), before_there_were_attachments("a")):
+        assert then.cells[0].attachments is None
+        now = notebook(text("a", "changed", attachments=PICTURE))
+        plan = plan_cells(now, then, [Since(now, "agent")])
+        assert [operation.op for operation in plan.operations] == ["replaceSource"]
+        assert plan.after == notebook(text("a", "a", attachments=PICTURE))
+
+
+def before_there_were_attachments(source: str) -> NotebookState:
+    """As an earlier version wrote it."""
+    content = json.loads(notebook(text("a", source)).to_bytes())
+    for cell in content["cells"]:
+        del cell["attachments"], cell["seal"]
+    return NotebookState.of_bytes(json.dumps(content).encode())
+
+
+def test_only_outputs_that_go_back_are_trusted_again() -> None:
+    sealed = replace(code("a", "a", outputs=(STREAM,)), seal="sealed")
+    then = notebook(sealed, replace(sealed, id="b", seal="other"), code("c", "c"))
+    now = notebook(code("c", "c"))
+    assert plan_cells(now, then).seals == {"sealed", "other"}
+    assert plan_cell(now, then, "a").seals == {"sealed"} and not plan_cell(now, then, "c").seals
+    assert NotebookState.of_bytes(then.to_bytes()) == then
 
 
 def test_what_the_person_changed_since_stays() -> None:
@@ -132,6 +171,30 @@ def test_a_cell_the_person_ran_again_is_not_taken_for_written() -> None:
     agents = notebook(code("a", "b", count=2))
     now = notebook(code("a", "b", count=9, outputs=(STREAM,)))
     assert applied(now, plan_cells(now, then, [Since(agents, "agent")])) == then
+
+
+def test_what_the_person_ran_or_marked_since_stays() -> None:
+    then = notebook(code("a", "a", count=1), code("b", "b", count=2), text("c", "c"), code("d", "d", count=3))
+    agents = notebook(code("a", "a!"), code("b", "b", count=7, outputs=(STREAM,)), text("c", "c"), code("d", "d"))
+    mine = (code("b", "b", count=8), replace(text("c", "c"), metadata={"tags": ["mine"]}))
+    now = notebook(code("a", "a!", count=9), *mine, code("d", "d"))
+    plan = plan_cells(now, then, [Since(agents, "agent")])
+    assert told(plan) == [("change", "a"), ("outputs", "d"), ("keep", "b"), ("keep", "c")]
+    assert applied(now, plan) == notebook(then.cells[0], *mine, then.cells[3])
+    assert applied(now, plan_cells(now, then, overwrite=True)) == then
+
+
+def test_what_the_agent_ran_after_the_person_is_the_agents() -> None:
+    then, mine, now = (notebook(code("a", "a", count=count)) for count in (1, 2, 3))
+    plan = plan_cells(now, then, [Since(mine, "person"), Since(now, "agent")])
+    assert applied(now, plan) == then
+
+
+def test_outputs_too_large_to_be_kept_are_not_taken_for_others() -> None:
+    big = as_json(notebook(code("a", "a", count=1, outputs=(STREAM,))))
+    small = MomentLimits(cell_output_bytes=10)
+    for then, now in ((read(big, small), read(big)), (read(big), read(big, small))):
+        assert not plan_cells(now, then).kept
 
 
 def test_one_cell_alone_is_restored_whoever_changed_it() -> None:
@@ -186,7 +249,7 @@ cells = st.one_of(
         code, names, sources, count=st.one_of(st.none(), st.integers(0, 3)),
         outputs=st.sampled_from([(), (STREAM,), (STREAM, STREAM)]),
     ),
-    st.builds(text, names, sources),
+    st.builds(text, names, sources, attachments=st.sampled_from([{}, PICTURE])),
 )  # fmt: skip
 with_ids = st.lists(cells, max_size=6, unique_by=lambda cell: cell.id).map(lambda found: notebook(*found))
 old_format = st.lists(cells, max_size=6).map(lambda found: read(as_json(notebook(*found, minor=4))))

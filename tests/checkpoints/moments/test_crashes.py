@@ -52,7 +52,7 @@ async def die(here: Scene, target: str, monkeypatch: pytest.MonkeyPatch, before:
     async def nobody_is_left(*_: object) -> None:
         return None
 
-    async def deadly(*_: object) -> None:
+    async def deadly(*_: object, **__: object) -> None:
         raise Died
 
     with monkeypatch.context() as patch:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints.moments import MomentLimits, Parts
-from hdsp_agent.errors import HdspAgentError, InvalidInput, NotFound, Unavailable, Unsupported
+from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotFound, Unavailable, Unsupported
 from hdsp_agent.messages import ConversationPreview, TaskId
 from hdsp_agent.notebooks import TabSilent
 
@@ -87,6 +87,36 @@ async def test_one_restore_brings_all_parts_back_and_one_undo_the_breakage(tmp_p
         assert await is_broken(here) and conversation.done == ["back", "undo mark1"]
         await here.line.undo(undone.operation.id, conversation=conversation)
         assert await is_whole(here) and conversation.done[-1] == "undo mark2"
+
+
+@pytest.mark.parametrize("saved", [False, True])
+async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, saved: bool) -> None:
+    class Busy(Conversation):
+        async def go_back(self) -> str:
+            (here.root / "data.csv").write_text("the person's\n", "utf-8")
+            (here.root / "theirs.txt").write_text("the person's\n", "utf-8")
+            if saved:
+                another = here.another_line()
+                await another.save("before run_cell")
+                await another.close()
+            return await super().go_back()
+
+    async with scene(tmp_path) as here:
+        (here.root / "other.txt").write_text("then\n", "utf-8")
+        target = await here.save()
+        await here.edit("one", "1", "broken")
+        (here.root / "data.csv").write_text("gone\n", "utf-8")
+        (here.root / "other.txt").write_text("gone\n", "utf-8")
+        await here.save("after run_cell", by="agent")
+        done = await here.line.restore(target.id, EVERYTHING, conversation=Busy())
+        record = (await here.line.operations(1))[0].checkpoint
+        assert record is not None and record.claims is not None
+        assert {"other.txt", PATH} == {claim.path for claim in record.claims}
+        await here.line.restore(target.id, EVERYTHING)
+        assert here.csv == (here.root / "theirs.txt").read_text("utf-8") == "the person's\n"
+        await here.line.undo(done.operation.id)
+        assert here.csv == "the person's\n" and here.sources[0] == "a = broken"
+        assert (here.root / "other.txt").read_text("utf-8") == "gone\n"
 
 
 async def test_the_log_says_it_in_one_line(tmp_path: Path) -> None:
@@ -192,6 +222,22 @@ async def test_a_busy_kernel_is_told_of_soon(tmp_path: Path) -> None:
         await line.close()
 
 
+async def test_what_cannot_be_saved_is_not_lost_by_going_back(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        target = await broken(here)
+        await here.run("model = (n for n in range(9)); value = (n for n in 'now')")
+        preview = await here.line.preview(target, EVERYTHING)
+        shown = {one.name: one.action for one in preview.variables[0].variables}
+        assert shown == {"model": "keep_unsaved", "value": "keep_unsaved", "later": "remove"}
+        assert all(one.why for one in preview.variables[0].variables[:2])
+        done = await here.line.restore(target, EVERYTHING)
+        assert await here.value("next(model), next(value), 'later' in globals()") == "0 n False"
+        await here.line.undo(done.operation.id)
+        assert await here.value("next(model), next(value), later") == "1 o 1"
+        await here.line.restore(target, EVERYTHING.model_copy(update={"overwrite": True}))
+        assert await here.value("'model' in globals(), value") == "False [1, 2, 3]"
+
+
 async def test_an_unsaved_edit_of_another_cell_stays(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         page = here.open()
@@ -212,6 +258,31 @@ async def test_an_unsaved_edit_of_another_cell_stays(tmp_path: Path) -> None:
         assert page.sources == ["a = broken", "typed, not saved"]
         await here.line.restore(target.id, Parts(notebooks=True, overwrite=True))
         assert page.sources == ["a = 1", "b = 2"]
+
+
+@pytest.mark.parametrize("lost", ["the tab was silent", "the state was dropped"])
+async def test_an_unsaved_edit_that_was_not_kept_before_the_agents_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    async with scene(tmp_path) as here:
+        page = here.open()
+        target = await here.save()
+        page.type_in(1, "typed, not saved")
+
+        async def silent(*_: object) -> None:
+            raise TabSilent
+
+        with monkeypatch.context() as patch:
+            if lost == "the tab was silent":
+                patch.setattr(here.tabs, "read", silent)
+            before = await here.save("before edit", message_ts=2)
+        assert bool(before.left_out) == (lost == "the tab was silent")
+        for kept in before.notebooks:
+            (here.files.folder / "notebooks" / kept.state).unlink()
+        await here.edit("one", "1", "broken")
+        await here.save("after edit", by="agent")
+        await here.line.restore(target.id, CELLS)
+        assert page.sources[1] == "typed, not saved"
 
 
 async def test_unsaved_cells_are_kept_as_they_were(tmp_path: Path) -> None:
@@ -254,6 +325,30 @@ async def test_a_deleted_notebook_comes_back_as_a_file(tmp_path: Path) -> None:
         assert len(snapshot.cells) == 2, "nobody can work with it"
         await here.line.undo(done.operation.id)
         assert not here.file.exists()
+
+
+@pytest.mark.parametrize("came", [False, True])
+async def test_the_desk_knows_what_is_there_after_a_restore_that_failed(tmp_path: Path, came: bool) -> None:
+    async with scene(tmp_path) as here:
+        other = here.root / "other.ipynb"
+        if came:
+            other.write_bytes(here.file.read_bytes())
+        target = await here.save(notebooks=(), message_ts=1000)
+        if came:
+            other.unlink()
+            here.notebooks.desk.deleted("other.ipynb")
+        else:
+            other.write_bytes(here.file.read_bytes())
+        await here.save("after", by="agent", notebooks=())
+        with pytest.raises(Conflict, match="went on"):
+            await here.line.restore(target.id, EVERYTHING, conversation=Conversation(Conflict("It went on.")))
+        assert other.exists() is not came
+        document = here.notebooks.desk.document("other.ipynb")
+        if came:
+            with pytest.raises(NotFound, match="deleted meanwhile"):
+                await document.snapshot()
+        else:
+            assert len((await document.snapshot()).cells) == 2, "nobody can work with it"
 
 
 async def test_without_a_kernel_the_rest_goes_back_and_says_why(tmp_path: Path) -> None:
@@ -305,6 +400,42 @@ async def test_variables_that_fail_leave_notebook_and_files_as_they_were(tmp_pat
         kinds = [(one.kind, one.status, one.error) for one in await here.line.operations(3)]
         assert ("restore", "rolled_back", "value cannot be restored") in kinds
         assert await here.line.interrupted() is None
+
+
+async def test_a_kernel_that_begins_a_cell_meanwhile_leaves_all_as_it_was(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        target = await broken(here)
+        line = here.another_line(limits=MomentLimits(variables_seconds=3))
+        restore, running = here.values.restore, []
+
+        async def late(*asked: object, **options: object) -> object:
+            running.append(asyncio.create_task(here.run("import time; time.sleep(60)")))
+            await asyncio.sleep(1)
+            return await restore(*asked, **options)  # type: ignore[arg-type]  # as it was asked
+
+        here.values.restore = late  # type: ignore[method-assign,assignment]  # just then
+        with pytest.raises(Conflict, match="is busy"):
+            await asyncio.wait_for(line.restore(target, EVERYTHING), 30)
+        await here.notebooks.executor.interrupt(PATH)
+        await asyncio.gather(*running, return_exceptions=True)
+        assert await is_broken(here) and await line.interrupted() is None
+        await line.close()
+
+
+async def test_variables_are_taken_back_if_the_kernel_was_asked_already(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        target = await broken(here)
+        restore = here.values.restore
+
+        async def cut_short(*asked: object, **options: object) -> None:
+            here.values.restore = restore  # type: ignore[method-assign]  # once
+            await restore(*asked, **options)  # type: ignore[arg-type]  # as it was asked
+            raise Unavailable("the answer was lost")
+
+        here.values.restore = cut_short  # type: ignore[method-assign,assignment]  # after the kernel did it
+        with pytest.raises(Unavailable, match="the answer was lost"):
+            await here.line.restore(target, EVERYTHING)
+        assert await is_broken(here) and await here.line.interrupted() is None
 
 
 async def test_a_conversation_that_fails_takes_all_back(tmp_path: Path) -> None:

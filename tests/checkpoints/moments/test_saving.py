@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import stat
+import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,9 @@ import pytest
 from hdsp_agent.checkpoints import Limits
 from hdsp_agent.checkpoints.moments import MomentLimits, Parts
 from hdsp_agent.checkpoints.moments._states import KeptCell, NotebookState, NotebookStates
+from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import NotFound, StorageUnavailable
-from hdsp_agent.messages import CellId, JsonObject, SetCellMetadata, SetNotebookMetadata, SetOutputs
+from hdsp_agent.messages import CellId, InsertCell, JsonObject, SetCellMetadata, SetNotebookMetadata, SetOutputs
 
 from ...notebooks.pages import code
 from .scenes import CELLS, PATH, TASK, Scene, scene
@@ -99,6 +102,43 @@ async def test_large_outputs_are_left_out_and_nothing_else(tmp_path: Path) -> No
         await line.save("after edit", notebooks=[PATH], changes_by="agent")
         await line.restore(record.id, CELLS)
         assert here.sources == ["a = 1"] and not here.outputs[0], "they are of something else"
+        await line.close()
+
+
+async def test_large_outputs_that_a_restore_takes_away_come_back_with_its_undo(tmp_path: Path) -> None:
+    big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
+    async with scene(tmp_path) as here:
+        line = here.another_line(limits=MomentLimits(cell_output_bytes=1000))
+        record = await line.save("before run", notebooks=[PATH])
+        await here.notebooks.desk.document(PATH).apply(
+            [
+                SetOutputs(cell_id=CellId("one"), outputs=[big], execution_count=1),
+                InsertCell(cell_id=CellId("three"), after=CellId("two"), cell_type="code", source="c", outputs=[big]),
+            ]
+        )
+        made = here.outputs
+        await line.save("after run", notebooks=[PATH], changes_by="agent")
+        done = await line.restore(record.id, CELLS)
+        assert here.outputs == [[], []]
+        done = await line.undo(done.operation.id)
+        assert here.outputs == made and here.sources == ["a = 1", "b = 2", "c"]
+        done = await line.undo(done.operation.id)
+        assert here.outputs == [[], []]
+        await line.undo(done.operation.id)
+        assert here.outputs == made
+        await line.close()
+
+
+async def test_large_outputs_of_a_cell_that_only_says_something_else_are_not_kept_twice(tmp_path: Path) -> None:
+    big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
+    async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
+        line = here.another_line(limits=MomentLimits(cell_output_bytes=1000))
+        record = await line.save("before edit", notebooks=[PATH])
+        await here.edit("one", "1", "broken")
+        await line.save("after edit", notebooks=[PATH], changes_by="agent")
+        await line.restore(record.id, CELLS)
+        states = NotebookStates(here.files.folder / "notebooks")
+        assert not any(states.load(name).cells[0].outputs for name in states_in(here))
         await line.close()
 
 
@@ -206,6 +246,31 @@ async def test_variables_beyond_the_quota_go_first_and_say_so(tmp_path: Path, mo
         assert len(await line.list()) == 3, "the moments themselves stay"
 
 
+async def test_the_quota_holds_while_somebody_works(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        line = here.line = here.line_on(here.files, MomentLimits(variables_bytes=1_500_000))
+        records = []
+        for number in range(6):
+            await here.run(f"value = bytes([{number}]) * 1_000_000")
+            records.append(await here.save(code="after"))
+        await line.gc()
+        assert here.values.store.statistics().bytes < 2_500_000
+        for record, has_them in zip(records, (False, False, False, False, True, True), strict=True):
+            preview = await line.preview(record.id, Parts(variables=True))
+            assert any(one.why_not for one in preview.variables) is not has_them
+        runs = [run.source for name in here.values.store.manifests() for run in here.values.store.load(name).runs]
+        assert len([source for source in runs if source and source.startswith("value = ")]) == 6
+
+
+async def test_variables_are_left_out_where_the_disk_is_nearly_full(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        await here.run("value = 1")
+        here.values.set_limits(VariableLimits(free_bytes=1 << 60))
+        record = await here.save(code="thorough")
+        assert not record.variables and record.notebooks
+        assert [(one.part, "MB left" in one.why) for one in record.left_out] == [("variables", True)]
+
+
 async def test_what_an_undo_needs_stays(tmp_path: Path) -> None:
     few = Limits(checkpoints=2, kept_checkpoints=1)
     async with scene(tmp_path, limits=few) as here:
@@ -260,6 +325,37 @@ async def test_versions_of_a_cell_are_told_newest_first(tmp_path: Path) -> None:
         assert not (await here.line.cell_versions(PATH, "nowhere")).versions
 
 
+async def test_however_many_moments_there_are_few_states_are_held_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[weakref.ref[NotebookState]] = []
+    most = 0
+    load = NotebookStates.load
+
+    def watched(self: NotebookStates, name: str) -> NotebookState:
+        nonlocal most
+        state = load(self, name)
+        loaded.append(weakref.ref(state))
+        most = max(most, sum(one() is not None for one in loaded))
+        return state
+
+    monkeypatch.setattr(NotebookStates, "load", watched)
+    async with scene(tmp_path) as here:
+        first = await here.save()
+        for number in range(8):
+            await here.edit("one", " =", "a =")
+            await here.save("after edit", by="agent")
+            (here.root / "data.csv").write_text(f"{number}\n", "utf-8")
+            await here.save("after writing", by="agent")
+        assert len((await here.line.cell_versions(PATH, "one")).versions) == 9
+        assert len(loaded) == 9 and most == 2
+        loaded.clear()
+        most = 0
+        preview = await here.line.preview(first.id, CELLS)
+        assert [cell.action for cell in preview.notebooks[0].cells] == ["change"]
+        assert len(loaded) == 9 and most <= 3
+
+
 async def test_unsaved_cells_are_compared_as_they_were(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         page = here.open()
@@ -273,6 +369,24 @@ async def test_unsaved_cells_are_compared_as_they_were(tmp_path: Path) -> None:
         assert cells is not None and [(cell.cell_id, cell.change) for cell in cells.cells] == [("one", "modified")]
         page.type_in(0, "a = 1")
         assert not (await here.line.diff(first.id, "now")).files
+
+
+async def test_comparing_large_notebooks_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[threading.Thread] = set()
+    to_bytes = NotebookState.to_bytes
+
+    def noted(state: NotebookState) -> bytes:
+        threads.add(threading.current_thread())
+        return to_bytes(state)
+
+    async with scene(tmp_path) as here:
+        page = here.open()
+        first = await here.save()
+        page.type_in(0, "not on the disk")
+        second = await here.save()
+        monkeypatch.setattr(NotebookState, "to_bytes", noted)
+        assert (await here.line.diff(first.id, second.id)).files
+    assert threads and threading.current_thread() not in threads
 
 
 async def test_the_time_line_goes_page_by_page_and_by_conversation(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore, user_key
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
+from ...notebooks.kernels.working import NOTEBOOK
 from .scenes import scene, watched
 
 
@@ -50,6 +52,41 @@ async def test_some_can_be_restored_and_some_be_left(tmp_path: Path) -> None:
         assert await at.told("b, c, later, _hidden") == "[1, 2] [1] 1 2"
 
 
+async def test_what_came_since_and_cannot_be_saved_stays(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run("a = [1]; tied = a; b = 1; c = (n for n in 'then'); module = 1")
+        saved = await at.save()
+        await at.run(
+            "a = (n for n in range(3)); tied = [2]; b = 2; c = (n for n in 'now'); model = (n for n in range(5))"
+        )
+        await at.run("import json; module = json; later = 1")
+        report = await at.restore(saved)
+        assert set(report.kept_unsaved) == {"a", "c", "model"}
+        assert (set(report.loaded), set(report.removed)) == ({"tied", "b", "module"}, {"json", "later"})
+        assert await at.told("next(a), tied, b, next(c), next(model), module") == "0 [1] 1 n 0 1"
+        undone = await at.restore(report.before)
+        assert {"a", "c", "model"} <= set(undone.kept_live)
+        assert await at.told("next(a), tied, b, next(c), next(model), module is json") == "1 [2] 2 o 1 True"
+
+
+async def test_what_cannot_be_saved_is_replaced_only_if_that_is_said(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run("a = [1]")
+        saved = await at.save()
+        await at.run("a = (n for n in range(3)); model = (n for n in range(5))")
+        link = await at.link()
+        plan = await at.checkpoints.plan(saved.id, link)
+        assert {one.name: (one.action, one.type) for one in plan.variables} == {
+            "a": ("keep_unsaved", "generator"),
+            "model": ("keep_unsaved", "generator"),
+        }
+        assert all(one.why for one in plan.variables)
+        plan = await at.checkpoints.plan(saved.id, link, overwrite=True)
+        assert {one.name: one.action for one in plan.variables} == {"a": "load", "model": "remove"}
+        await at.restore(saved, overwrite=True)
+        assert await at.told("a, 'model' in globals()") == "[1] False"
+
+
 async def test_nothing_changes_where_something_cannot_be_read(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.run(
@@ -81,6 +118,23 @@ async def test_a_cell_that_ran_in_between_is_a_conflict(tmp_path: Path) -> None:
         assert await at.told("a") == "[1, 2, 3]"
         await at.restore(saved, expected=await at.plan(saved))
         assert await at.told("a") == "[1]"
+
+
+async def test_a_busy_kernel_is_not_waited_for_longer_than_is_said(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run("a = [1]")
+        saved = await at.save()
+        await at.run("a.append(2)")
+        running = asyncio.create_task(at.work.run("import time; time.sleep(30)"))
+        await asyncio.sleep(0.5)
+        begun: list[str] = []
+        with pytest.raises(Conflict, match="is busy, so nothing was restored"):
+            await asyncio.wait_for(at.restore(saved, within=0.2, begins=begun.append), 10)
+        assert not begun
+        await at.work.executor.interrupt(NOTEBOOK)
+        await running
+        report = await at.restore(saved, within=30, begins=begun.append)
+        assert begun == [report.before] and await at.told("a") == "[1]"
 
 
 async def test_another_python_or_another_pandas_is_refused_with_the_reason(tmp_path: Path) -> None:
@@ -199,6 +253,25 @@ async def test_what_nobody_needs_is_dropped_and_kernels_write_it_again(tmp_path:
             path.unlink()
         fourth = await at.save()
         assert at.store.missing(fourth) == 0
+
+
+async def test_of_a_parent_only_its_cells_are_kept(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.save()
+        await at.run("import numpy as np\nfile = open('f', 'w')\na = np.arange(100_000)")
+        first = await at.save()
+        await at.run("a = a * 2")
+        second = await at.save()
+        whole = at.store.statistics().bytes
+        # What was just written goes too, if nobody needs it.
+        assert at.store.collect([second.id], [first.id]).bytes < whole
+        with pytest.raises(NotFound, match="dropped to make room"):
+            await at.restore(first)
+        await at.restart()
+        report = await at.restore(second)
+        assert report.lost == ("file",)
+        assert ["file = open" in (cell.source or "") for cell in report.rerun.cells] == [True]
+        assert await at.told("int(a[2])") == "4"
 
 
 def test_a_users_key_is_made_once_and_is_theirs_alone(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from importlib import metadata
 
 from . import _chunks, _code, _groups, _live, _objects, _restoring, _sweep
 
-KEY = "hdsp_agent_variables_1"
+KEY = "hdsp_agent_variables_2"
 _KEPT_RECORDS = 20
 _KEPT_RUNS = 1000
 _MOST_SOURCE = 100_000

@@ -29,6 +29,8 @@ def restore(asked, sweeper, memory, chunks):
             _during(group["names"], lambda group=group: values.update(_load(group, chunks, loading)))
         for name, module in asked["modules"].items():
             _during([name], lambda name=name, module=module: values.update({name: importlib.import_module(module)}))
+        for name in asked["keep"]:
+            values.pop(name, None)
         with _uninterrupted():
             _put(sweeper.shell.user_ns, asked["remove"], values)
     except BaseException as failed:

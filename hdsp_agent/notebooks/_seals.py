@@ -1,0 +1,49 @@
+"""Seals on outputs the person trusts: whoever kept such outputs can show later that they were trusted.
+
+A seal is made with the secret of the person's notary, over a code cell's source and outputs. It cannot be made up, and it
+says nothing of other outputs, in this notebook or in another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..messages import JsonObject
+from ._cells import cell_source, cells_of, outputs_of, type_of
+from ._document import Snapshot
+from ._output_texts import full_output
+
+__all__ = ["sealed", "sealed_places"]
+
+_PURPOSE: Final = b"hdsp-agent: outputs of one cell"
+"""What the notary signs with the same secret is never taken for a seal, nor a seal for a notebook's signature."""
+
+
+def sealed(snapshot: Snapshot, secret: bytes) -> Snapshot:
+    """The snapshot of a trusted notebook, with full outputs and their seals."""
+    cells = tuple(
+        replace(cell, seal=_seal(cell.source, cell.outputs, secret)) if cell.outputs else cell
+        for cell in snapshot.cells
+    )
+    return replace(snapshot, cells=cells)
+
+
+def sealed_places(notebook: JsonObject, seals: Collection[str], secret: bytes) -> frozenset[int]:
+    """At which places are code cells whose outputs have one of these seals."""
+    return frozenset(
+        place
+        for place, cell in enumerate(cells_of(notebook))
+        if type_of(cell) == "code"
+        and _seal(cell_source(cell), [full_output(output) for output in outputs_of(cell)], secret) in seals
+    )
+
+
+def _seal(source: str, outputs: Sequence[JsonObject], secret: bytes) -> str:
+    key = hmac.digest(secret, _PURPOSE, hashlib.sha256)
+    content = json.dumps([source, list(outputs)], sort_keys=True, separators=(",", ":")).encode("ascii")
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
