@@ -23,6 +23,12 @@ from hdsp_agent.tools._guardian import GUARDIAN
 
 async def show(text, is_all): ...
 
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
 async def main(folder):
     board = CommandBoard()
     over = await board.start("echo over", folder, show, limit=None)
@@ -34,7 +40,10 @@ async def main(folder):
     left = await board.start("sh -c 'echo $$ > left; sleep 600' & sleep 0.2", folder, show, limit=None)
     await left.ended.wait()
     if len(sys.argv) > 2:
-        os.kill(GUARDIAN.pid, 9)
+        watcher = GUARDIAN.pid
+        os.kill(watcher, 9)
+        while is_alive(watcher):
+            await asyncio.sleep(0.01)
         await board.start("echo $$ > later; sleep 600", folder, show, limit=None)
     print("now", flush=True)
     await asyncio.sleep(600)
