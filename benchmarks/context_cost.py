@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -52,8 +52,9 @@ class Bill:
     """Of requests that follow one another without a break: what was read from the cache, all input, all of the one before."""
     _seen: list[list[Block]] = field(default_factory=list)
 
-    def ask(self, blocks: Sequence[Block], answer: int, *, broken: bool = False) -> None:
+    def ask(self, request: Iterable[Block], answer: int, *, broken: bool = False) -> None:
         """One request and its answer; ``broken`` says that it is the first behind a compaction."""
+        blocks = list(request)
         size = sum(tokens for _, tokens in blocks)
         cached = max((_common(blocks, seen) for seen in self._seen), default=0)
         cached = cached if cached >= self.least else 0
@@ -64,7 +65,7 @@ class Bill:
         if self._seen and not broken:
             self.steady.append((cached, size, sum(tokens for _, tokens in self._seen[-1])))
         # All others share what they have with the last, or broke off from it before.
-        self._seen = [*self._seen[-2:], list(blocks)]
+        self._seen = [*self._seen[-2:], blocks]
 
     @property
     def hits(self) -> float:

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.context_cost import Bill
 from hdsp_agent.context import Pruner, PruningSettings, SentHistory
 
-from .cache_simulation import CacheSimulation
 from .talk import answer, call, result, user
 
 STEPS = 200
 STATIC = 10_000
 
 
-def simulated(keep: int | None, every_step: bool) -> CacheSimulation:
+def simulated(keep: int | None, every_step: bool) -> Bill:
     """The scenario of the reference: each step appends 300 + 1 200 tokens; a cleared output is 20 tokens."""
-    simulation = CacheSimulation()
+    bill = Bill()
     outputs: list[int] = []
     for number in range(STEPS):
         cleared = len(outputs) - keep if keep is not None and every_step else 0
@@ -28,14 +28,14 @@ def simulated(keep: int | None, every_step: bool) -> CacheSimulation:
                 yield f"a{step}", 300
                 yield (f"stub{step}", 20) if step < cleared else (f"o{step}", 1_200)
 
-        simulation.ask(blocks(), 300)
+        bill.ask(blocks(), 300)
         outputs.append(1_200)
-    return simulation
+    return bill
 
 
-def pruned(settings: PruningSettings) -> CacheSimulation:
+def pruned(settings: PruningSettings) -> Bill:
     """The same with the real history and the real decisions."""
-    simulation, history, pruner = CacheSimulation(), SentHistory(), Pruner(settings)
+    bill, history, pruner = Bill(), SentHistory(), Pruner(settings)
     history.add(user("go"))
     for number in range(STEPS):
         used = STATIC + history.tokens()
@@ -46,10 +46,10 @@ def pruned(settings: PruningSettings) -> CacheSimulation:
         named = [
             (str(hash(str(message.content))), sizes[index] - sizes[index + 1]) for index, message in enumerate(messages)
         ]
-        simulation.ask([("static", STATIC), *named], 300)
+        bill.ask([("static", STATIC), *named], 300)
         history.add(answer("w" * 1_200, call(f"c{number}", "execute_command", command=f"make {number}")))
         history.add(user(result(f"c{number}", f"{number:04} " + "x" * 4_795)))
-    return simulation
+    return bill
 
 
 def test_the_simulation_is_that_of_the_reference() -> None:
