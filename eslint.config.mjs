@@ -100,6 +100,7 @@ export default tseslint.config(
       'src/comm/plugin.ts',
       'src/commands/plugin.ts',
       'src/notebook/plugin.ts',
+      'src/panel/context/plugin.ts',
       'src/panel/plugin.ts',
       'src/timeline/plugin.ts'
     ],

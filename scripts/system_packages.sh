@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure of the programs tests need that come from neither PyPI nor npm: a Chromium, fonts that show Korean and
-# Japanese, and on Linux a real Secret Service.
+# Japanese, and on Linux a real Secret Service and what makes a file system that clones files.
 set -euo pipefail
 here=$(dirname "$0")
 
@@ -16,6 +16,7 @@ fi
 python "$here/find_chromium.py" >/dev/null 2>&1 || missing+=(chromium)
 command -v gnome-keyring-daemon >/dev/null 2>&1 || missing+=(gnome-keyring)
 command -v dbus-run-session >/dev/null 2>&1 || missing+=(dbus dbus-daemon)
+PATH=$PATH:/usr/sbin:/sbin command -v mkfs.xfs >/dev/null 2>&1 || missing+=(xfsprogs)
 fc-list :lang=ko 2>/dev/null | grep -q . || missing+=(fontconfig fonts-noto-cjk)
 [ ${#missing[@]} -eq 0 ] && exit 0
 

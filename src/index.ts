@@ -6,6 +6,7 @@ import { cellsPlugin } from './notebook/cellsplugin';
 import { followPlugin } from './notebook/followplugin';
 import { notebooksPlugin } from './notebook/plugin';
 import { reviewPlugin } from './notebook/reviewplugin';
+import { contextPlugin } from './panel/context/plugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/plugin';
 import { settingsPlugin } from './settings/plugin';
@@ -20,6 +21,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   followPlugin,
   panelPlugin,
   placementPlugin,
+  contextPlugin,
   cellsPlugin,
   settingsPlugin,
   timeLinePlugin,

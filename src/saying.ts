@@ -21,3 +21,23 @@ export function sayError(message: string): void {
 export function sayWarning(message: string): void {
   Notification.warning(message, { autoClose: WARNED_FOR });
 }
+
+/**
+ * Something a person can do about what they are told.
+ */
+export interface IOffer {
+  readonly label: string;
+  readonly caption: string;
+  readonly callback: () => void;
+}
+
+/**
+ * Tell the person something they may want to know. With something to do about
+ * it, it stays until they close it.
+ */
+export function sayNote(message: string, offers: readonly IOffer[] = []): void {
+  Notification.info(message, {
+    autoClose: offers.length > 0 ? false : WARNED_FOR,
+    actions: offers.map(offer => ({ ...offer }))
+  });
+}

@@ -14,6 +14,7 @@ export interface ICell {
   readonly id: string;
   readonly source: string;
   readonly type?: 'code' | 'markdown';
+  readonly outputs?: readonly IStoredOutput[];
 }
 
 /**
@@ -24,6 +25,7 @@ export interface IStoredCell {
   readonly source: string;
   readonly execution_count?: number | null;
   readonly outputs?: readonly IStoredOutput[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -34,6 +36,7 @@ export interface IStoredOutput {
   readonly text?: string;
   readonly ename?: string;
   readonly data?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -70,12 +73,12 @@ export class Notebooks {
             language: 'python'
           }
         },
-        cells: cells.map(({ id, source, type = 'code' }) => ({
+        cells: cells.map(({ id, source, type = 'code', outputs = [] }) => ({
           id,
           source,
           cell_type: type,
           metadata: {},
-          ...(type === 'code' ? { outputs: [], execution_count: null } : {})
+          ...(type === 'code' ? { outputs, execution_count: null } : {})
         }))
       }
     });
@@ -155,9 +158,18 @@ export class OpenNotebook {
     ).toBeVisible();
     await lab.page.evaluate(async () => {
       const panel = window.galata.app.shell.currentWidget as unknown as {
-        sessionContext: { ready: Promise<void> };
+        sessionContext: {
+          ready: Promise<void>;
+          session: { kernel: { info: Promise<unknown> } };
+        };
       };
       await panel.sessionContext.ready;
+      // It goes into the notebook, which is unsaved then. A busy kernel tells it
+      // only when it is done.
+      await Promise.race([
+        panel.sessionContext.session.kernel.info,
+        new Promise(resolve => setTimeout(resolve, 3_000))
+      ]);
     });
     return notebook;
   }

@@ -47,6 +47,7 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
  */
 const OURS = [
   '.jp-hdspAgent-Panel',
+  '.jp-hdspAgent-Context',
   '.jp-hdspAgent-TimeLine',
   '.jp-hdspSettings',
   '.jp-hdspAgent-CellRow',

@@ -17,7 +17,7 @@ from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTime
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
 from ..notebooks.kernels import RunLimits
 from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, task_records
-from ..tools import ToolRegistry, built_in_tools, notebook_digest
+from ..tools import ToolRegistry, built_in_tools
 from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
 from ..tools._state import ToolState
@@ -27,13 +27,13 @@ from ._conversation import Conversation
 from ._manager import TaskManager
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
-from ._services import AgentServices
+from ._services import AgentServices, ContextNoticed
 from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
-from .context import PlainContext
+from .context import PlainContext, Standing, SurroundingsNow
 from .lite import ChosenContext, LiteContext
 from .modes import ModeBook
-from .prompts import Surroundings, system_prompt
+from .prompts import Surroundings, standing_prompt
 from .speech import CommandBook
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def build_agent(
     sink: MessageSink | None = None,
     history: HistoryPort | None = None,
     on_command: CommandHeard | None = None,
+    on_notice: ContextNoticed = lambda task_id, kind, percent: None,
     overrides: Mapping[str, JsonValue] | None = None,
     notebooks: Notebooks | None = None,
     local: LocalModels | None = None,
@@ -87,13 +88,20 @@ def build_agent(
             tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None)),
             approvals=ApprovalEngine(),
             contexts=lambda conversation, where: _context(
-                current, modes, conversation, where, notebooks, lambda: paths(Path(where or workspace), current())
+                current,
+                lambda: config.policy,
+                modes,
+                conversation,
+                where,
+                notebooks,
+                lambda: paths(Path(where or workspace), current()),
             ),
             paths=paths,
             tool_state=tool_state,
             workspace=workspace,
             sink=sink or Unheard(),
             history=history,
+            on_notice=on_notice,
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
             commands=CommandBook(config.home / "commands"),
@@ -217,6 +225,7 @@ class _Settings:
 
 def _context(
     settings: _Settings,
+    policy: Callable[[], OperatorPolicy],
     modes: ModeBook,
     conversation: Conversation,
     workspace: str | None,
@@ -225,7 +234,7 @@ def _context(
 ) -> ChosenContext:
     notebook = conversation.log.metadata.notebook
 
-    async def prompt(situation: Situation, current: GlobalSettings, where: str | None) -> str:
+    async def prompt(situation: Situation, where: str | None) -> Standing:
         folder = Path(where) if where else None
         surroundings = Surroundings(
             workspace=folder,
@@ -233,18 +242,11 @@ def _context(
             notebook=notebook.path if notebook is not None else None,
             has_notebooks=any(tool.name == "read_notebook" for tool in situation.tools),
         )
-        return await system_prompt(
-            situation.mode,
-            current,
-            surroundings,
-            other_modes=await modes.modes(where),
-            ignored=await asyncio.to_thread(_ignored, folder) if folder is not None else None,
-        )
-
-    async def surrounded() -> str | None:
-        if notebooks is None or notebook is None:
-            return None
-        return await notebook_digest(notebooks, notebook.path, await asyncio.to_thread(paths))
+        known = await modes.modes(where)
+        # What the person changed about the mode since it was chosen counts.
+        mode = next((one for one in known if one.slug == situation.mode.slug), situation.mode)
+        ignored = await asyncio.to_thread(_ignored, folder) if folder is not None else None
+        return await standing_prompt(mode, situation.settings, surroundings, other_modes=known, ignored=ignored)
 
     async def seen(situation: Situation) -> CompoundSurroundings | str | None:
         if notebooks is None or notebook is None:
@@ -256,7 +258,10 @@ def _context(
         reads_files = stays_here or bool(may_read)
         return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=notebook.cell_id)
 
-    plain = PlainContext(conversation, workspace, prompt=prompt, settings=settings, surrounded=surrounded)
+    around = SurroundingsNow(
+        policy=policy, paths=paths, notebooks=notebooks, notebook=notebook.path if notebook is not None else None
+    )
+    plain = PlainContext(conversation, workspace, prompt=prompt, surrounded=around)
     return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Conflict, NotFound
 from ..messages import ConversationChange, ConversationPreview, TaskId, UndoOrRedo
+from ._half_restores import HalfRestores
 
 if TYPE_CHECKING:
     from ._message_operations import MessageOperations
@@ -32,11 +33,15 @@ class ConversationForeseen:
         preview = await self._operations.preview(self._task_id, self._change, files=False)
         return preview if preview.can_be_undone else None
 
-    async def go_back(self) -> str:
+    async def go_back(self, mark_id: str) -> None:
         """Refused: only a conversation at rest is changed."""
         raise self._at_work()
 
-    async def undo(self, mark_id: str) -> str:
+    async def undo(self, mark_id: str, as_mark: str) -> None:
+        """Refused: only a conversation at rest is changed."""
+        raise self._at_work()
+
+    async def put_back(self, mark_id: str) -> None:
         """Refused: only a conversation at rest is changed."""
         raise self._at_work()
 
@@ -51,16 +56,26 @@ class ConversationGoingBack(ConversationForeseen):
         super().__init__(operations, task.task_id, change)
         self._task = task
 
-    async def go_back(self) -> str:
-        """Do the change; the id of its mark."""
-        return await self._do(self._change)
+    async def go_back(self, mark_id: str) -> None:
+        """Do the change; its mark gets this id."""
+        await self._do(self._change, mark_id)
 
-    async def undo(self, mark_id: str) -> str:
-        """Take a change back; the id of the new mark."""
-        return await self._do(UndoOrRedo(operation="undo", mark_id=mark_id))
+    async def undo(self, mark_id: str, as_mark: str) -> None:
+        """Take a change back; the new mark gets the id ``as_mark``."""
+        await self._do(UndoOrRedo(operation="undo", mark_id=mark_id), as_mark)
 
-    async def _do(self, change: ConversationChange) -> str:
-        mark = await self._operations.change_at_rest(self._task, change)
+    async def put_back(self, mark_id: str) -> None:
+        """Undo this mark, if it counts and the conversation has not gone on since."""
+        history = self._task.conversation.history
+        if not history.counts(mark_id):
+            return
+        change = UndoOrRedo(operation="undo", mark_id=mark_id)
+        if (await history.foresee_undo(mark_id, aside=HalfRestores.is_its_own)).gone_on:
+            self._task.logger.warning("It has gone on since it went back, so it stays as it is (mark %s)", mark_id)
+            return
+        await self._operations.change_at_rest(self._task, change)
+
+    async def _do(self, change: ConversationChange, mark_id: str) -> None:
+        mark = await self._operations.change_at_rest(self._task, change, mark_id=mark_id)
         if mark is None:
             raise NotFound("There is nothing to take back in this conversation.", task=self.task_id)
-        return mark

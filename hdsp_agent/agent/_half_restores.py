@@ -41,7 +41,14 @@ _OF_SEVERAL_PARTS: Final = _question(
     "Put everything back as it was before",
     "Keep everything as it is now",
 )
-_QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS)
+_OF_A_CONVERSATION_TOO: Final = _question(
+    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "variables, or the conversation that belongs to them, are as they were then and some are not. What should become of them? "
+    "What you changed or said since stays either way.",
+    "Put everything back as it was before",
+    "Keep everything as it is now",
+)
+_QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS, _OF_A_CONVERSATION_TOO)
 
 
 class HalfRestores:
@@ -50,26 +57,29 @@ class HalfRestores:
     def __init__(self, task: Task) -> None:
         self._task = task
 
-    async def settle(self, waiting: ClineMessage | None = None) -> None:
-        """Ask if there is such a restore; ``waiting`` is this question if it waits in the log."""
+    async def settle(self, waiting: ClineMessage | None = None) -> bool:
+        """Ask if there is such a restore; ``waiting`` is this question if it waits in the log. Says whether this conversation
+        is another now, because it had gone back with the rest and was put back."""
         task, files = self._task, self._task.services.files
+        before = task.conversation.history.view
         question = None if files is None else await self._question(files)
         if files is None or question is None:
             if waiting is not None:
                 # Settled in another conversation.
                 await task.dialogue.withdraw(waiting)
-            return
+            return False
         task.dialogue.expect(waiting)
         answer = await task.dialogue.ask("followup", question.text)
         choice = question.choices.get(answer.text or "")
         if choice is None:
             # It is asked again when the conversation is opened again; what was said is meant for the model.
             task.words.add_later(answer)
-            return
+            return False
         try:
-            await files.recover(task.folder, choice)
+            await files.recover(task.folder, choice, asked_in=task.task_id)
         except HdspAgentError as error:
             await task.conversation.say("error", f"This could not be seen to: {error.message}")
+        return task.conversation.history.view is not before
 
     @staticmethod
     def is_its_own(message: ClineMessage) -> bool:
@@ -88,5 +98,7 @@ class HalfRestores:
         if restore is None:
             return None
         parts = restore.parts
-        several = parts is not None and bool(parts.notebooks or parts.variables or parts.conversation)
+        if parts is not None and parts.conversation is not None:
+            return _OF_A_CONVERSATION_TOO
+        several = parts is not None and bool(parts.notebooks or parts.variables)
         return _OF_SEVERAL_PARTS if several else _OF_FILES

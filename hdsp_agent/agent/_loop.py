@@ -59,7 +59,7 @@ class Loop:
         spoken = await task.words.take_queue() or spoken
         surroundings = await task.context.environment(task.situation, spoken=spoken)
         if surroundings is not None:
-            await task.conversation.add_api("user", [text_block(surroundings)])
+            await task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
         stream = await task.requests.answer()
         await task.conversation.add_answer(stream.answer.message(stream.first_ts or task.conversation.log.next_ts()))
         if not stream.answer.calls:

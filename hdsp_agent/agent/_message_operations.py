@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from typing_extensions import assert_never
 
 from ..config._held import STOP_SECONDS, HeldTasks
-from ..errors import Conflict, InvalidInput
+from ..errors import Conflict, InvalidInput, UnknownTask
 from ..messages import (
     ClineMessage,
     ConversationChange,
@@ -28,12 +28,14 @@ from ._conversation_part import ConversationForeseen, ConversationGoingBack
 from ._effects import EffectTally
 from ._files_along import FilesAlong
 from ._forking import fork_task
+from ._half_restores import HalfRestores
 from ._items import ItemChange
 from ._outcomes import Again, Edited, Opening
 from ._ports import ConversationShown
 from ._resume import last_that_counts, unanswered_calls
 
 if TYPE_CHECKING:
+    from ..checkpoints import RestoredConversation
     from ..checkpoints.moments import ConversationPart
     from ..persistence import Newer, RewindMark, UndoMark
     from ._manager import TaskManager
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["MessageOperations"]
 
 _LAST_SECONDS: Final = 1.0
+_WHETHER_TO_GO_ON: Final = frozenset({"resume_task", "resume_completed_task"})
 _SHOWN: Final = 50
 """As many messages as a page begins with; what comes back is told one by one up to that."""
 
@@ -129,6 +132,14 @@ class MessageOperations:
         """The conversation as a part of a preview."""
         return ConversationForeseen(self, task_id, change)
 
+    async def ends_before(self, task_id: TaskId, ts: int) -> bool:
+        """Whether the message ``ts``, and all that followed, was taken back and nothing was said since."""
+        history = await self._to_look_at(task_id)
+        if ts in history.view.visible_ui:
+            return False
+        newest = [one for one in await history.ui_page(limit=_SHOWN) if not HalfRestores.is_its_own(one)]
+        return all(one.ts < ts or (one.ask in _WHETHER_TO_GO_ON and not one.is_answered) for one in newest)
+
     @asynccontextmanager
     async def going_back(
         self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse"
@@ -140,13 +151,51 @@ class MessageOperations:
                 await task.leash.gone(_LAST_SECONDS)
                 yield ConversationGoingBack(self, task, change)
 
+    @asynccontextmanager
+    async def settling(
+        self, went: RestoredConversation, asked_in: TaskId | None
+    ) -> AsyncIterator[ConversationPart | None]:
+        """The conversation that went back with a restore that was cut short, at rest until that is settled; None if nothing
+        of it is to be put back. ``asked_in`` is the task that asked what becomes of the restore, and waits until it is done.
+        """
+        task_id = went.task_id
+        async with self._door(task_id):
+            if not await self._went(went):
+                yield None
+                return
+            change = UndoOrRedo(operation="undo", mark_id=went.mark_id)
+            asking = self._manager.opened(task_id) if asked_in == task_id else None
+            if asking is not None:
+                yield ConversationGoingBack(self, asking, change)
+                return
+            await self._manager.refuse_beside_child(task_id)
+            async with self._at_rest(task_id) as task:
+                await task.leash.gone(_LAST_SECONDS)
+                yield ConversationGoingBack(self, task, change)
+
+    async def _went(self, went: RestoredConversation) -> bool:
+        """Whether the conversation is still kept, and the mark was made before the crash."""
+        try:
+            return (await self._to_look_at(went.task_id)).counts(went.mark_id)
+        except UnknownTask:
+            return False
+
     async def change_at_rest(
-        self, task: Task, change: ConversationChange, *, newer: Newer = "set_aside", files: str | None = None
+        self,
+        task: Task,
+        change: ConversationChange,
+        *,
+        newer: Newer = "set_aside",
+        files: str | None = None,
+        mark_id: str | None = None,
     ) -> str | None:
-        """Change the conversation of a task at rest; the id of the mark, None if there was nothing to change."""
+        """Change the conversation of a task at rest; the id of the mark, None if there was nothing to change.
+
+        ``mark_id`` is what the mark is to be called.
+        """
         history = task.conversation.history
         before = history.view.visible_ui
-        mark = await _do(history, change, newer, files)
+        mark = await _do(history, change, newer, files, mark_id)
         async for message in history.messages_in(before.minus(history.view.visible_ui)):
             if message.say == "user_feedback":
                 # Words that waited for the end of the turn are not told to the model any more.
@@ -279,19 +328,20 @@ async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Fo
 
 
 async def _do(
-    history: MessageManager, change: ConversationChange, newer: Newer, files: str | None
+    history: MessageManager, change: ConversationChange, newer: Newer, files: str | None, mark_id: str | None
 ) -> RewindMark | UndoMark | None:
     match change:
         case TakeBack(operation="edit", message_ts=ts):
-            return await history.rewind_to_timestamp(await history.edit_cutoff(ts), files=files)
+            cutoff = await history.edit_cutoff(ts)
+            return await history.rewind_to_timestamp(cutoff, files=files, mark_id=mark_id)
         case TakeBack(message_ts=ts):
-            return await history.rewind_to_timestamp(ts, files=files)
+            return await history.rewind_to_timestamp(ts, files=files, mark_id=mark_id)
         case GoBack(message_ts=ts, keep=keep):
-            return await history.rewind_to_timestamp(ts, include_target_message=keep, files=files)
-        case UndoOrRedo(operation="undo", mark_id=mark_id):
-            return await history.undo(mark_id, newer=newer, files=files)
-        case UndoOrRedo(mark_id=mark_id):
-            return await history.redo(mark_id, newer=newer, files=files)
+            return await history.rewind_to_timestamp(ts, include_target_message=keep, files=files, mark_id=mark_id)
+        case UndoOrRedo(operation="undo", mark_id=target):
+            return await history.undo(target, newer=newer, files=files, as_mark=mark_id)
+        case UndoOrRedo(mark_id=target):
+            return await history.redo(target, newer=newer, files=files)
         case _:
             assert_never(change)
 

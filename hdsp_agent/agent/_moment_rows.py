@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
-from ..checkpoints import CheckpointRecord
+from ..checkpoints import Changed, CheckpointId, CheckpointRecord
 from ..messages import ClineMessage, JsonObject
 from ._conversation import Conversation
 
-__all__ = ["MomentRows"]
+__all__ = ["ChangedSince", "MomentRows"]
+
+ChangedSince = Callable[[CheckpointId, CheckpointRecord], Awaitable[Changed | None]]
+"""How much changed from a moment to another, if that can be told."""
 
 _LOOKED_BACK: Final = 200
 """A row further back is not looked for: one more is no harm."""
@@ -21,8 +25,8 @@ class MomentRows:
         self._conversation = conversation
         self._last: ClineMessage | None = None
 
-    async def put(self, moment: CheckpointRecord) -> None:
-        """The agent is about to do something; this is the moment before."""
+    async def put(self, moment: CheckpointRecord, changed_since: ChangedSince) -> None:
+        """The agent is about to do something; this is the moment before. ``changed_since`` counts what is new in it."""
         last = await self._last_row()
         if last is not None and last.text == moment.commit:
             return
@@ -31,8 +35,12 @@ class MomentRows:
             about["isFirst"] = True
         else:
             about["from"] = last.text
+            earlier = (last.checkpoint or {}).get("id")
+            changed = await changed_since(earlier, moment) if isinstance(earlier, str) else None
+            if changed is not None:
+                about["changed"] = changed.to_wire()
         ts = await self._conversation.say("checkpoint_saved", moment.commit, checkpoint=about)
-        self._last = ClineMessage(ts=ts, type="say", say="checkpoint_saved", text=moment.commit)
+        self._last = ClineMessage(ts=ts, type="say", say="checkpoint_saved", text=moment.commit, checkpoint=about)
 
     async def _last_row(self) -> ClineMessage | None:
         """The last one that was not taken back."""

@@ -62,6 +62,7 @@ class Openings:
                 recalled = await self._recall()
                 await task.calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
+                # What was said just now is newer than the restore, so this conversation stays as it is.
                 await self._half_restores.settle(recalled.aside)
             case ChildDone():
                 await self._child_done(opening)
@@ -102,7 +103,8 @@ class Openings:
         task = self._task
         recalled = await self._recall()
         pending = recalled.pending
-        await self._half_restores.settle(recalled.aside)
+        if await self._half_restores.settle(recalled.aside):
+            return await self._again(Again())
         if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
             return await self._finish_calls(recalled, pending)
         answered = pending if pending and pending.ts == again.answering else None

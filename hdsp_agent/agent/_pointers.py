@@ -9,27 +9,35 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..checkpoints import CheckpointRecord
 from ..errors import HdspAgentError
-from ..messages import NotebookOperation
-from ..notebooks import Notebooks
+from ..messages import NotebookPointer
+from ..notebooks import NotebookDesk, Notebooks
 from ._time_lines import OpenWorkspace
 
-__all__ = ["with_copies", "write_pointers"]
+__all__ = ["Pointers", "with_copies"]
 
 logger = logging.getLogger(__name__)
 
 
-async def write_pointers(notebooks: Notebooks, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
-    """Let each notebook whose cells ran before this moment point to it, unless it is open."""
-    try:
-        ran = await _ran(workspace, record)
-        pointers = await workspace.line.pointers(record, cells=ran) if ran else {}
-    except HdspAgentError as error:
-        logger.warning("No notebook points to the moment %s: %s", record.id, error.message)
-        return
-    for path, operations in pointers.items():
-        # In a tab it would be one save more, right when the person may save or type: Lab then asks which of the two to keep.
-        if not await notebooks.desk.is_watched(path):
-            await _point(notebooks, workspace, record, path, operations)
+class Pointers:
+    """Writes them. Those of a notebook that is open wait until it is saved anyway."""
+
+    def __init__(self, notebooks: Notebooks) -> None:
+        self._desk = notebooks.desk
+        self._waiting: dict[str, Sequence[NotebookPointer]] = {}
+
+    async def write(self, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
+        """Let each notebook whose cells ran before this moment point to it."""
+        self._waiting = {self._desk.now_at(path): pointers for path, pointers in self._waiting.items()}
+        try:
+            ran = await _ran(workspace, record)
+            found = await workspace.line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
+        except HdspAgentError as error:
+            logger.warning("No notebook points to the moment %s: %s", record.id, error.message)
+            return
+        for path, pointers in found.items():
+            self._waiting[path] = pointers
+            if await _point(self._desk, workspace, record, path, pointers):
+                del self._waiting[path]
 
 
 async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:
@@ -46,20 +54,23 @@ async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple
 
 
 async def _point(
-    notebooks: Notebooks,
+    desk: NotebookDesk,
     workspace: OpenWorkspace,
     record: CheckpointRecord,
     path: str,
-    operations: Sequence[NotebookOperation],
-) -> None:
+    pointers: Sequence[NotebookPointer],
+) -> bool:
+    """Whether the file says so now."""
     try:
-        await notebooks.desk.document(path).apply(operations)
-        root = notebooks.desk.root
-        if root is not None:
+        if not await desk.point(path, pointers):
+            return False
+        if desk.root is not None:
             # Unclaimed, it would be a change of the person's, which a restore keeps.
-            await workspace.line.pointed(record, list(with_copies([os.fspath(root / path)])))
+            await workspace.line.pointed(record, list(with_copies([os.fspath(desk.root / path)])))
     except HdspAgentError as error:
         logger.info("%s does not point to its moment: %s", path, error.message)
+        return False
+    return True
 
 
 def with_copies(paths: Iterable[str]) -> Iterator[str]:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
-from ..messages import ClineMessage, ConversationMarks, HistoryItem, ModelRecord, ModeName, TaskId, TimeSpan
+from ..messages import (
+    ClineMessage,
+    ConversationMarks,
+    HistoryItem,
+    JsonObject,
+    ModelRecord,
+    ModeName,
+    TaskId,
+    TimeSpan,
+)
 from ..providers import ModelClient, ModelInfo, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
 
@@ -25,6 +34,7 @@ __all__ = [
     "Models",
     "Modes",
     "Situation",
+    "Telling",
     "ToolBox",
     "Unheard",
 ]
@@ -157,11 +167,27 @@ class Situation(Protocol):
     def provider(self) -> ProviderSettings | None:
         """The profile of its model, without keys; None if there is no such profile any more."""
 
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force for it."""
+
+    @property
+    def cost(self) -> float:
+        """What it has cost so far, in US dollars."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a model is told of its surroundings, and what to keep beside the message so that it is known what it told."""
+
+    text: str
+    told: JsonObject | None = None
+
 
 class ContextPort(Protocol):
     """What the model sees of one conversation."""
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
         """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
 
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:

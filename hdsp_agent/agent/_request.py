@@ -77,7 +77,7 @@ class Requests:
         client: ModelClient | None = None
         try:
             client = await task.client()
-            self.room = ModelRoom(context_window=client.info.context_window, max_output=client.info.max_output)
+            self.room = task.upkeep.room(client)
             request = await task.upkeep.request(client, self._recovery)
             await self._space()
             started = await self._tell_started(client)
@@ -251,7 +251,7 @@ class Requests:
             raise Stopped
         await task.conversation.say("api_req_retried")
         tries.failures = 0
-        self._recovery.begin()
+        self._recovery.begin(asked=True)
 
     async def _wait_and_show(self, error: ModelError, why: str, seconds: int) -> None:
         task = self._task

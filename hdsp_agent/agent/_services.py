@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..config import GlobalSettings, OperatorPolicy
-from ..context import Calibration
+from ..context import Calibration, NoticeKind
 from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
+from ..providers import CompactionOffers
 from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, Unheard
 from ._retry import Sleep
 from .speech._commands import CommandBook
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from ._workspace_history import WorkspaceHistory
     from .approval import ApprovalEngine
 
-__all__ = ["AgentServices", "Spacing"]
+__all__ = ["AgentServices", "ContextNoticed", "Spacing"]
+
+ContextNoticed: TypeAlias = Callable[[TaskId, NoticeKind, int], None]
 
 
 class Spacing:
@@ -58,6 +61,8 @@ class AgentServices:
     events: Emitter = field(default_factory=Emitter)
     sink: MessageSink = field(default_factory=Unheard)
     history: HistoryPort | None = None
+    on_notice: ContextNoticed = lambda task_id, kind, percent: None
+    """Is told once when a conversation has come to fill so much of its model's window."""
     notebooks: Notebooks | None = None
     """None where no notebooks can be worked with."""
     files: WorkspaceHistory | None = None
@@ -65,4 +70,5 @@ class AgentServices:
     commands: CommandBook = field(default_factory=CommandBook)
     spacing: Spacing = field(default_factory=Spacing)
     calibration: Calibration = field(default_factory=Calibration)
+    offers: CompactionOffers = field(default_factory=CompactionOffers)
     sleep: Sleep = asyncio.sleep

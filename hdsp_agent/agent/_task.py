@@ -213,6 +213,11 @@ class Task:
         """The profile of its model."""
         return self.services.models.settings_of(self.profile)
 
+    @property
+    def cost(self) -> float:
+        """What it has cost so far, in US dollars."""
+        return self.usage.cost
+
     # ---- life
 
     def launch(self, opening: Opening) -> None:

@@ -149,7 +149,7 @@ class CallContext:
                 await task.conversation.say("error", _UNSAVED.format(reason=error.message))
         else:
             if moment is not None:
-                await task.moment_rows.put(moment)
+                await task.moment_rows.put(moment, self._saved.changed_since)
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True

@@ -7,14 +7,14 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
-from ..checkpoints import CheckpointId, CheckpointRecord, Checkpoints, OperationRecord
-from ..checkpoints.moments import Parts, RestorePreview, TimeLine
+from ..checkpoints import Changed, CheckpointId, CheckpointRecord, Checkpoints, OperationRecord, RestoredConversation
+from ..checkpoints.moments import ConversationPart, Parts, RestorePreview, TimeLine
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
@@ -22,18 +22,22 @@ from ..messages import FileChange, FilesPreview, TaskId
 from ..notebooks import Notebooks
 from ..tools import ActionRequest
 from ._effects import Acts
-from ._pointers import with_copies, write_pointers
+from ._pointers import Pointers, with_copies
 from ._time_lines import OpenWorkspace, TimeLines
 
 __all__ = ["SavedStep", "WorkspaceHistory"]
 
 logger = logging.getLogger(__name__)
 
-_READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup", "network", "kernel", "none"})
+_READS_ONLY: Final = frozenset({"read", "read_outside", "mode_switch", "followup", "network", "none"})
 _WRITES_ONLY: Final = frozenset({"write", "write_outside", "write_protected"})
 _RUNS_CODE: Final = frozenset({"run_code", "install"})
+_ENDS_VARIABLES: Final = "kernel"
+"""A restart takes all variables along, and a cell that is interrupted may take its kernel along."""
 _Author = Literal["person", "agent"]
 _MOST_TOLD: Final = 200
+_COUNT_SECONDS: Final = 1.0
+"""The agent waits for this, and a row can do without."""
 _BACK: Final = Parts(files=True, notebooks=True)
 """What goes back with a conversation: what the agent wrote. Variables go back only where somebody asks for them."""
 
@@ -44,12 +48,17 @@ class WorkspaceHistory:
     def __init__(self, home: Path, settings: Callable[[], GlobalSettings], notebooks: Notebooks | None) -> None:
         self._settings = settings
         self._notebooks = notebooks
+        self._pointers = Pointers(notebooks) if notebooks is not None else None
         self._doors: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._under_way: dict[Path, list[SavedStep]] = {}
         self._held = HeldTasks()
         self.lines: Final = TimeLines(home, settings, notebooks)
         self.on_saved: Callable[[TaskId, CheckpointRecord], None] = lambda task_id, record: None
         """Told of a task's newest moment."""
+        self.settling: Callable[
+            [RestoredConversation, TaskId | None], AbstractAsyncContextManager[ConversationPart | None]
+        ] = lambda went, asked_in: nullcontext()
+        """Whoever has the conversations gives one that went back with a restore that was cut short."""
 
     @property
     def enabled(self) -> bool:
@@ -167,22 +176,30 @@ class WorkspaceHistory:
         """A restore that was cut short here, if nobody has said yet what becomes of it."""
         return await (await self._line(folder)).line.interrupted()
 
-    async def recover(self, folder: Path, choice: Literal["roll_back", "keep"]) -> None:
-        """Put back what a restore that was cut short had done, or keep all as it is. Nothing if there is none."""
-        async with self.at(folder) as line:
-            await line.recover(choice)
+    async def recover(
+        self, folder: Path, choice: Literal["roll_back", "keep"], *, asked_in: TaskId | None = None
+    ) -> None:
+        """Put back what a restore that was cut short had done, or keep all as it is. Nothing if there is none.
+
+        ``asked_in`` is the task that asked, if one did: it waits for this, and goes on from its conversation as it is then.
+        """
+        # As a whole, even if whoever asked goes away in between.
+        await self._held.finish(self._recover(folder, choice, asked_in))
 
     def refuse_disabled(self) -> None:
         """Raise Unsupported if the person wants no checkpoints."""
         if not self.enabled:
-            raise Unsupported("Checkpoints are switched off in the settings, so files cannot be brought back.")
+            raise Unsupported(
+                "Checkpoints are switched off in the settings, so files cannot be brought back.", why="turned_off"
+            )
 
     async def refuse_interrupted(self, folder: Path) -> None:
         """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
         if await self.interrupted(folder) is not None:
             raise Conflict(
                 "This folder was being brought back to an earlier moment when the server was stopped, and nobody has said yet "
-                "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again."
+                "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again.",
+                why="cut_short",
             )
 
     async def close(self) -> None:
@@ -215,6 +232,16 @@ class WorkspaceHistory:
 
     # ---- inside
 
+    async def _recover(self, folder: Path, choice: Literal["roll_back", "keep"], asked_in: TaskId | None) -> None:
+        half = await self.interrupted(folder)
+        went = half.parts.conversation if half is not None and half.parts is not None else None
+        if went is None or choice == "keep":
+            async with self.at(folder) as line:
+                await line.recover(choice)
+            return
+        async with self.settling(went, asked_in) as conversation, self.at(folder) as line:
+            await line.recover(choice, conversation=conversation)
+
     async def _before(self, folder: Path, step: SavedStep, saved_first: _Before) -> None:
         async with self._door(folder):
             try:
@@ -236,8 +263,8 @@ class WorkspaceHistory:
                 # A restore keeps what the agent changed then, as if the person had: safe, and it can be chosen.
                 logger.warning("In %s, what the agent changed could not be saved: %s", folder, error.message)
                 return
-            if step.ran_code and self._notebooks is not None and self.enabled:
-                await write_pointers(self._notebooks, await self._line(folder), record)
+            if step.ran_code and self._pointers is not None and self.enabled:
+                await self._pointers.write(await self._line(folder), record)
 
     def _door(self, folder: Path) -> asyncio.Lock:
         """Who comes first is first: what is saved later must not be taken for what was saved before."""
@@ -366,6 +393,7 @@ class SavedStep:
     ran_code: bool = False
     acts: bool = False
     """Whether it has begun to do what it was allowed."""
+    _ends_variables: bool = False
     _touching: set[str] = field(default_factory=set)
     _message_ts: int | None = None
     _only_files: bool = True
@@ -376,8 +404,10 @@ class SavedStep:
             return None
         self._touching.update(path for path in (action.path, *action.paths) if path and self._is_within(path))
         # Code and commands may change anything.
-        self._only_files = self._only_files and bool(action.path) and action.risks <= _WRITES_ONLY
+        only_files = bool(action.path) and action.risks <= _WRITES_ONLY
+        self._only_files = self._only_files and (only_files or action.risks == {_ENDS_VARIABLES})
         self.ran_code = self.ran_code or not action.risks.isdisjoint(_RUNS_CODE)
+        self._ends_variables = self._ends_variables or _ENDS_VARIABLES in action.risks
         self._message_ts = message_ts
         try:
             record = await self.history.before(self.folder, self)
@@ -391,6 +421,15 @@ class SavedStep:
         """It did what it did, or failed in the middle of it."""
         if self.begun:
             self.history.after(self.folder, self, acted=self.acts)
+
+    async def changed_since(self, earlier: CheckpointId, moment: CheckpointRecord) -> Changed | None:
+        """How much changed from one moment to another, if that can be told soon."""
+        try:
+            line = await self.history.to_look_at(self.folder)
+            return await asyncio.wait_for(line.changed_between(earlier, moment), _COUNT_SECONDS)
+        except (HdspAgentError, asyncio.TimeoutError) as error:
+            logger.info("What changed since %s is not told: %r", earlier, error)
+            return None
 
     async def save_before(self, line: TimeLine, saved_first: _Before) -> None:
         """Save the workspace as it is before."""
@@ -419,10 +458,11 @@ class SavedStep:
             f"after {self.tool}",
             task_id=self.task_id,
             changes_by=author,
-            claims=sorted(with_copies(self._touching)) if self._only_files else None,
+            claims=self._claims,
             touching=sorted(self._touching),
             notebooks=self.notebooks,
-            code="after" if self._keeps_variables else "none",
+            # A kernel that was just restarted has none.
+            code="after" if self.ran_code and self._keeps_variables else "none",
             under_way=under_way,
         )
         self.history.saved(self.task_id, record)
@@ -434,8 +474,15 @@ class SavedStep:
         return self.history.notebooks_of(self.folder, self.notebook, sorted(self._touching))
 
     @property
+    def _claims(self) -> Sequence[str] | None:
+        """The files it says it wrote; None where it may have written any. The kernel alone writes none."""
+        if not self._only_files:
+            return None
+        return [] if self._ends_variables else sorted(with_copies(self._touching))
+
+    @property
     def _keeps_variables(self) -> bool:
-        return self.ran_code and self.history.keeps_variables
+        return (self.ran_code or self._ends_variables) and self.history.keeps_variables
 
     def _is_within(self, path: str) -> bool:
         parent = os.path.realpath(os.path.dirname(self.folder / path))

@@ -35,6 +35,8 @@ class WorkspaceMoments:
     def __init__(self, services: AgentServices, messages: MessageOperations) -> None:
         self._services = services
         self._messages = messages
+        if services.files is not None:
+            services.files.settling = messages.settling
 
     # ---- looking
 
@@ -119,12 +121,10 @@ class WorkspaceMoments:
 
     async def look_after(self, folder: Path, action: Literal["tidy", "roll_back", "keep"]) -> StoreView:
         """Bring the store within its limits, or settle a restore that was cut short."""
+        if action != "tidy":
+            await self._history.recover(folder, action)
         async with self._history.at(folder) as line:
-            if action == "tidy":
-                await line.gc()
-            else:
-                await line.recover(action)
-            return await line.store()
+            return await (line.gc() if action == "tidy" else line.store())
 
     # ---- going back
 
@@ -156,7 +156,11 @@ class WorkspaceMoments:
         record = await self._history.moment(folder, moment)
         going, gone = await self._going_back(record, parts)
         if gone and not (parts.files or parts.notebooks or parts.variables):
-            raise NotFound("The conversation of this moment was deleted, so it cannot go back.", task=record.task_id)
+            raise NotFound(
+                "The conversation of this moment was deleted, so it cannot go back.",
+                task=record.task_id,
+                why="conversation_deleted",
+            )
         await self._history.refuse_interrupted(folder)
         async with self._conversation(going) as conversation, self._history.at(folder) as line:
             return await line.restore(record.id, parts, conversation=conversation)
@@ -174,6 +178,14 @@ class WorkspaceMoments:
         await self._history.refuse_interrupted(folder)
         async with self._conversation(going, overwrite=overwrite) as conversation, self._history.at(folder) as line:
             return await line.undo(operation, overwrite=overwrite, conversation=conversation)
+
+    async def head(self, folder: Path) -> str | None:
+        """In which state the workspace was last known to be, by a moment's commit; None where nothing was saved yet."""
+        newest = await (await self._history.to_look_at(folder)).newest()
+        if newest is None or newest.checkpoint is None:
+            return None
+        went_back = newest.kind in ("restore", "undo")
+        return (await self.stands_at(folder, newest.id))[0] if went_back else newest.checkpoint.commit
 
     async def stands_at(self, folder: Path, operation: str) -> tuple[str, TaskId | None]:
         """In which state a restore left the workspace: by the commit of the moment it went to if that is there as a whole;
@@ -196,7 +208,11 @@ class WorkspaceMoments:
     async def _operation(self, folder: Path, operation: str) -> OperationRecord:
         done = await self._history.operation(folder, operation)
         if done is None:
-            raise NotFound(f"Nothing that was done to this folder is called {operation}.", operation=operation)
+            raise NotFound(
+                f"Nothing that was done to this folder is called {operation}.",
+                operation=operation,
+                why="unknown_operation",
+            )
         return done
 
     async def _if_kept(self, task_id: TaskId | None) -> TaskId | None:
@@ -216,6 +232,9 @@ class WorkspaceMoments:
             return None, False
         if await self._if_kept(record.task_id) is None:
             return None, True
+        if await self._messages.ends_before(record.task_id, record.message_ts):
+            # It went back by itself; the rest can follow.
+            return None, False
         return (record.task_id, GoBack(operation="rewind", message_ts=record.message_ts, keep=False)), False
 
     async def _going_again(self, done: OperationRecord) -> tuple[TaskId, ConversationChange] | None:

@@ -15,10 +15,12 @@ from ._limits import Limits
 from ._notebook_diff import CellDiff, NotebookDiff
 from ._records import (
     Author,
+    Changed,
     CheckpointId,
     CheckpointRecord,
     OperationRecord,
     PlannedChange,
+    RestoredConversation,
     RestorePlan,
     StoreStatistics,
 )
@@ -28,6 +30,7 @@ from ._text_diff import Hunk
 __all__ = [
     "Author",
     "CellDiff",
+    "Changed",
     "CheckpointDiff",
     "CheckpointId",
     "CheckpointRecord",
@@ -40,6 +43,7 @@ __all__ = [
     "OperationRecord",
     "PlannedChange",
     "RestorePlan",
+    "RestoredConversation",
     "StoreStatistics",
     "workspace_with_checkpoints",
 ]

@@ -11,6 +11,7 @@ from typing import Final
 
 from ._folders import FileEntry, Folder, FolderLoader, Key, store_folder
 from ._git_objects import BLOB, ObjectId, object_id
+from ._limits import Limits
 from ._pack_writer import compressed
 from ._reading import NotCaptured, read_link, read_stable
 from ._repository import ObjectWriter
@@ -48,12 +49,12 @@ def capture(
     loader: FolderLoader,
     *,
     quiet_before: int,
-    largest: int,
+    limits: Limits,
 ) -> None:
     """Store what the walk found. What changed at ``quiet_before`` (ns) or later is read again next time: a change within
     the same tick of the file system's clock would not show."""
     pending = list(pending)
-    fresh = _read_all(pending, writer, quiet_before=quiet_before, largest=largest)
+    fresh = _read_all(pending, writer, quiet_before=quiet_before, limits=limits)
     if len(pending) <= _INLINE:
         _add_all(writer, map(_pack, fresh))
     else:
@@ -118,7 +119,9 @@ def _add_all(writer: ObjectWriter, contents: Iterable[_Packed]) -> None:
         writer.pack.add(BLOB, content.oid, content.size, content.packed)
 
 
-def _read_all(pending: Iterable[Pending], writer: ObjectWriter, *, quiet_before: int, largest: int) -> Iterator[_Fresh]:
+def _read_all(
+    pending: Iterable[Pending], writer: ObjectWriter, *, quiet_before: int, limits: Limits
+) -> Iterator[_Fresh]:
     """Note in each folder what was read; what the store has not yet comes out, each content once."""
     seen: set[ObjectId] = set()
     for place in pending:
@@ -126,8 +129,13 @@ def _read_all(pending: Iterable[Pending], writer: ObjectWriter, *, quiet_before:
         try:
             if stat.S_ISLNK(files[place.name].mode):
                 key, data = read_link(place.path)
+            elif files[place.name].size > limits.file_bytes:
+                largest = max(limits.cloned_bytes, limits.touched_file_bytes)
+                key, content = writer.large.keep(place.path, largest, limits.touched_file_bytes)
+                files[place.name] = FileEntry(_remembered(key, quiet_before), content)
+                continue
             else:
-                key, data = read_stable(place.path, largest)
+                key, data = read_stable(place.path, limits.file_bytes)
         except NotCaptured as refusal:
             del files[place.name]
             place.folder.skips[place.name] = refusal.reason

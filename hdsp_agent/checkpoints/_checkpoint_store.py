@@ -186,6 +186,7 @@ class CheckpointStore:
                 f"The checkpoints in {self.folder} belong to another user, so they are not used. "
                 "Move that folder away; a new one will be made.",
                 path=str(self.folder),
+                why="store_of_another_user",
             )
         about = self.folder / _ABOUT
         whose = {"format": 1, "workspace": str(self._workspace).encode("utf-8", "surrogateescape").hex()}
@@ -201,4 +202,6 @@ class CheckpointStore:
                 f"The checkpoints in {self.folder} are not those of {self._workspace}. "
                 "Move that folder away; a new one will be made.",
                 path=str(self.folder),
+                workspace=str(self._workspace),
+                why="store_of_another_folder",
             )

@@ -1,7 +1,7 @@
 """Keeping a store within its quota: drops the oldest checkpoints, and packs what is left anew. Everything here blocks.
 
 The newest checkpoints and those that an undo needs are never dropped. A crash at any moment leaves a whole store: the new pack
-comes first, then the log without the dropped lines, and the old packs go last.
+comes first, then the log without the dropped lines, and the old packs and large files go last.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ._checkpoint_store import CheckpointStore
+from ._folders import LARGE, parse_large
 from ._git_objects import EMPTY_TREE, TREE_MODE, ObjectId, parse_tree
 from ._limits import Limits
 from ._records import CheckpointRecord, OperationRecord
@@ -27,7 +28,8 @@ def wants_collection(store: CheckpointStore, limits: Limits) -> bool:
     """Whether something should be dropped or packed anew."""
     commits = {record.commit for record in store.log.checkpoints.values()}
     packs = store.repository.packs
-    return len(commits) > limits.checkpoints or packs.size() > limits.quota_bytes or len(packs.paths()) > _MANY_PACKS
+    too_large = store.repository.size() > limits.quota_bytes
+    return len(commits) > limits.checkpoints or too_large or len(packs.paths()) > _MANY_PACKS
 
 
 def collect(store: CheckpointStore, limits: Limits) -> bool:
@@ -40,6 +42,8 @@ def collect(store: CheckpointStore, limits: Limits) -> bool:
         rewritten += [path for path in packs.paths() if path not in rewritten and path.stat().st_size < _SMALL_PACK]
     dropped = len(operations) < len(store.log.operations)
     if not rewritten and not dropped:
+        # A save that died before its line may have left some.
+        store.repository.large.drop_others(needed)
         return False
     writer = store.repository.writer().pack
     try:
@@ -54,6 +58,7 @@ def collect(store: CheckpointStore, limits: Limits) -> bool:
     store.write_refs()
     packs.refresh()
     store.repository.drop_packs([path for path in rewritten if path != fresh])
+    store.repository.large.drop_others(needed)
     store.loader.forget()
     return True
 
@@ -114,21 +119,29 @@ def objects_of(
     commit, tree = bytes.fromhex(record.commit), bytes.fromhex(record.tree)
     if commit not in seen:
         yield commit, packs.packed_size(commit)
-    folders = ([bytes.fromhex(record.side)] if with_side else []) + (
-        [tree] if tree != EMPTY_TREE or tree in packs else []
-    )
+    folders = [(tree, False)] if tree != EMPTY_TREE or tree in packs else []
+    if with_side:
+        folders.append((bytes.fromhex(record.side), True))
     while folders:
-        folder = folders.pop()
+        folder, is_side = folders.pop()
         if folder in seen or folder in here:
             continue
         here.add(folder)
         yield folder, packs.packed_size(folder)
-        for mode, _, oid in parse_tree(packs.read(folder)):
+        for mode, name, oid in parse_tree(packs.read(folder)):
             if mode == TREE_MODE:
-                folders.append(oid)
+                folders.append((oid, is_side))
             elif oid not in seen and oid not in here:
                 here.add(oid)
                 yield oid, packs.packed_size(oid)
+                if is_side and name == LARGE:
+                    yield from _large_files(store, oid, seen)
+
+
+def _large_files(store: CheckpointStore, names: ObjectId, seen: set[ObjectId]) -> Iterator[tuple[ObjectId, int]]:
+    for oid in parse_large(store.repository.packs.read(names)).values():
+        if oid not in seen:
+            yield oid, store.repository.large.size_of(oid)
 
 
 def _shares(store: CheckpointStore, needed: set[ObjectId]) -> Iterator[tuple[Path, float]]:

@@ -13,82 +13,46 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Container, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
 from ..errors import Conflict, HdspAgentError, InvalidInput
-from ..messages import TaskId
+from ._anchor import NOT_COUNTED, Anchor, Counted, says_nothing_new
 from ._attribution import State, changed_by_persons, changed_since_crash
 from ._checkpoint_store import CheckpointStore, store_folder_of
 from ._collection import collect, wants_collection
 from ._compare import file_changes
 from ._file_names import NamedFile, from_text, named
-from ._folders import FileEntry, Folder
+from ._folders import Folder, Node
 from ._git_objects import COMMIT, EMPTY_TREE, commit_text
 from ._limits import Limits
-from ._plan import Choice, Everything, Plan, Step, make_plan
+from ._plan import Choice, Plan, make_plan
 from ._records import (
     Author,
+    Changed,
     CheckpointId,
     CheckpointRecord,
-    KeptNotebook,
-    KeptVariables,
-    LeftOut,
     OperationRecord,
     RestoredParts,
     RestorePlan,
     StoreStatistics,
 )
 from ._restoration import Restoration
+from ._selection import Selection, named_files
 from ._undoing import restore_to_undo
 from ._views import CheckpointViews
 from ._watching import Watching
+from ._why import Why, why_of
 from ._workspace import PathsOf, Workspace
 
-__all__ = ["Anchor", "FileCheckpoints", "Selection"]
+__all__ = ["INTERRUPTED", "NOT_COUNTED", "Anchor", "Counted", "FileCheckpoints", "Selection"]
 
+INTERRUPTED: Final = Why(code="interrupted")
+"""Why a restore that a crash cut short came to no end."""
 _BEFORE_RESTORE: Final = "before restore"
 _WORTH_COLLECTING: Final = 10
 """So many new checkpoints, and the store is looked at again."""
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """Where in a conversation a checkpoint belongs, and what is kept with it besides files."""
-
-    task_id: TaskId | None = None
-    message_ts: int | None = None
-    ui_offset: int | None = None
-    api_offset: int | None = None
-    under_way: tuple[TaskId, ...] = ()
-    """The tasks that may have made changes since the checkpoint before."""
-    notebooks: tuple[KeptNotebook, ...] = ()
-    variables: tuple[KeptVariables, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    always: bool = False
-    """Whether it is a checkpoint of its own even if nothing changed."""
-    overtaken: Callable[[], str | None] = lambda: None
-    """Asked when everything is kept: a reason if what it was to come before has begun, so that nobody goes back to it."""
-
-    def as_kept(self, reason: str) -> tuple[str, Anchor]:
-        """The reason and the anchor, now that everything is kept."""
-        late = self.overtaken()
-        if late is None:
-            return reason, self
-        tasks = self.under_way if self.task_id is None else (*self.under_way, self.task_id)
-        under_way = tuple(dict.fromkeys(tasks))
-        return late, replace(self, message_ts=None, ui_offset=None, api_offset=None, under_way=under_way)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What of a checkpoint to restore, as paths absolute or relative to the workspace."""
-
-    only: Sequence[str] | None = None
-    leave: Sequence[str] = ()
-    overwrite: Sequence[str] = ()
-    overwrite_all: bool = False
 
 
 class FileCheckpoints:
@@ -149,11 +113,13 @@ class FileCheckpoints:
             record = self.store.log.checkpoint(target)
             before = self._save(_BEFORE_RESTORE, "person", Anchor(), self._paths_of(record))
             plan = self._plan(self._known(), record, selection)
+            here = self.workspace.path
             begun = OperationRecord(
                 seq=self.store.log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind=kind, status="begun",
                 target=record.id, before=before.id, undo_of=undo_of, kept=len(plan.conflicts),
-                only=self._names(selection.only), leave=self._names(selection.leave) or (),
-                overwrite=self._names(selection.overwrite) or (), parts=parts,
+                only=None if selection.only is None else named_files(selection.only, here),
+                leave=named_files(selection.leave, here),
+                overwrite=named_files(selection.overwrite, here), parts=parts,
             )  # fmt: skip
             return self._carry_out(begun, plan)
 
@@ -190,6 +156,7 @@ class FileCheckpoints:
                     "That restore was about more than files: notebooks, variables or the conversation. Take it back in "
                     "JupyterLab, or restore files alone from a checkpoint.",
                     operation=found.id,
+                    why="beyond_files",
                 )
             selection = replace(
                 selection, leave=[*selection.leave, *(os.fsdecode(file.name()) for file in found.leave)]
@@ -198,6 +165,12 @@ class FileCheckpoints:
                 # What it did not touch it does not take back.
                 selection = replace(selection, only=[os.fsdecode(file.name()) for file in found.only])
             return self.restore(found.before, selection, "undo", found.id)
+
+    def changed(self, old: CheckpointId, new: CheckpointId, counted: Counted) -> Changed:
+        """How many files differ between two checkpoints, with what was counted besides."""
+        with self.store.reading():
+            before, after = self.store.log.checkpoint(old), self.store.log.checkpoint(new)
+            return self._changed(self.store.node(before), self.store.node(after), counted)
 
     def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short, and that nobody has decided about."""
@@ -213,20 +186,21 @@ class FileCheckpoints:
         leave: Sequence[str] = (),
         mend: Sequence[str] = (),
         error: str = "interrupted",
+        why: Why | None = INTERRUPTED,
     ) -> OperationRecord | None:
         """Roll a half restore back, or keep the workspace as it is now. None if there is none.
 
         ``leave`` are files that are rolled back in another way, ``mend`` such as could not be: they are put back whatever
-        they are now. ``error`` is why.
+        they are now. ``error`` and ``why`` say why.
         """
         with self.store.changing():
             half = self.store.log.interrupted
             if half is None:
                 return None
             if choice == "keep":
-                self._end_interrupted("left", error)
+                self._end_interrupted("left", error, why)
                 return half.model_copy(update={"status": "left"})
-            return self._roll_back_half(half, leave, mend, error)
+            return self._roll_back_half(half, leave, mend, error, why)
 
     def wait(self) -> None:
         """Come back when nothing of this process is under way, and let the system watch no longer."""
@@ -241,7 +215,8 @@ class FileCheckpoints:
             half = self.store.log.interrupted
             packs = self.store.repository.packs
             return StoreStatistics(
-                checkpoints=len(records), states=len({record.commit for record in records}), bytes=packs.size(),
+                checkpoints=len(records), states=len({record.commit for record in records}),
+                bytes=self.store.repository.size(),
                 quota_bytes=self.limits.quota_bytes, packs=len(packs.paths()),
                 oldest_ts=records[0].ts if records else None, newest_ts=records[-1].ts if records else None,
                 scope=records[-1].scope if records else None,
@@ -265,12 +240,14 @@ class FileCheckpoints:
         """Whether the store is beyond its limits, and has grown since that was last seen to."""
         with self.store.reading():
             states, size = self._collected
-            packs = self.store.repository.packs
-            grown = len(self.store.log.checkpoints) >= states + _WORTH_COLLECTING or packs.size() > 1.1 * size
+            grown = (
+                len(self.store.log.checkpoints) >= states + _WORTH_COLLECTING
+                or self.store.repository.size() > 1.1 * size
+            )
             return grown and wants_collection(self.store, self.limits)
 
     def _roll_back_half(
-        self, half: OperationRecord, leave: Sequence[str], mend: Sequence[str], error: str
+        self, half: OperationRecord, leave: Sequence[str], mend: Sequence[str], error: str, why: Why | None
     ) -> OperationRecord:
         assert half.before is not None and half.target is not None
         log, loader = self.store.log, self.store.loader
@@ -292,19 +269,17 @@ class FileCheckpoints:
         )  # fmt: skip
         # The half restore stays open until this is done.
         done = self._carry_out(recovery, plan)
-        self._end_interrupted("rolled_back", error)
+        self._end_interrupted("rolled_back", error, why)
         return done
 
-    def _end_interrupted(self, status: Literal["rolled_back", "left"], error: str) -> None:
+    def _end_interrupted(self, status: Literal["rolled_back", "left"], error: str, why: Why | None) -> None:
         """Close the half restore, last of all, and before it any recovery of it that was cut short as well."""
         for half in reversed([one for one in self.store.log.operations if one.status == "begun"]):
-            self.store.log.append(half.model_copy(update={"status": status, "error": error}))
+            self.store.log.append(half.model_copy(update={"status": status, "error": error, "error_why": why}))
         self.store.clear_leftovers()
 
     def _carry_out(self, begun: OperationRecord, plan: Plan) -> OperationRecord:
-        restoration = Restoration(
-            self.workspace.path, begun.id, plan.steps, self.store.repository.packs.read, self.store.loader
-        )
+        restoration = Restoration(self.workspace.path, begun.id, plan.steps, self.store.repository, self.store.loader)
         restoration.preflight()
         self.store.note_restore(begun.id, restoration.leftovers())
         try:
@@ -345,23 +320,27 @@ class FileCheckpoints:
                 "A restore failed and not everything could be put back: "
                 f"{'; '.join(failed[:3])}. Mend that, then roll the restore back.",
                 operation=begun.id,
+                details="; ".join(failed[:3]),
+                why="not_put_back",
             ) from error
         self.store.clear_leftovers()
         text = error.message if isinstance(error, HdspAgentError) else type(error).__name__
-        self.store.log.append(begun.model_copy(update={"status": "rolled_back", "error": text}))
+        why = why_of(error) if isinstance(error, HdspAgentError) else None
+        self.store.log.append(begun.model_copy(update={"status": "rolled_back", "error": text, "error_why": why}))
 
     def _result_of(self, begun: OperationRecord, plan: Plan) -> CheckpointRecord:
         """Look at the workspace again, and record it; raises if it is not what was planned."""
         # Touched files include those just restored, or the result would know nothing of them.
         paths = [step.path for step in plan.steps]
         record, root = self._record("after restore", "restore", Anchor(), paths, paths)
-        wrong = next((step.path for step in plan.steps if not _is_done(step, root)), None)
+        wrong = next((step.path for step in plan.steps if not step.is_done(root)), None)
         if wrong is not None:
             text, _ = named(wrong)
             raise Conflict(
                 f"{text} is not what it should be after the restore; somebody changed it at the same moment. "
                 "Everything was put back as it was; try again.",
                 path=text,
+                why="changed_meanwhile",
             )
         return record
 
@@ -382,8 +361,8 @@ class FileCheckpoints:
             half = self.store.log.interrupted
             record = record.model_copy(update={"claims": self._restored(half, root, claims or ())})
         elif claims is not None:
-            record = record.model_copy(update={"claims": self._names(sorted(claims))})
-        if head is not None and record.commit == head.commit and not anchor.always and _says_nothing_new(record, head):
+            record = record.model_copy(update={"claims": named_files(sorted(claims), self.workspace.path)})
+        if head is not None and record.commit == head.commit and not anchor.always and says_nothing_new(record, head):
             return head
         self.store.log.append(
             OperationRecord(seq=self.store.log.next_seq(), id=record.id, ts=record.ts, kind="save", checkpoint=record)
@@ -414,6 +393,7 @@ class FileCheckpoints:
     ) -> tuple[CheckpointRecord, Folder]:
         """Store the workspace and make a record of it, which is in no log yet."""
         head, now = self.store.log.head, _now_ms()
+        before = self._as_known(head)
         writer = self.store.repository.writer()
         try:
             snapshot = self.workspace.snapshot(writer, self.store.loader, more, again, thorough=thorough)
@@ -443,8 +423,21 @@ class FileCheckpoints:
             message_ts=anchor.message_ts,
             ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
+            changed=None if before is None else self._changed(before, root, anchor.counted),
         )  # fmt: skip
         return record, root
+
+    def _as_known(self, record: CheckpointRecord | None) -> Node | None:
+        """The workspace as a checkpoint has it, from memory if it is the one that was looked at last."""
+        if record is None:
+            return None
+        node, known = self.store.node(record), self.workspace.known
+        return known if known is not None and (known.tree, known.side) == (node.tree, node.side) else node
+
+    def _changed(self, before: Node, now: Node, counted: Counted) -> Changed:
+        told = {from_text(path, self.workspace.path) for path in counted.notebooks}
+        files = sum(change.path not in told for change in file_changes(before, now, self.store.loader))
+        return Changed(files=files, cells=counted.cells, variables=counted.variables)
 
     def _restored(self, done: OperationRecord | None, now: Folder, notebooks: Collection[str]) -> tuple[NamedFile, ...]:
         """The files that are as a restore made them; what else changed meanwhile is somebody's work."""
@@ -471,7 +464,7 @@ class FileCheckpoints:
         persons: Container[bytes] = ()
         if not selection.overwrite_all:
             persons = changed_by_persons(self._states_since(target), now, loader)
-        return make_plan(now, self.store.node(target), loader, persons, self._choice(selection))
+        return make_plan(now, self.store.node(target), loader, persons, selection.choice(self.workspace.path))
 
     def _states_since(self, target: CheckpointRecord) -> list[State]:
         records = list(self.store.log.checkpoints.values())
@@ -485,58 +478,14 @@ class FileCheckpoints:
             for record in records[first:]
         ]
 
-    def _choice(self, selection: Selection) -> Choice:
-        root = self.workspace.path
-        overwrite: Container[bytes] = Everything()
-        if not selection.overwrite_all:
-            overwrite = {from_text(path, root) for path in selection.overwrite}
-        only = None if selection.only is None else {from_text(path, root) for path in selection.only}
-        return Choice(only, {from_text(path, root) for path in selection.leave}, overwrite)
-
-    def _names(self, paths: Sequence[str] | None) -> tuple[NamedFile, ...] | None:
-        if paths is None:
-            return None
-        pairs = (named(from_text(path, self.workspace.path)) for path in paths)
-        return tuple(NamedFile(path=text, raw=raw) for text, raw in pairs)
-
     def _refuse_while_interrupted(self) -> None:
         half = self.store.log.interrupted
         if half is not None:
             raise Conflict(
                 "A restore was cut short before. Roll it back, or keep the files as they are now, then try again.",
                 operation=half.id,
+                why="cut_short",
             )
-
-
-def _says_nothing_new(record: CheckpointRecord, head: CheckpointRecord) -> bool:
-    """Whether it is not worth a line of its own: it names no place in a conversation, or the one that is known, and
-    nothing that is not kept already."""
-    places = (record.message_ts, record.ui_offset, record.api_offset)
-    if places not in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset)):
-        return False
-    variables = {(one.path, one.state) for one in head.variables}
-    return set(record.notebooks) <= set(head.notebooks) and {
-        (one.path, one.state) for one in record.variables
-    } <= variables  # fmt: skip
-
-
-def _is_done(step: Step, root: Folder) -> bool:
-    *parents, name = step.path.split(b"/")
-    folder = root
-    for part in parents:
-        below = folder.folders.get(part)
-        if not isinstance(below, Folder):
-            return step.kind in ("delete", "remove_folder", "displace")
-        folder = below
-    found = folder.files.get(name)
-    if step.kind in ("write", "attributes"):
-        want = step.want
-        return (
-            isinstance(found, FileEntry) and want is not None and (found.oid, found.is_link) == (want.oid, want.is_link)
-        )
-    if step.kind == "make_folder":
-        return name in folder.folders
-    return step.kind != "delete" or (found is None and name not in folder.skips)
 
 
 def _count(plan: Plan, kind: Literal["write", "delete"]) -> int:

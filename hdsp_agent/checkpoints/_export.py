@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
 import stat
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
@@ -19,7 +20,7 @@ from ._checkpoint_store import CheckpointStore
 from ._collection import objects_of
 from ._file_names import joined, shown
 from ._folders import FileEntry, Folder, Node
-from ._git_objects import ObjectId
+from ._git_objects import LargeId, ObjectId, is_large
 from ._records import CheckpointRecord
 from ._repository import MAIN, Repository
 
@@ -46,7 +47,10 @@ def export_zip(store: CheckpointStore, record: CheckpointRecord, target: Path) -
 
 
 def export_repository(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
-    """Make a bare repository of the checkpoint and those before it, to be cloned or looked at with git."""
+    """Make a bare repository of the checkpoint and those before it, to be cloned or looked at with git.
+
+    For large files it has pointers, and the files themselves where git-lfs keeps them.
+    """
     _refuse_to_overwrite(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     repository = Repository(temporary)
@@ -60,6 +64,8 @@ def export_repository(store: CheckpointStore, record: CheckpointRecord, target: 
                 pack.add_entry(oid, store.repository.packs.entry(oid)[1])
                 seen.add(oid)
         pack.finish()
+        for large in _large_contents(store, history):
+            repository.large.take_from(store.repository.large, large)
         last = history[-1]
         cut = [bytes.fromhex(last.commit)] if last.parent_commit is not None else []
         repository.write_refs({MAIN: bytes.fromhex(record.commit)}, cut)
@@ -84,7 +90,31 @@ def _write_zip(store: CheckpointStore, record: CheckpointRecord, file: IO[bytes]
                 info = zipfile.ZipInfo(name, max(when, _EARLIEST))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = state.mode << 16
-                archive.writestr(info, store.repository.packs.read(state.oid))
+                if is_large(state.oid):
+                    _add_large(archive, info, store, state)
+                else:
+                    archive.writestr(info, store.repository.packs.read(state.oid))
+
+
+def _add_large(archive: zipfile.ZipFile, info: zipfile.ZipInfo, store: CheckpointStore, entry: FileEntry) -> None:
+    info.file_size = entry.size
+    digest = hashlib.sha256()
+    with archive.open(info, "w") as file:
+        for block in store.repository.large.blocks(entry.oid):
+            digest.update(block)
+            file.write(block)
+    if digest.digest() != entry.oid:
+        raise store.repository.large.damaged(entry.oid, "it is not what was stored")
+
+
+def _large_contents(store: CheckpointStore, history: Iterable[CheckpointRecord]) -> set[LargeId]:
+    found: set[LargeId] = set()
+    seen: set[ObjectId] = set()
+    for record in history:
+        needed = {oid for oid, _ in objects_of(store, record, seen)}
+        seen |= needed
+        found |= {oid for oid in needed if is_large(oid)}
+    return found
 
 
 def _everything(store: CheckpointStore, node: Node, path: bytes) -> Iterator[tuple[bytes, FileEntry | Folder]]:

@@ -1,8 +1,9 @@
 """What a checkpoint knows of a folder, and how it is stored: a git tree and, beside it, what git's trees cannot say.
 
 The side of a folder is a tree of its own: ``entries`` is a blob with one record for each name (full mode, time of change,
-size; or why it was skipped; or that it was not there), and ``d<name>`` is the side of a folder in it. Both trees are
-shared between checkpoints wherever nothing changed, so a save costs what changed.
+size; or why it was skipped; or that it was not there), ``d<name>`` is the side of a folder in it, and ``large``, where there
+are any, names the contents of large files, for which git's tree has pointers. Both trees are shared between checkpoints
+wherever nothing changed, so a save costs what changed.
 """
 
 from __future__ import annotations
@@ -10,15 +11,43 @@ from __future__ import annotations
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, Literal, Protocol
 
 from ..errors import StorageUnavailable
-from ._git_objects import EMPTY_TREE, EXECUTABLE, FILE, LINK, TREE_MODE, ObjectId, parse_tree, tree_text
+from ._git_objects import (
+    EMPTY_TREE,
+    EXECUTABLE,
+    FILE,
+    LARGE_ID_BYTES,
+    LINK,
+    TREE_MODE,
+    LargeId,
+    ObjectId,
+    parse_tree,
+    pointer_text,
+    tree_text,
+)
 
-__all__ = ["FileEntry", "Folder", "FolderLoader", "FolderRef", "Key", "Node", "SkipReason", "store_folder"]
+__all__ = [
+    "LARGE",
+    "FileEntry",
+    "Folder",
+    "FolderLoader",
+    "FolderRef",
+    "Key",
+    "Node",
+    "SkipReason",
+    "Totals",
+    "parse_large",
+    "store_folder",
+]
 
 Key = tuple[int, int, int, int, int]
 """Mode, size, time of change, time of the inode's change, inode. Read from a store, the last two are 0."""
+
+Totals = tuple[int, int, int, int]
+"""Files, their bytes, what was skipped, and how many of the bytes are of large files."""
 
 SkipReason = Literal[
     "repository", "rebuildable", "own_storage", "excluded", "other_file_system", "special", "too_large", "budget",
@@ -28,13 +57,14 @@ SkipReason = Literal[
 
 _REMEMBERED: Final = 20_000
 """Folders, with all their versions; a checkpoint of a full workspace has a tenth of that."""
+LARGE: Final = b"large"
 _SKIPPED: Final = b"!"
 _ABSENT: Final = b"-"
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """A file or link: its key, and the blob with its content."""
+    """A file or link: its key, and the blob with its content, or the name of that if it is large."""
 
     key: Key
     oid: ObjectId
@@ -88,8 +118,8 @@ class Folder:
     absent: frozenset[bytes] = frozenset()
     tree: ObjectId = b""
     side: ObjectId = b""
-    totals: tuple[int, int, int] | None = None
-    """Files, their bytes and skips, here and below; counted once, after it was stored."""
+    totals: Totals | None = None
+    """Of it and what is below; counted once, after it was stored."""
 
     @property
     def ref(self) -> FolderRef:
@@ -112,11 +142,15 @@ class _Reader(Protocol):
 
 def store_folder(folder: Folder, writer: _Writer) -> None:
     """Store a folder whose own folders are stored already, and note where."""
-    tree = [(_git_mode(entry.mode), name, entry.oid) for name, entry in folder.files.items()]
+    large = {name: entry for name, entry in folder.files.items() if len(entry.oid) == LARGE_ID_BYTES}
+    pointers = {name: writer.put_blob(pointer_text(entry.oid, entry.size)) for name, entry in large.items()}
+    tree = [(_git_mode(entry.key[0]), name, pointers.get(name, entry.oid)) for name, entry in folder.files.items()]
     side = [(TREE_MODE, b"d" + name, node.side) for name, node in folder.folders.items()]
     # A git tree without anything in it stands for nothing: the side alone knows of empty folders.
     tree += [(TREE_MODE, name, node.tree) for name, node in folder.folders.items() if node.tree != EMPTY_TREE]
     side.append((FILE, b"entries", writer.put_blob(_entries(folder))))
+    if large:
+        side.append((FILE, LARGE, writer.put_blob(_large(large))))
     # Nor is the empty tree stored: nothing but an empty workspace's commit would name it.
     folder.tree = writer.put_tree(tree_text(tree)) if tree else EMPTY_TREE
     folder.side = writer.put_tree(tree_text(side))
@@ -155,12 +189,16 @@ class FolderLoader:
             objects = {name: oid for _, name, oid in parse_tree(tree)}
             side = parse_tree(self._objects.read(ref.side))
             entries = self._objects.read(next(oid for _, name, oid in side if name == b"entries"))
+            large = next((oid for _, name, oid in side if name == LARGE), None)
+            if large is not None:
+                objects.update(parse_large(self._objects.read(large)))
             folder = _parse_entries(entries, objects)
         except (ValueError, KeyError, StopIteration) as error:
             raise StorageUnavailable(
                 f"The checkpoint's folder {ref.side.hex()} cannot be understood. Go back to another checkpoint.",
                 action="read",
                 reason="damaged",
+                why="store_damaged",
             ) from error
         for _, name, oid in side:
             if name[:1] == b"d":
@@ -169,6 +207,7 @@ class FolderLoader:
         return folder
 
 
+@cache
 def _git_mode(mode: int) -> bytes:
     if stat.S_ISLNK(mode):
         return LINK
@@ -185,6 +224,17 @@ def _entries(folder: Folder) -> bytes:
     lines += [b"%s %s 0 %s\0" % (_SKIPPED, reason.encode(), name) for name, reason in sorted(folder.skips.items())]
     lines += [b"%s 0 0 %s\0" % (_ABSENT, name) for name in sorted(folder.absent)]
     return head + b"".join(lines)
+
+
+def _large(files: Mapping[bytes, FileEntry]) -> bytes:
+    """``content name NUL`` for each large file."""
+    return b"".join(b"%s %s\0" % (entry.oid.hex().encode(), name) for name, entry in sorted(files.items()))
+
+
+def parse_large(data: bytes) -> dict[bytes, LargeId]:
+    """The contents of a folder's large files, by name."""
+    lines = (line.split(b" ", 1) for line in data.split(b"\0")[:-1])
+    return {name: bytes.fromhex(content.decode()) for content, name in lines}
 
 
 def _parse_entries(data: bytes, objects: Mapping[bytes, ObjectId]) -> Folder:

@@ -12,18 +12,25 @@ __all__ = [
     "EMPTY_TREE",
     "EXECUTABLE",
     "FILE",
+    "LARGE_ID_BYTES",
     "LINK",
     "TREE",
     "TREE_MODE",
+    "LargeId",
     "ObjectId",
     "commit_text",
+    "is_large",
     "object_id",
     "parse_tree",
+    "pointer_text",
     "tree_text",
 ]
 
 ObjectId = bytes
 """20 raw bytes; in records and refs it stands as 40 hexadecimal digits."""
+
+LargeId = bytes
+"""32 raw bytes, which name the content of a large file: no object of git's, but one that a pointer stands for."""
 
 COMMIT: Final = 1
 TREE: Final = 2
@@ -38,6 +45,7 @@ TREE_MODE: Final = b"40000"
 TreeEntry = tuple[bytes, bytes, ObjectId]
 """Mode, name and object."""
 
+LARGE_ID_BYTES: Final = 32
 _AUTHOR: Final = b"HDSP Agent <checkpoints@hdsp-agent.invalid>"
 
 
@@ -49,13 +57,23 @@ def object_id(kind: int, data: bytes) -> ObjectId:
     return digest.digest()
 
 
+def is_large(oid: ObjectId) -> bool:
+    """Whether this names a file that is kept whole beside the packs."""
+    return len(oid) == LARGE_ID_BYTES
+
+
+def pointer_text(oid: LargeId, size: int) -> bytes:
+    """What stands in git for a large file, as git-lfs writes it."""
+    return b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (oid.hex().encode(), size)
+
+
 EMPTY_TREE: Final = object_id(TREE, b"")
 
 
 def tree_text(entries: Iterable[TreeEntry]) -> bytes:
     """A tree of these entries, in git's order: as if a folder's name ended with a slash."""
-    ordered = sorted(entries, key=lambda entry: entry[1] + b"/" if entry[0] == TREE_MODE else entry[1])
-    return b"".join([b"%s %s\0%s" % entry for entry in ordered])
+    ordered = sorted([(name + b"/" if mode == TREE_MODE else name, mode, name, oid) for mode, name, oid in entries])
+    return b"".join([b"%s %s\0%s" % (mode, name, oid) for _, mode, name, oid in ordered])
 
 
 def parse_tree(data: bytes) -> list[TreeEntry]:

@@ -22,11 +22,14 @@ class Limits:
     walk_seconds: float = 5.0
     """A walk that takes longer, and only the files the agent touches are kept."""
     file_bytes: int = 20_000_000
-    """A larger file is left alone, unless the agent names it."""
+    """A larger file is kept whole beside the packs: where it can be cloned, or if the agent names it."""
     touched_file_bytes: int = 200_000_000
-    """The same for files the agent names."""
+    """Of the files that the agent names, a larger one is not copied."""
+    cloned_bytes: int = 1_000_000_000
+    """What the large files of one checkpoint may have together where they can be cloned; beyond it the largest are left
+    alone. To clone a file costs no space, but to know it again it has to be read."""
     total_bytes: int = 200_000_000
-    """What all files of one checkpoint may have together; beyond it the largest are left alone."""
+    """What all other files of one checkpoint may have together; beyond it the largest are left alone."""
     quota_bytes: int = 2_000_000_000
     checkpoints: int = 200
     kept_checkpoints: int = 20
@@ -48,6 +51,7 @@ class Limits:
             walk_seconds=settings.checkpoint_max_walk_seconds,
             file_bytes=settings.checkpoint_max_file_megabytes * _MEGABYTE,
             touched_file_bytes=settings.checkpoint_max_touched_file_megabytes * _MEGABYTE,
+            cloned_bytes=settings.checkpoint_max_cloned_megabytes * _MEGABYTE,
             total_bytes=settings.checkpoint_max_total_megabytes * _MEGABYTE,
             quota_bytes=settings.checkpoint_quota_megabytes * _MEGABYTE,
             checkpoints=settings.checkpoint_max_count,

@@ -26,6 +26,8 @@ _FAN_OUT: Final = 256 * 4
 _NAMES: Final = _HEAD + _FAN_OUT
 _KINDS: Final = frozenset((COMMIT, TREE, BLOB))
 _FAR: Final = 0x80000000
+_SMALL: Final = 1_000
+"""Objects of a pack that are all remembered: a hundred bytes each."""
 _RECENT_BYTES: Final = 8_000_000
 
 
@@ -89,6 +91,10 @@ class _Pack:
         if descriptor is not None:
             os.close(descriptor)
 
+    def names(self) -> Iterator[ObjectId]:
+        """All objects it has."""
+        return (self._names[start : start + 20] for start in range(0, 20 * self.count, 20))
+
     def sizes(self) -> dict[ObjectId, int]:
         """All objects it has, and how many bytes they take."""
         ends = dict(pairwise((*self._ordered, self.size - 20)))
@@ -104,6 +110,9 @@ class Packs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._packs: dict[str, _Pack] = {}
+        self._small: dict[ObjectId, _Pack] = {}
+        """Where the objects of small packs are: there are many of those, and to look into each takes longer."""
+        self._large: list[_Pack] = []
         self._recent: OrderedDict[ObjectId, bytes] = OrderedDict()
         self._recent_bytes = 0
 
@@ -111,11 +120,16 @@ class Packs:
         """Look at which packs there are."""
         try:
             found = {name for name in os.listdir(self._folder) if name.startswith("pack-") and name.endswith(".idx")}
-            for name in self._packs.keys() - found:
-                self._packs.pop(name).close()
+            if self._packs.keys() - found:
+                for name in self._packs.keys() - found:
+                    self._packs.pop(name).close()
+                self._small, self._large = {}, []
+                for pack in self._packs.values():
+                    self._list(pack)
             for name in sorted(found - self._packs.keys()):
                 with suppress(FileNotFoundError):
-                    self._packs[name] = _Pack(self._folder / name)
+                    pack = self._packs[name] = _Pack(self._folder / name)
+                    self._list(pack)
         except OSError as error:
             raise storage_error(self._folder, "read", error) from error
 
@@ -133,7 +147,7 @@ class Packs:
         return sum(pack.size for pack in self._packs.values())
 
     def __contains__(self, oid: ObjectId) -> bool:
-        return any(pack.find(oid) is not None for pack in self._packs.values())
+        return oid in self._small or any(pack.find(oid) is not None for pack in self._large)
 
     def read(self, oid: ObjectId) -> bytes:
         """An object's content, checked against its name."""
@@ -163,20 +177,29 @@ class Packs:
 
     def packed_size(self, oid: ObjectId) -> int:
         """How many bytes an object takes; 0 if it is not there."""
-        places = (pack.find(oid) for pack in self._packs.values())
-        return next((place.end - place.start for place in places if place is not None), 0)
+        return next((place.end - place.start for _, place in self._places(oid)), 0)
 
     def contents(self) -> Iterator[tuple[Path, dict[ObjectId, int]]]:
         """Of each pack, its objects and how many bytes they take."""
         for pack in list(self._packs.values()):
             yield pack.path, pack.sizes()
 
+    def _list(self, pack: _Pack) -> None:
+        if pack.count > _SMALL:
+            self._large.append(pack)
+        else:
+            self._small.update(dict.fromkeys(pack.names(), pack))
+
+    def _places(self, oid: ObjectId) -> Iterator[tuple[_Pack, _Place]]:
+        small = self._small.get(oid)
+        for pack in self._large if small is None else (small, *self._large):
+            place = pack.find(oid)
+            if place is not None:
+                yield pack, place
+
     def _entry(self, oid: ObjectId) -> tuple[Path, bytes]:
         for attempt in range(2):
-            for pack in reversed(self._packs.values()):
-                place = pack.find(oid)
-                if place is None:
-                    continue
+            for pack, place in self._places(oid):
                 try:
                     return pack.path, pack.read(place)
                 except FileNotFoundError:
@@ -206,6 +229,7 @@ def _damaged(path: Path, reason: str) -> StorageUnavailable:
         f"The checkpoints in {path} are damaged: {reason}. Nothing was changed. "
         "Restore that file from a backup, or go back to another checkpoint.",
         path=str(path),
+        why="store_damaged",
         action="read",
         reason=reason,
     )

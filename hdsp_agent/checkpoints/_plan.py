@@ -59,6 +59,27 @@ class Step:
     mode: int = 0
     """Of a folder."""
 
+    def is_done(self, root: Folder) -> bool:
+        """Whether this is how it is there now."""
+        *parents, name = self.path.split(b"/")
+        folder = root
+        for part in parents:
+            below = folder.folders.get(part)
+            if not isinstance(below, Folder):
+                return self.kind in ("delete", "remove_folder", "displace")
+            folder = below
+        found = folder.files.get(name)
+        if self.kind in ("write", "attributes"):
+            want = self.want
+            return (
+                isinstance(found, FileEntry)
+                and want is not None
+                and (found.oid, found.is_link) == (want.oid, want.is_link)
+            )
+        if self.kind == "make_folder":
+            return name in folder.folders
+        return self.kind != "delete" or (found is None and name not in folder.skips)
+
 
 @dataclass
 class Plan:
@@ -143,9 +164,11 @@ class _Planner:
             if not self._choice.wants(path) or not self._may_change(path, "delete", now):
                 return
             first = [Step("displace", path, now)]
-        before = len(self.plan.steps)
+        before, asked = len(self.plan.steps), len(self.plan.conflicts)
         self._fill(path, want)
-        if first or len(self.plan.steps) > before or self._choice.wants(path):
+        # A folder whose files all stay away, because the person deleted them, stays away as well.
+        all_stay_away = len(self.plan.conflicts) > asked
+        if first or len(self.plan.steps) > before or (self._choice.wants(path) and not all_stay_away):
             self.plan.steps[before:before] = [*first, Step("make_folder", path, mode=want.mode)]
 
     def _fill(self, path: bytes, want: Folder) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from ._folders import Key, SkipReason
 
-__all__ = ["NotCaptured", "key_of", "read_link", "read_stable"]
+__all__ = ["NotCaptured", "key_of", "open_source", "read_link", "read_stable", "take_stable"]
+
+T = TypeVar("T")
 
 _PAUSES: Final = (0.0, 0.01, 0.03, 0.06, 0.1)
 _FLAGS: Final = (
@@ -37,19 +40,29 @@ def key_of(status: os.stat_result) -> Key:
     return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
+def open_source(path: bytes) -> int:
+    """A descriptor to read a file from: not what a link leads to, and without waiting for whoever may write into a pipe."""
+    return os.open(path, _FLAGS)
+
+
 def read_stable(path: bytes, largest: int) -> tuple[Key, bytes]:
     """The file's content and the key it had before and after it was read."""
+    return take_stable(path, largest, _read_whole)
+
+
+def take_stable(path: bytes, largest: int, take: Callable[[int, int], T | None]) -> tuple[Key, T]:
+    """What ``take`` gets of an open file and its size, and the key it had before and after that. None is that it changes."""
     for pause in _PAUSES:
         if pause:
             time.sleep(pause)
         try:
-            read = _read_once(path, largest)
+            taken = _take_once(path, largest, take)
         except FileNotFoundError:
             raise NotCaptured("changing") from None
         except OSError:
             raise NotCaptured("unreadable") from None
-        if read is not None:
-            return read
+        if taken is not None:
+            return taken
     raise NotCaptured("changing")
 
 
@@ -65,8 +78,8 @@ def read_link(path: bytes) -> tuple[Key, bytes]:
     raise NotCaptured("changing")
 
 
-def _read_once(path: bytes, largest: int) -> tuple[Key, bytes] | None:
-    descriptor = os.open(path, _FLAGS)
+def _take_once(path: bytes, largest: int, take: Callable[[int, int], T | None]) -> tuple[Key, T] | None:
+    descriptor = open_source(path)
     try:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
@@ -76,14 +89,19 @@ def _read_once(path: bytes, largest: int) -> tuple[Key, bytes] | None:
         copy = _copy_of_a_save(path, before.st_ctime)
         if copy is not None and _is_under_way(copy):
             return None
-        # One byte more than there should be tells that it grows.
-        data = _read(descriptor, before.st_size + 1)
+        taken = take(descriptor, before.st_size)
         after = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if key_of(before) != key_of(after) or len(data) != before.st_size or (copy is not None and _is_under_way(copy)):
+    if taken is None or key_of(before) != key_of(after) or (copy is not None and _is_under_way(copy)):
         return None
-    return key_of(after), data
+    return key_of(after), taken
+
+
+def _read_whole(descriptor: int, size: int) -> bytes | None:
+    # One byte more than there should be tells that it grows.
+    data = _read(descriptor, size + 1)
+    return data if len(data) == size else None
 
 
 def _read(descriptor: int, limit: int) -> bytes:

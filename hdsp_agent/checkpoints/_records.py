@@ -9,9 +9,11 @@ from pydantic import ConfigDict
 from ..messages import TaskId
 from ..wire import WireModel
 from ._file_names import NamedFile
+from ._why import KnownWhy
 
 __all__ = [
     "Author",
+    "Changed",
     "CheckpointId",
     "CheckpointRecord",
     "KeptNotebook",
@@ -53,6 +55,8 @@ class KeptNotebook(_Line):
     """Under which name they are kept."""
     dirty: bool = False
     """Whether a tab had changes that the file had not."""
+    printed: tuple[str, ...] = ()
+    """Cells that showed what a run of the agent had printed, which makes that nobody else's."""
 
 
 class KeptVariables(_Line):
@@ -70,6 +74,17 @@ class LeftOut(_Line):
     path: str
     part: Literal["notebooks", "variables"]
     why: str
+    coded: KnownWhy = None
+    """The same for a page to word."""
+
+
+class Changed(_Line):
+    """How much is another than before: files, cells of notebooks, and variables."""
+
+    files: int = 0
+    """Without notebooks whose cells are counted."""
+    cells: int = 0
+    variables: int = 0
 
 
 class RestoredNotebook(_Line):
@@ -151,6 +166,8 @@ class CheckpointRecord(_Line):
     notebooks: tuple[KeptNotebook, ...] = ()
     variables: tuple[KeptVariables, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    changed: Changed | None = None
+    """Since the checkpoint before; None where that was not counted, as of the first."""
 
 
 class OperationRecord(_Line):
@@ -178,6 +195,7 @@ class OperationRecord(_Line):
     parts: RestoredParts | None = None
     """Of a restore that was about more than files."""
     error: str | None = None
+    error_why: KnownWhy = None
 
 
 class PlannedChange(NamedFile):

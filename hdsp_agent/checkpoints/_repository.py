@@ -13,7 +13,8 @@ from typing import Final
 
 from ..config._private_files import make_private_folder, storage_error
 from ..persistence.files._private_open import open_private
-from ._git_objects import BLOB, TREE, ObjectId, object_id
+from ._git_objects import BLOB, TREE, ObjectId, is_large, object_id
+from ._large_files import LargeFiles
 from ._pack_writer import TEMPORARY, PackWriter, compressed, stored
 from ._packs import Packs
 
@@ -48,6 +49,7 @@ class Repository:
         self.folder = folder
         self._pack_folder = folder / "objects" / "pack"
         self.packs = Packs(self._pack_folder)
+        self.large = LargeFiles(folder / "lfs")
 
     def prepare(self) -> None:
         """Make it if it is not there. The caller holds the store's lock."""
@@ -67,10 +69,19 @@ class Repository:
             if leftover.name.startswith(TEMPORARY) or not leftover.with_suffix(".idx").exists():
                 with suppress(OSError):
                     leftover.unlink()
+        self.large.clear_leftovers()
 
     def writer(self) -> ObjectWriter:
         """Begin a pack."""
-        return ObjectWriter(self.packs, PackWriter(self._pack_folder))
+        return ObjectWriter(self.packs, PackWriter(self._pack_folder), self.large)
+
+    def read(self, oid: ObjectId) -> bytes:
+        """A content as a whole, checked against its name."""
+        return self.large.read(oid) if is_large(oid) else self.packs.read(oid)
+
+    def size(self) -> int:
+        """How many bytes all objects take; of large files, how many they would take if nothing shared them."""
+        return self.packs.size() + self.large.size()
 
     def write_refs(self, refs: Mapping[str, ObjectId], shallow: Iterable[ObjectId] = ()) -> None:
         """Show git these refs and no others; ``shallow`` are the commits whose parents were dropped."""
@@ -97,9 +108,10 @@ class Repository:
 class ObjectWriter:
     """Puts objects into a new pack unless they are in another one."""
 
-    def __init__(self, packs: Packs, pack: PackWriter) -> None:
+    def __init__(self, packs: Packs, pack: PackWriter, large: LargeFiles) -> None:
         self._packs = packs
         self.pack = pack
+        self.large = large
 
     def has(self, oid: ObjectId) -> bool:
         """Whether the object need not be written."""

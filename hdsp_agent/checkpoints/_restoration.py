@@ -15,27 +15,30 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from ..config._private_files import storage_error
 from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
 from ._file_names import shown
 from ._folders import FileEntry, Folder, FolderLoader
-from ._git_objects import ObjectId
+from ._git_objects import is_large
 from ._plan import Step
 from ._reading import key_of
+from ._repository import Repository
 from ._walk import RESTORE_PREFIX
 
 __all__ = ["Restoration", "remove_leftover"]
 
+R = TypeVar("R")
 _THREADS: Final = 4
-"""The disk gathers their fsyncs into one."""
+"""The disk gathers their fsyncs into one; others wait for it while files are removed."""
 _FEW: Final = 4
 _SLICES: Final = 4 * _THREADS
 # Windows syncs only what is open for writing.
 _SYNC_FLAGS: Final = (os.O_RDWR if sys.platform == "win32" else os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
-_SPARE_BYTES: Final = 16 * 1024 * 1024
+_SPARE_BYTES: Final = 1024 * 1024
 _NOT_EMPTY: Final = (errno.ENOTEMPTY, errno.EEXIST)
 _OWNER_MAY_CHANGE: Final = 0o300
 
@@ -44,12 +47,12 @@ class Restoration:
     """One restore. The caller holds the store's lock."""
 
     def __init__(
-        self, root: bytes, name: str, steps: Sequence[Step], read: Callable[[ObjectId], bytes], loader: FolderLoader
+        self, root: bytes, name: str, steps: Sequence[Step], repository: Repository, loader: FolderLoader
     ) -> None:
         self._root = root
         self._prefix = RESTORE_PREFIX + name.encode() + b"-"
         self._steps = steps
-        self._read = read
+        self._repository = repository
         self._loader = loader
         # Nothing is kept in folders that come or go, or that are read-only before or afterwards.
         self._moving = {step.path for step in steps if step.kind in ("displace", "make_folder", "remove_folder")}
@@ -75,6 +78,7 @@ class Restoration:
                 raise NotAllowed(
                     f"The folder {shown(path)} may not be changed, so nothing was restored. Make it writable and try again.",
                     path=shown(path),
+                    why="folder_read_only",
                 )
         self._check_space()
 
@@ -85,7 +89,7 @@ class Restoration:
             for number, step in enumerate(self._steps):
                 if step.kind == "write":
                     written += self._stage_one(number, step)
-            _sync_all(written)
+            _in_threads(_sync_each, written)
         except BaseException:
             self._clear_staged()
             raise
@@ -101,6 +105,8 @@ class Restoration:
                 f"Could not restore {shown(name)}: {error.strerror}. Everything was put back as it was. "
                 "Check that file and its folder, then try again.",
                 path=shown(name),
+                details=error.strerror,
+                why="file_not_restored",
                 action="restore",
                 reason=error.strerror or "",
             ) from error
@@ -126,8 +132,7 @@ class Restoration:
     def finish(self) -> bool:
         """Remove what was kept of the state before, whose content is in the checkpoint that the restore began with.
         Returns whether nothing of it is left."""
-        kept = [aside for aside, _ in self._aside if not _is_removed(aside)]
-        return not kept
+        return all(_in_threads(_are_removed, [aside for aside, _ in self._aside]))
 
     def _at(self, path: bytes) -> bytes:
         return os.path.join(self._root, path) if path else self._root
@@ -140,8 +145,8 @@ class Restoration:
         return folder
 
     def _beside(self, number: int, kind: bytes) -> bytes:
-        folder = self._lasting_folder(self._steps[number].path)
-        return os.path.join(self._at(folder), b"%s%d.%s" % (self._prefix, number, kind))
+        folder = self._at(self._lasting_folder(self._steps[number].path))
+        return b"%s/%s%d.%s" % (folder, self._prefix, number, kind)
 
     def _check_real(self, folder: bytes) -> None:
         """A link on the way would lead the restore out of the workspace."""
@@ -156,7 +161,10 @@ class Restoration:
             raise _changed_meanwhile(path)
 
     def _check_space(self) -> None:
-        needed = sum(step.want.size for step in self._steps if step.kind == "write" and step.want is not None)
+        clones = self._repository.large.clones is not False
+        wanted = (step.want for step in self._steps if step.kind == "write" and step.want is not None)
+        # Where cloning works it takes no space; if it turns out that it does not, staging finds the disk full.
+        needed = sum(want.size for want in wanted if not (clones and is_large(want.oid)))
         if needed == 0 or not hasattr(os, "statvfs"):
             return
         disk = os.statvfs(self._root)
@@ -165,6 +173,8 @@ class Restoration:
                 f"Restoring needs {needed:,} bytes in {shown(self._root)} and the disk has not so many. "
                 "Nothing was changed. Free some space and try again.",
                 path=shown(self._root),
+                needed=needed,
+                why="no_room",
                 action="restore",
                 reason="no space",
             )
@@ -173,7 +183,8 @@ class Restoration:
         """Returns the path if it is still to be synced."""
         want = step.want
         assert want is not None
-        data = self._read(want.oid)
+        large = is_large(want.oid)
+        data = b"" if large else self._repository.packs.read(want.oid)
         path = self._beside(number, b"new")
         self._staged[step.path] = path
         try:
@@ -181,7 +192,8 @@ class Restoration:
                 os.symlink(data, path)
             else:
                 replaced = self._at(step.path) if isinstance(step.now, FileEntry) else None
-                _write_file(path, data, want, replaced)
+                fill = partial(self._repository.large.fill, want.oid) if large else partial(_write_all, data=data)
+                _write_file(path, fill, want, replaced)
             _set_time(path, want)
         except OSError as error:
             raise storage_error(Path(os.fsdecode(path)), "write", error) from error
@@ -309,15 +321,12 @@ class Restoration:
         )
 
 
-def _sync_all(paths: Sequence[bytes]) -> None:
-    """Wait until all of them are on the disk."""
+def _in_threads(work: Callable[[Sequence[bytes]], R], paths: Sequence[bytes]) -> list[R]:
+    """Do it to all of them, of many in several threads."""
     if len(paths) <= _FEW:
-        _sync_each(paths)
-        return
+        return [work(paths)]
     with ThreadPoolExecutor(_THREADS, "hdsp-agent restore") as pool:
-        slices = [paths[start::_SLICES] for start in range(_SLICES)]
-        for _ in pool.map(_sync_each, slices):
-            pass
+        return list(pool.map(work, [paths[start::_SLICES] for start in range(_SLICES)]))
 
 
 def _sync_each(paths: Sequence[bytes]) -> None:
@@ -346,6 +355,11 @@ def _is_closed(step: Step) -> bool:
     if step.kind != "folder_mode" or not isinstance(step.now, Folder):
         return False
     return any(mode & _OWNER_MAY_CHANGE != _OWNER_MAY_CHANGE for mode in (step.now.mode, step.mode))
+
+
+def _are_removed(paths: Sequence[bytes]) -> bool:
+    kept = [path for path in paths if not _is_removed(path)]
+    return not kept
 
 
 def _is_removed(path: bytes) -> bool:
@@ -380,13 +394,17 @@ def _remove(path: bytes) -> None:
         os.rmdir(folder)
 
 
-def _write_file(path: bytes, data: bytes, want: FileEntry, replaced: bytes | None) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _write_file(path: bytes, fill: Callable[[int], None], want: FileEntry, replaced: bytes | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags, 0o600)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        fill(descriptor)
         if replaced is not None and hasattr(os, "fchown"):
             # Whose it was it stays, as far as we may say so.
             with suppress(OSError):
@@ -421,4 +439,5 @@ def _changed_meanwhile(path: bytes) -> HdspAgentError:
     return Conflict(
         f"{shown(path)} changed while the restore was under way. Everything was put back as it was; try again.",
         path=shown(path),
+        why="changed_meanwhile",
     )

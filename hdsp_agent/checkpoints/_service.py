@@ -16,10 +16,11 @@ from ..errors import HdspAgentError
 from ..messages import TaskId
 from ._checkpoint_store import store_folder_of
 from ._diff import CheckpointDiff
-from ._engine import Anchor, FileCheckpoints, Selection
+from ._engine import INTERRUPTED, Anchor, Counted, FileCheckpoints, Selection
 from ._limits import Limits
 from ._records import (
     Author,
+    Changed,
     CheckpointId,
     CheckpointRecord,
     OperationRecord,
@@ -27,6 +28,7 @@ from ._records import (
     RestorePlan,
     StoreStatistics,
 )
+from ._why import Why
 
 __all__ = ["Checkpoints"]
 
@@ -202,12 +204,13 @@ class Checkpoints:
         leave: Sequence[str] = (),
         mend: Sequence[str] = (),
         error: str = "interrupted",
+        why: Why | None = INTERRUPTED,
     ) -> OperationRecord | None:
         """Roll a half restore back, or keep the workspace as it is now. None if there is none.
 
-        ``leave`` are files that are rolled back in another way, ``mend`` such as could not be; ``error`` is why.
+        ``leave`` are files that are rolled back in another way, ``mend`` such as could not be; ``error`` and ``why`` say why.
         """
-        return await self._run(lambda files: files.recover(choice, leave, mend, error))
+        return await self._run(lambda files: files.recover(choice, leave, mend, error, why))
 
     async def diff(
         self,
@@ -228,6 +231,10 @@ class Checkpoints:
     async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
         """What differs between a checkpoint and the one before it."""
         return await self._run(lambda files: files.views.changes(checkpoint, with_content))
+
+    async def changed(self, old: CheckpointId, new: CheckpointId, counted: Counted) -> Changed:
+        """How many files differ between two checkpoints, with what was counted besides."""
+        return await self._run(lambda files: files.changed(old, new, counted))
 
     async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
         """A file as a checkpoint has it: one side of an image, say."""

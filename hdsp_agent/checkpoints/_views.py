@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
-from ..errors import NotFound
+from ..errors import InvalidInput, NotFound
 from ..messages import TaskId
 from ._checkpoint_store import CheckpointStore
 from ._diff import CheckpointDiff, diff_states
@@ -16,6 +16,8 @@ from ._folders import Folder
 from ._records import CheckpointRecord, OperationRecord
 
 __all__ = ["CheckpointViews"]
+
+_LARGEST_SHOWN: Final = 200_000_000
 
 
 class CheckpointViews:
@@ -59,7 +61,7 @@ class CheckpointViews:
         with self._store.reading():
             record = self._store.log.checkpoint(checkpoint)
             records = list(self._store.log.checkpoints.values())
-            at = records.index(record)
+            at = next(number for number, one in enumerate(records) if one is record)
             return self._diff(records[at - 1] if at else None, record, None, with_content)
 
     def content(self, checkpoint: str, path: str) -> bytes:
@@ -74,8 +76,16 @@ class CheckpointViews:
                 folder = loader.folder(below) if below is not None else Folder(0)
             entry = folder.files.get(name)
             if entry is None:
-                raise NotFound(f"The checkpoint {record.id} has no file {path}.", path=path)
-            return self._store.repository.packs.read(entry.oid)
+                raise NotFound(f"The checkpoint {record.id} has no file {path}.", path=path, why="no_such_file")
+            if entry.size > _LARGEST_SHOWN:
+                raise InvalidInput(
+                    f"{path} has {entry.size:,} bytes, which is too many to be shown. Restore that file alone, or export "
+                    "the checkpoint.",
+                    path=path,
+                    size=entry.size,
+                    why="file_too_large",
+                )
+            return self._store.repository.read(entry.oid)
 
     def export(self, checkpoint: str, target: Path, kind: Literal["zip", "git"]) -> None:
         """Write a checkpoint to a place where nothing is yet. Others go on meanwhile, however long it takes."""
@@ -88,7 +98,7 @@ class CheckpointViews:
     def _diff(
         self, before: CheckpointRecord | None, after: CheckpointRecord, only: Sequence[str] | None, with_content: bool
     ) -> CheckpointDiff:
-        loader, read = self._store.loader, self._store.repository.packs.read
+        loader, read = self._store.loader, self._store.repository.read
         chosen = None if only is None else {from_text(path, self._root) for path in only}
         old = Folder(loader.folder(self._store.node(after)).mode) if before is None else self._store.node(before)
         files = diff_states(old, self._store.node(after), loader, read, only=chosen, with_content=with_content)

@@ -80,9 +80,13 @@ class Walk:
     touched: Collection[bytes]
     wanted: Collection[bytes] = ()
     """What is about to be overwritten by a restore, and so is kept even beyond the budgets."""
+    cloned: int = 0
+    """What large files may have together; 0 where they cannot be cloned."""
     pending: list[Pending] = field(default_factory=list)
     files: int = 0
     size: int = 0
+    large: int = 0
+    """How much of the size is large files that were looked at."""
     _reuse: bool = True
     _device: int = 0
     _deadline: float = 0.0
@@ -92,7 +96,7 @@ class Walk:
         status = self._begin()
         self._reuse = True
         root = self._scan(self.root, b"", status, known, 0)
-        if isinstance(root, Folder) and self.size > self.limits.total_bytes:
+        if isinstance(root, Folder) and self.is_over_budget:
             # Files will be taken out of folders, so these must be none that an earlier walk keeps.
             self._reuse = False
             self._begin()
@@ -102,6 +106,22 @@ class Walk:
         if not isinstance(root, Folder):
             raise PermissionError(f"cannot list {os.fsdecode(self.root)}")
         return root
+
+    def large_pending(self) -> Iterator[bytes]:
+        """Those of them, with their whole paths, that are kept beside the packs."""
+        largest = self.limits.file_bytes
+        return (place.path for place in self.pending if place.folder.files[place.name].size > largest)
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether what was found is larger than one checkpoint may be."""
+        return self.exceeds(self.size, self.large)
+
+    def exceeds(self, size: int, large: int) -> bool:
+        """Whether so many bytes, of which those are of large files, are more than one checkpoint may have."""
+        if not self.cloned:
+            return size > self.limits.total_bytes
+        return size - large > self.limits.total_bytes or large > self.cloned
 
     def paths_pending(self) -> Iterator[bytes]:
         """The files whose content is not known yet, relative to the root."""
@@ -127,7 +147,7 @@ class Walk:
         status = os.lstat(self.root)
         self._device = status.st_dev
         self._deadline = time.monotonic() + self.limits.walk_seconds
-        self.files = self.size = 0
+        self.files = self.size = self.large = 0
         self.pending.clear()
         return status
 
@@ -274,6 +294,8 @@ class Walk:
         elif status.st_size > self.limits.file_bytes and self._is_too_large(joined(relative, name), status.st_size):
             found.skips[name] = "too_large"
         else:
+            if status.st_size > self.limits.file_bytes:
+                self.large += status.st_size
             key = key_of(status)
             was = known.get(name)
             found.files[name] = was if was is not None and was.key == key else FileEntry(key, b"")
@@ -281,7 +303,7 @@ class Walk:
                 hidden.append(name)
 
     def _is_too_large(self, path: bytes, size: int) -> bool:
-        return not self._is_named(path) or size > self.limits.touched_file_bytes
+        return size > self.cloned and (not self._is_named(path) or size > self.limits.touched_file_bytes)
 
     def _is_named(self, path: bytes) -> bool:
         return path in self.touched or path in self.wanted
@@ -297,11 +319,12 @@ class Walk:
     def _fit(self, root: Folder, known: Folder | None) -> None:
         """Leave out what goes beyond the budget: not what the agent touched or was kept before, and the largest first."""
         ranked = sorted(self._ranked(root, known, b""), key=lambda file: file[0])
-        left = self.limits.total_bytes
+        left = {False: self.limits.total_bytes, True: self.cloned}
         dropped: set[tuple[int, bytes]] = set()
         for (_, size), folder, name in ranked:
-            if size <= left:
-                left -= size
+            is_large = self.cloned > 0 and size > self.limits.file_bytes
+            if size <= left[is_large]:
+                left[is_large] -= size
             else:
                 del folder.files[name]
                 folder.skips[name] = "budget"
@@ -394,7 +417,7 @@ class Walk:
                 folder.skips[name] = below
         elif kind not in (stat.S_IFREG, stat.S_IFLNK):
             folder.skips[name] = "special"
-        elif status.st_size > self.limits.touched_file_bytes:
+        elif status.st_size > max(self.limits.touched_file_bytes, self.cloned):
             folder.skips[name] = "too_large"
         else:
             key = key_of(status)

@@ -15,7 +15,8 @@ from ..config._private_files import storage_error
 from ..errors import InvalidInput
 from ._capture import capture
 from ._file_names import joined
-from ._folders import Folder, FolderLoader, Node
+from ._folders import Folder, FolderLoader, Node, Totals
+from ._git_objects import LARGE_ID_BYTES
 from ._limits import Limits
 from ._repository import ObjectWriter
 from ._scope import excluded_folders, reason_for_touched_only
@@ -50,12 +51,17 @@ class Workspace:
     def __init__(self, root: Path, store_dir: Path, limits: Limits, watching: Watching | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         if not self.root.is_dir():
-            raise InvalidInput(f"The workspace {self.root} is not a folder. Choose another one.", path=str(self.root))
+            raise InvalidInput(
+                f"The workspace {self.root} is not a folder. Choose another one.",
+                path=str(self.root),
+                why="not_a_folder",
+            )
         store = Path(os.path.realpath(store_dir))
         if self.root == store or store in self.root.parents:
             raise InvalidInput(
                 f"The workspace {self.root} is where checkpoints are kept, so it cannot have any. Choose another one.",
                 path=str(self.root),
+                why="store_in_workspace",
             )
         self._store = store
         self._limits = limits
@@ -91,17 +97,18 @@ class Workspace:
         With ``again``, right after another snapshot, only these paths are looked at; if it need not be ``thorough``, only
         what the system says has changed.
         """
-        excluded = excluded_folders(self.root, self._store, self._limits)
-        walk = Walk(self.path, self._limits, excluded, self.touched, more)
         began = time.time_ns()
         try:
-            root = self._walk(walk, again, thorough=thorough)
+            walk, root = self._look_around(writer, more, again, thorough=thorough)
+            large = next(walk.large_pending(), None)
+            if walk.cloned and large is not None and not writer.large.may_clone(large):
+                # Now that this is known, what cannot be cloned is left alone from the beginning.
+                walk, root = self._look_around(writer, more, again, thorough=thorough)
         except OSError as error:
             raise storage_error(self.root, "read", error) from error
-        largest = self._limits.touched_file_bytes
-        capture(root, walk.pending, writer, loader, quiet_before=began - _TICK_NS, largest=largest)
+        capture(root, walk.pending, writer, loader, quiet_before=began - _TICK_NS, limits=self._limits)
         self.known = root
-        files, size, skipped = _count(root)
+        files, size, skipped, _ = _count(root)
         return Snapshot(
             root, "touched" if self._only_touched else "workspace", self._only_touched, files, size, skipped
         )
@@ -110,6 +117,14 @@ class Workspace:
         """Take up what an earlier process kept of the files the agent touched."""
         if self._only_touched:
             self.touched.update(known_paths(root, loader))
+
+    def _look_around(
+        self, writer: ObjectWriter, more: Collection[bytes], again: Collection[bytes] | None, *, thorough: bool
+    ) -> tuple[Walk, Folder]:
+        excluded = excluded_folders(self.root, self._store, self._limits)
+        cloned = 0 if writer.large.clones is False else self._limits.cloned_bytes
+        walk = Walk(self.path, self._limits, excluded, self.touched, more, cloned)
+        return walk, self._walk(walk, again, thorough=thorough)
 
     def _walk(self, walk: Walk, again: Collection[bytes] | None, *, thorough: bool) -> Folder:
         if self._only_touched is None:
@@ -133,8 +148,8 @@ class Workspace:
         if hints is not None and recently and not thorough:
             root = walk.again(known, hints | self._unwatched)
             self._unwatched = watching.unwatched(list(_folders(root)))
-            files, size, _ = _count(root)
-            if files <= self._limits.files and size <= self._limits.total_bytes:
+            files, size, _, large = _count(root)
+            if files <= self._limits.files and not walk.exceeds(size, large):
                 return root
         if not watching.is_on:
             # What changes from here on is told.
@@ -148,7 +163,7 @@ class Workspace:
     def _everything(self, walk: Walk) -> Folder:
         self._walked = time.monotonic()
         root = walk.everything(self.known)
-        self._is_over_budget = walk.size > self._limits.total_bytes
+        self._is_over_budget = walk.is_over_budget
         return root
 
 
@@ -205,14 +220,15 @@ def _is_news(path: bytes, known: Folder, hints: Collection[bytes]) -> bool:
     return not any(b"/".join([*parents, name][:end]) in hints for end in range(1, len(parents) + 2))
 
 
-def _count(folder: Folder) -> tuple[int, int, int]:
+def _count(folder: Folder) -> Totals:
     if folder.totals is not None:
         return folder.totals
     files, size, skipped = len(folder.files), sum(entry.key[1] for entry in folder.files.values()), len(folder.skips)
+    large = sum(entry.key[1] for entry in folder.files.values() if len(entry.oid) == LARGE_ID_BYTES)
     for below in folder.folders.values():
         assert isinstance(below, Folder)
         inner = _count(below)
-        files, size, skipped = files + inner[0], size + inner[1], skipped + inner[2]
+        files, size, skipped, large = files + inner[0], size + inner[1], skipped + inner[2], large + inner[3]
     if folder.tree:
-        folder.totals = (files, size, skipped)
-    return files, size, skipped
+        folder.totals = (files, size, skipped, large)
+    return files, size, skipped, large

@@ -27,6 +27,7 @@ _CHECKPOINTS: Final = frozenset(
     {
         "checkpointQuotaMegabytes", "checkpointMaxCount", "checkpointMaxFiles", "checkpointMaxWalkSeconds",
         "checkpointMaxFileMegabytes", "checkpointMaxTouchedFileMegabytes", "checkpointMaxTotalMegabytes",
+        "checkpointMaxClonedMegabytes",
     }
 )  # fmt: skip
 _NAMES: Final = frozenset({*_TRAITS.values(), "maskedKinds"}) | _CHECKPOINTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ..config import ContextProxy
+from ..context import room_of
 from ..errors import UnknownProfile
 from ..messages import ModelRoom
 from ..providers import model_info
@@ -30,4 +31,4 @@ class ModelRooms:
         info = await asyncio.to_thread(model_info, settings)
         if info.context_window is None:
             return None
-        return ModelRoom(context_window=info.context_window, max_output=info.max_output)
+        return room_of(info, profile, self._config.settings, window=info.context_window)

@@ -44,6 +44,7 @@ class RunningAgent:
             sink=feed,
             history=feed,
             on_command=feed.command,
+            on_notice=feed.noticed,
             notebooks=notebooks,
             local=local,
         )

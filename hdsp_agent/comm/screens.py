@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -35,6 +35,8 @@ class Screens:
         self._restoring: dict[Owner, asyncio.Task[None]] = {}
         self._chosen: set[Owner] = set()
         self._held = HeldTasks()
+        self.on_shown: Callable[[Owner, str], None] = lambda owner, task_id: None
+        """Told which conversation is on an owner's tabs from now on."""
         history.on_screen = self._shown
         history.open_tasks.on_change = self._remember
 
@@ -94,9 +96,11 @@ class Screens:
         if items:
             self._history.open_tasks.restore(owner, items, plights)
 
-    def _shown(self, owner: Owner, _: str | None) -> None:
+    def _shown(self, owner: Owner, task_id: str | None) -> None:
         self._chosen.add(owner)
         self._remember(owner)
+        if task_id is not None:
+            self.on_shown(owner, task_id)
 
     def _remember(self, owner: Owner) -> None:
         screen = Screen(shown=self._history.shown_id(owner), open=self._history.open_tasks.ids(owner))

@@ -16,6 +16,7 @@ from ..messages import (
     CommandOutput,
     CommandStarted,
     CommandTimedOut,
+    ContextNoticeMessage,
     ConversationMarks,
     ExtensionMessage,
     HistoryItem,
@@ -136,6 +137,12 @@ class TaskFeed:
     ) -> None:
         """A shell command of a task fares like this."""
         self._tell(task_id, CommandExecutionStatusMessage(text=status.to_json(), task_id=task_id))
+
+    def noticed(self, task_id: TaskId, kind: Literal["reassurance", "advice"], percent: int) -> None:
+        """A conversation has come to fill so much of its model's window; told whether it is on screen or not."""
+        told = self._of(task_id)
+        if told is not None:
+            self._channels.publish_to(told.owner, ContextNoticeMessage(task_id=task_id, kind=kind, percent=percent))
 
     async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
         """A task is new or changed."""

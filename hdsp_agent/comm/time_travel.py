@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from ..checkpoints import CheckpointDiff
 from ..checkpoints.moments import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
 from ..config._held import STOP_SECONDS, HeldTasks
+from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
 from ._owner import Owner
 from .history import History
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from ..agent import WorkspaceMoments
 
 __all__ = ["Place", "TimeTravel"]
+
+_log = logging.getLogger(__name__)
 
 _CHUNK: Final = 256 * 1024
 
@@ -48,6 +52,7 @@ class TimeTravel:
         self._screens = screens
         self._workspace = workspace
         self._held = HeldTasks()
+        screens.on_shown = self._tell_head
 
     async def view(
         self, place: Place, *, before: str | None = None, limit: int = 100, only_task: bool = False
@@ -165,6 +170,20 @@ class TimeTravel:
             await self._held.drain()
 
     # ---- inside
+
+    def _tell_head(self, owner: Owner, task_id: str) -> None:
+        """Whoever has a conversation before them is told where its workspace is, whatever was told of it before."""
+        self._held.begin(self._find_head(Place(owner, task_id), task_id))
+
+    async def _find_head(self, place: Place, task_id: str) -> None:
+        try:
+            folder, moments = await self._at(place)
+            commit = await moments.head(folder)
+        except HdspAgentError as error:
+            _log.info("Where the workspace of task %s is cannot be told: %s", task_id, error.message)
+            return
+        if commit is not None and commit != self._history.checkpoint_of(task_id):
+            self._history.stands_at(place.owner, commit, task_id)
 
     async def _at(self, place: Place) -> tuple[Path, WorkspaceMoments]:
         """Which folder is meant, and who knows its moments. A task of somebody else is as unknown as one that is not there."""

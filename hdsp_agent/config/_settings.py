@@ -336,6 +336,16 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = None
+    condense_at_provider: Annotated[
+        bool,
+        shown(
+            "context",
+            "Let the provider condense",
+            "Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; "
+            "for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary.",
+            advanced=True,
+        ),
+    ] = True
     include_current_time: Annotated[
         bool,
         shown(
@@ -554,7 +564,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Largest file in a checkpoint (MB)",
-            "A larger file is left alone, unless the agent says that it changes it.",
+            "A larger file is kept only where the file system can clone it, or if the agent says that it changes it.",
             advanced=True,
         ),
     ] = 20
@@ -564,17 +574,28 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Largest file the agent changes (MB)",
-            "A larger file is left alone even if the agent says that it changes it.",
+            "A larger file is not copied even if the agent says that it changes it.",
             advanced=True,
         ),
     ] = 200
+    checkpoint_max_cloned_megabytes: Annotated[
+        int,
+        Field(ge=0, le=1_000_000),
+        shown(
+            "checkpoints",
+            "Large files in a checkpoint (MB)",
+            "What large files may have together where the file system can clone them, such as Btrfs and XFS; "
+            "beyond it the largest are left alone. 0 never clones.",
+            advanced=True,
+        ),
+    ] = 1000
     checkpoint_max_total_megabytes: Annotated[
         int,
         Field(ge=10, le=100_000),
         shown(
             "checkpoints",
             "Largest checkpoint (MB)",
-            "What all files of one checkpoint may have together; beyond it the largest are left alone.",
+            "What all other files of one checkpoint may have together; beyond it the largest are left alone.",
             advanced=True,
         ),
     ] = 200

@@ -30,11 +30,13 @@ from ._monitor import (
     NoticeKind,
     condense_percent,
     meter,
+    room_of,
 )
 from ._outputs import ImageLimits, ImageNote, fitted_size, outputs_told, pictures_told
 from ._pairing import without_messages
 from ._pruning import Pruner, Pruning, PruningSettings
 from ._sent_history import BEGINNING_HIDDEN, SentHistory, normalized
+from ._stand_in import stand_in
 from ._tokens import APPROX_BYTES_PER_TOKEN, IMAGE_BYTES_ESTIMATE, Counting, Parts, TokenCounter, used_tokens
 from ._truncation import (
     DEFAULT_TOOL_OUTPUT,
@@ -47,7 +49,7 @@ from ._truncation import (
     truncated_items,
     truncated_output,
 )
-from ._user_words import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, kept_words
+from ._user_words import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, Speaker, is_hand_over, kept_words
 
 __all__ = [
     "ADVICE",
@@ -83,6 +85,7 @@ __all__ = [
     "Pruning",
     "PruningSettings",
     "SentHistory",
+    "Speaker",
     "SummaryCheck",
     "TokenCounter",
     "carried_from",
@@ -92,6 +95,7 @@ __all__ = [
     "fitted_size",
     "hand_over",
     "hand_over_message",
+    "is_hand_over",
     "kept_words",
     "meter",
     "normalized",
@@ -99,6 +103,8 @@ __all__ = [
     "parsed_hand_over",
     "pictures_told",
     "room_for_output",
+    "room_of",
+    "stand_in",
     "truncated",
     "truncated_items",
     "truncated_output",

@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from ..messages import ApiMessage
+from ..config import GlobalSettings
+from ..messages import ApiMessage, ModelRoom
+from ..providers import ModelInfo
 from ._blocks import content_blocks, string_of
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "NoticeKind",
     "condense_percent",
     "meter",
+    "room_of",
 ]
 
 NoticeKind: TypeAlias = Literal["reassurance", "advice"]
@@ -112,6 +115,22 @@ def meter(used: int, *, window: int, answer: int | None = None, percent: int = 1
     reserved = min(answer or 0, int(window * _LARGEST_RESERVE))
     limit = min(window * percent // 100, int(window * _LARGEST_SHARE), window - reserved)
     return Meter(window, used, reserved, limit)
+
+
+def room_of(info: ModelInfo, profile: str | None, settings: GlobalSettings, *, window: int | None) -> ModelRoom:
+    """What people are told of a model's window, whose size may be better known than the catalogue has it."""
+    if window is None:
+        return ModelRoom(max_output=info.max_output)
+    percent = condense_percent(
+        profile, general=settings.auto_condense_context_percent, by_profile=settings.profile_thresholds
+    )
+    full = meter(0, window=window, answer=info.max_output, percent=percent)
+    return ModelRoom(
+        context_window=window,
+        max_output=info.max_output,
+        reserved=None if info.max_output is None else full.reserved,
+        condense_at=full.limit if settings.auto_condense_context else None,
+    )
 
 
 def condense_percent(profile: str | None, *, general: int, by_profile: Mapping[str, int]) -> int:

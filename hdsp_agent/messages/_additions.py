@@ -10,12 +10,14 @@ from ._base import CellId, FilePath, Record
 
 __all__ = [
     "OWN_CLINE_MESSAGE_FIELDS",
+    "OWN_CONDENSE_FIELDS",
     "OWN_EVENT_FIELDS",
     "OWN_EXTENSION_TYPES",
     "OWN_HISTORY_FIELDS",
     "OWN_IPC_COMMANDS",
     "OWN_IPC_TYPES",
     "OWN_SAY_TOOL_FIELDS",
+    "OWN_TRUNCATION_FIELDS",
     "OWN_WEBVIEW_TYPES",
     "CommandRun",
     "Halt",
@@ -49,6 +51,8 @@ OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
     {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
 )
+OWN_CONDENSE_FIELDS: Final = frozenset({"kept", "dropped", "model", "way", "markId"})
+OWN_TRUNCATION_FIELDS: Final = frozenset({"cleared", "end", "markId"})
 OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames"})
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
@@ -66,6 +70,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "noticesUpdated",
         "secretsUpdated",
         "notice",
+        "contextNotice",
         "kernelStatus",
         "notebookLease",
         "applyNotebookOperations",

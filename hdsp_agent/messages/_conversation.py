@@ -12,7 +12,10 @@ __all__ = [
     "ApiProtocol",
     "AutoAnswerTime",
     "ClineMessage",
+    "ContextCleared",
     "ContextCondense",
+    "ContextDropped",
+    "ContextKept",
     "ContextTruncation",
     "ModelRoom",
     "ProgressStatus",
@@ -35,23 +38,80 @@ class ProgressStatus(Record):
     text: str | None = None
 
 
+class ContextKept(Record):
+    """What a condensation carried over word for word, of one kind: how many there are, and the beginnings of the first.
+
+    ``messages`` are those of the person that stay as they are, ``requests`` words of theirs that stand in the summary.
+    """
+
+    kind: Literal[
+        "messages",
+        "requests",
+        "goals",
+        "decisions",
+        "todos",
+        "constraints",
+        "files",
+        "cells",
+        "variables",
+        "commands",
+    ]
+    count: int
+    items: list[str]
+
+
+class ContextDropped(Record):
+    """What the model does not see any more after a condensation: messages, the outputs of tools among them, their tokens."""
+
+    messages: int
+    outputs: int
+    tokens: int
+
+
 class ContextCondense(Record):
-    """The outcome of a condensation, on a ``condense_context`` message."""
+    """The outcome of a condensation, on a ``condense_context`` message.
+
+    ``way`` says whether the agent had a model write the summary, or the provider condensed by itself. ``markId`` is what
+    an undo takes back.
+    """
 
     cost: float
     prev_context_tokens: int
     new_context_tokens: int
     summary: str
     condense_id: str | None = None
+    kept: list[ContextKept] | None = None
+    dropped: ContextDropped | None = None
+    model: str | None = None
+    way: Literal["local", "remote"] | None = None
+    mark_id: str | None = None
+
+
+class ContextCleared(Record):
+    """Outputs of tools that are not sent any more: because they are old, or because a request was refused as too long.
+
+    ``tools`` says how many there were of each, by name.
+    """
+
+    reason: Literal["old", "too_long"]
+    outputs: int
+    tokens: int
+    tools: dict[str, int]
 
 
 class ContextTruncation(Record):
-    """The outcome of a truncation, on a ``sliding_window_truncation`` message."""
+    """The outcome of a truncation, on a ``sliding_window_truncation`` message; with ``cleared`` only outputs went.
+
+    ``end`` says which end of the conversation is hidden: ``newest`` for a step that was taken back.
+    """
 
     truncation_id: str
     messages_removed: int
     prev_context_tokens: int
     new_context_tokens: int
+    cleared: ContextCleared | None = None
+    mark_id: str | None = None
+    end: Literal["oldest", "newest"] | None = None
 
 
 class ClineMessage(Record):
@@ -111,10 +171,15 @@ class AutoAnswerTime(Record):
 
 
 class ModelRoom(Record):
-    """How many tokens the model of a task takes in, and may answer with, as far as that is known."""
+    """How many tokens the model of a task takes in, and may answer with, as far as that is known.
+
+    ``reserved`` are those kept free for an answer; at ``condenseAt`` the conversation is condensed, if it ever is.
+    """
 
     context_window: int | None = None
     max_output: int | None = None
+    reserved: int | None = None
+    condense_at: int | None = None
 
 
 class ToolCounts(Record):

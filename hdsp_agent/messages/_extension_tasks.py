@@ -15,6 +15,7 @@ __all__ = [
     "CommandExecutionStatusMessage",
     "CondenseTaskContextResponseMessage",
     "CondenseTaskContextStartedMessage",
+    "ContextNoticeMessage",
     "CurrentCheckpointUpdatedMessage",
     "HistorySnippet",
     "HistorySnippetPart",
@@ -148,6 +149,15 @@ class CondenseTaskContextResponseMessage(Message):
     text: str
 
 
+class ContextNoticeMessage(Message):
+    """A conversation has come to fill so much of its model's window; of each kind once in its life."""
+
+    type: Literal["contextNotice"] = "contextNotice"
+    task_id: str
+    kind: Literal["reassurance", "advice"]
+    percent: int
+
+
 class InteractionRequiredMessage(Message):
     """A task needs the person."""
 
@@ -244,6 +254,7 @@ TaskUpdate = (
     | McpExecutionStatusMessage
     | CondenseTaskContextStartedMessage
     | CondenseTaskContextResponseMessage
+    | ContextNoticeMessage
     | InteractionRequiredMessage
     | KernelStatusMessage
     | TaskHistoryUpdatedMessage

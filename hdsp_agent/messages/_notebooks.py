@@ -29,6 +29,7 @@ __all__ = [
     "NotebookOperation",
     "NotebookOperationsResultRequest",
     "NotebookPageRequest",
+    "NotebookPointer",
     "NotebookUpdate",
     "NotebookWorkMessage",
     "OpenNotebook",
@@ -74,6 +75,8 @@ class InsertCell(Message):
     metadata: JsonObject | None = None
     outputs: list[JsonObject] | None = None
     """Of a deleted code cell that comes back."""
+    trusted: Flag | None = None
+    """Whether the person trusted these outputs."""
     execution_count: Count | None = None
     attachments: JsonObject | None = None
     """Of a deleted Markdown or raw cell that comes back: files by name, each by type."""
@@ -120,6 +123,8 @@ class SetOutputs(Message):
     cell_id: CellId
     outputs: list[JsonObject]
     execution_count: Count | None = None
+    trusted: Flag | None = None
+    """Of outputs that come back: whether the person trusted them. Others are trusted as the cell is."""
 
 
 class AppendOutput(Message):
@@ -161,6 +166,8 @@ class SetNotebookMetadata(Message):
     key: Name
     value: JsonValue = None
 
+
+NotebookPointer = Annotated[SetCellMetadata | SetNotebookMetadata, Field(discriminator="op")]
 
 NotebookOperation = Annotated[
     InsertCell
@@ -295,6 +302,9 @@ class ApplyNotebookOperationsMessage(Message):
     """Whether to show the person what changed, to keep or take back."""
     deadline: Timestamp | None = None
     """A tab that wakes up later does not do them any more."""
+    pointers: list[NotebookPointer] | None = None
+    """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. It
+    replaces what waits for that save already."""
 
 
 class ReadNotebookMessage(Message):

@@ -37,6 +37,7 @@ from ._ledger import Ledger
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import NobodyRuns, PersonRun, PersonRuns
+from ._printed import Printed
 from ._renames import is_within, under
 from ._service import Notebooks
 from ._snapshot import cells_between, execution_order, snapshot_of
@@ -71,6 +72,7 @@ __all__ = [
     "OutputSummary",
     "PersonRun",
     "PersonRuns",
+    "Printed",
     "RanCell",
     "RunMemory",
     "SeenRun",

@@ -152,6 +152,8 @@ class NotebookFile:
                 f"{self._path} has {size:,} bytes; the agent opens notebooks of up to {self._most_bytes:,}. Clear large "
                 "outputs in JupyterLab, then try again.",
                 path=self._path,
+                most=self._most_bytes,
+                why="notebook_too_large",
             )
 
 

@@ -10,10 +10,11 @@ from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
 from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable, UnsavedElsewhere
-from ..messages import ChangeOutputsMessage, JsonObject, NotebookOperation, OutputDetail, TaskId
-from ._document import Applied, CellDisplay, NotebookDocument, Operation, Snapshot
+from ..messages import ChangeOutputsMessage, JsonObject, NotebookOperation, NotebookPointer, OutputDetail, TaskId
+from ._document import Applied, Cell, CellDisplay, NotebookDocument, Operation, Snapshot
 from ._names import Names
 from ._outcome import already_done
+from ._seals import sealed, with_trust
 from ._tabs import TabGone, TabPort, TabSilent, TabView
 from ._whereabouts import Whereabouts
 from .attached import AttachedDocument
@@ -34,6 +35,9 @@ class DiskPort(Protocol):
 
     def root(self) -> Path | None:
         """The folder that paths begin in, where it is one."""
+
+    async def secret(self) -> bytes | None:
+        """What the person's notary signs with: seals on outputs are made with it."""
 
 
 class RoomDocument(NotebookDocument, CellDisplay, Protocol):
@@ -110,6 +114,29 @@ class NotebookDesk:
             return False
         return standing.room is not None or standing.shown_by is not None
 
+    async def point(self, path: str, pointers: Sequence[NotebookPointer]) -> bool:
+        """Say in a notebook what is known of its moments; whether its file says so now.
+
+        One that is open in a tab takes it along when it is saved next: by itself it would be one save more, right when the
+        person may save or type, and Lab then asks which of the two to keep. One in a room, which saves whatever changes,
+        does not have it until it is closed.
+        """
+        path = self.now_at(notebook_path(path))
+        async with await self.lock(path):
+            chosen = await self.choose(path, to_write=True)
+            try:
+                if isinstance(chosen, AttachedDocument):
+                    await chosen.hold(pointers)
+                elif not await self.is_watched(path):
+                    applied = await chosen.apply(pointers)
+                    await self.written(path, applied, by=chosen)
+                    return True
+            except TabGone:
+                return False
+            except TabSilent:
+                raise _silent(path) from None
+        return False
+
     # ---- where things are
 
     def moved(self, old: str, new: str) -> None:
@@ -147,6 +174,11 @@ class NotebookDesk:
         return same[1] if len(same) > 1 else None
 
     @property
+    def open_paths(self) -> Collection[str]:
+        """What browser tabs have open."""
+        return self._tabs.paths()
+
+    @property
     def root(self) -> Path | None:
         """The folder that paths begin in, where it is one."""
         return self._disk.root()
@@ -172,7 +204,11 @@ class NotebookDesk:
     async def choose(self, path: str, *, to_write: bool) -> NotebookDocument:
         """Who has the notebook now."""
         if self._whereabouts.is_gone(path):
-            raise NotFound(f"{path} was deleted meanwhile. Look at the files there are, or create it anew.", path=path)
+            raise NotFound(
+                f"{path} was deleted meanwhile. Look at the files there are, or create it anew.",
+                path=path,
+                why="notebook_deleted",
+            )
         standing = await self._standing(path)
         if standing.room is not None:
             return standing.room
@@ -235,6 +271,23 @@ class NotebookDesk:
                 return _Standing(names, tab=tab, others=[view for view in holders if view is not tab])
             names = now
 
+    async def sealed(self, snapshot: Snapshot) -> Snapshot:
+        """A snapshot with seals on what a tab or a room shows as trusted. One of a file has them already."""
+        if snapshot.source == "disk" or not any(map(_is_trusted, snapshot.cells)):
+            return snapshot
+        secret = await self._disk.secret()
+        return await asyncio.to_thread(sealed, snapshot, secret, _is_trusted) if secret is not None else snapshot
+
+    async def trusting(
+        self, operations: Sequence[Operation], seals: Collection[str], document: NotebookDocument
+    ) -> Sequence[Operation]:
+        """The operations as a tab or a room needs them, which cannot tell by a seal what the person trusts."""
+        snapshot = await document.snapshot()
+        if snapshot.source == "disk":
+            return operations
+        sources = {cell.id: cell.source for cell in snapshot.cells}
+        return with_trust(operations, sources, seals, await self._disk.secret())
+
     async def written(self, path: str, applied: Applied, *, by: NotebookDocument) -> None:
         """The file was written: tabs that show it, and have not written it themselves, learn of it."""
         if applied.saved and applied.content_hash is not None:
@@ -259,7 +312,8 @@ class _DeskDocument:
         for _ in range(_MOST_CHOICES):
             chosen = await self._desk.choose(self.path, to_write=False)
             try:
-                return await chosen.snapshot(outputs=outputs)
+                snapshot = await chosen.snapshot(outputs=outputs)
+                return await self._desk.sealed(snapshot) if outputs == "full" else snapshot
             except TabGone:
                 continue
             except TabSilent:
@@ -273,7 +327,7 @@ class _DeskDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] = (),
+        seals: Collection[str] | None = None,
     ) -> Applied:
         async with await self._desk.lock(self.path):
             doubtful: Sequence[NotebookOperation] = ()
@@ -286,9 +340,10 @@ class _DeskDocument:
                         if done is not None:
                             return done
                     # As they were asked for: an edit that was found once is not looked for in another text.
-                    applied = await chosen.apply(
-                        doubtful or operations, save=save, task_id=task_id, review=review, seals=seals
-                    )
+                    wanted = doubtful or operations
+                    if seals is not None:
+                        wanted = await self._desk.trusting(wanted, seals, chosen)
+                    applied = await chosen.apply(wanted, save=save, task_id=task_id, review=review, seals=seals)
                 except TabGone as gone:
                     doubtful = gone.asked or doubtful
                     continue
@@ -297,6 +352,10 @@ class _DeskDocument:
                 await self._desk.written(self.path, applied, by=chosen)
                 return applied
             raise _restless(self.path)
+
+
+def _is_trusted(cell: Cell) -> bool:
+    return bool(cell.outputs) and cell.metadata.get("trusted") is True
 
 
 def notebook_path(path: str) -> str:

@@ -163,11 +163,12 @@ class NotebookDocument(Protocol):
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] = (),
+        seals: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them and, if asked, save; or raise and do none. ``CellConflict``: cells are not as expected.
 
-        In a file, outputs with one of these ``seals`` are trusted, as they were when the seal was made.
+        ``seals`` are given for outputs that come back: those with one of them are trusted, as they were when the seal was
+        made, and others are not.
         """
 
 

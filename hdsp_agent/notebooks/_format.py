@@ -25,6 +25,7 @@ def parse_notebook(text: str, path: str) -> JsonObject:
             f"{path} is not a notebook: its JSON is not valid ({error}). Nothing was changed. Restore the file from a "
             "copy or a checkpoint, or mend it in a text editor.",
             path=path,
+            why="not_a_notebook",
         ) from error
     return as_notebook(content, path)
 
@@ -32,21 +33,32 @@ def parse_notebook(text: str, path: str) -> JsonObject:
 def as_notebook(content: JsonValue, path: str) -> JsonObject:
     """This JSON as a notebook of format 4; the rest of this package relies on what is checked here."""
     if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
-        raise InvalidInput(f"{path} is JSON, but not a notebook. Nothing was changed.", path=path)
+        raise InvalidInput(f"{path} is JSON, but not a notebook. Nothing was changed.", path=path, why="not_a_notebook")
     major, _ = version_of(content)
     if major < _MAJOR:
         raise Unsupported(
             f"{path} is a notebook of format {major}; the agent works with format {_MAJOR}. Open it in JupyterLab and "
             "save it, which brings it to the present format.",
             path=path,
+            format=major,
+            why="other_format",
         )
     if major > _MAJOR:
-        raise Unsupported(f"{path} is a notebook of format {major}, which this version does not know.", path=path)
+        raise Unsupported(
+            f"{path} is a notebook of format {major}, which this version does not know.",
+            path=path,
+            format=major,
+            why="other_format",
+        )
     cells = content.get("cells")
     if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
-        raise InvalidInput(f"{path} is not a valid notebook: its cells are missing or damaged.", path=path)
+        raise InvalidInput(
+            f"{path} is not a valid notebook: its cells are missing or damaged.", path=path, why="not_a_notebook"
+        )
     if not isinstance(content.get("metadata", {}), dict):
-        raise InvalidInput(f"{path} is not a valid notebook: its metadata are not an object.", path=path)
+        raise InvalidInput(
+            f"{path} is not a valid notebook: its metadata are not an object.", path=path, why="not_a_notebook"
+        )
     return content
 
 

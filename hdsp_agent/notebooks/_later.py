@@ -49,6 +49,10 @@ class LaterDisk:
         """The folder that paths begin in."""
         return self._root
 
+    async def secret(self) -> bytes | None:
+        """What the person's notary signs with."""
+        return await self._disk().secret()
+
 
 class LaterKernels:
     """See ``KernelPort``."""

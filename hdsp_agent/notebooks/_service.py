@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ..errors import HdspAgentError
@@ -43,6 +44,7 @@ class Notebooks:
         self.desk.on_moved(self.unreviewed.moved)
         self.person_runs: PersonRuns = NobodyRuns()
         """Whoever watches the kernels puts itself here."""
+        self._begun: Counter[str] = Counter()
 
     async def run(
         self,
@@ -57,6 +59,7 @@ class Notebooks:
         listener: RunListener | None = None,
     ) -> Run:
         """Give cells to the notebook's kernel; what they print is shown and kept in the notebook, and remembered."""
+        self.stir(path)
         others = (listener,) if listener is not None else ()
         return await self.executor.run(
             self.desk.now_at(path),
@@ -92,6 +95,17 @@ class Notebooks:
     def memory(self, path: str, kernel: KernelInfo | None) -> RunMemory:
         """What is known to have run in this kernel of the notebook."""
         return self.ledger.memory(self.desk.now_at(path), kernel.id if kernel is not None else None)
+
+    def stir(self, path: str) -> None:
+        """Something runs in the kernel of a notebook, or its variables are set."""
+        self._begun[self.desk.now_at(path)] += 1
+
+    def stirred(self, path: str, kernel: KernelInfo) -> tuple[str, str, int, int, int]:
+        """Something else whenever anything has run in the kernel of a notebook, as far as it was seen."""
+        path = self.desk.now_at(path)
+        newest = next(reversed(self.person_runs(path)), None)
+        ended, count = (0, 0) if newest is None else (newest.ended_at, newest.execution_count or 0)
+        return kernel.id, self.executor.life(kernel.id), self._begun[path], ended, count
 
     async def close(self) -> None:
         """Keep the outputs there are, and let the kernels be."""

@@ -53,6 +53,10 @@ _RUNTIME_KEYS: Final = ("execution_state",)
 """What a shared cell has beside what nbformat gives it."""
 
 
+_TRUSTED: Final = "trusted"
+"""In a code cell's metadata, while a notebook is open; it is never in the file."""
+
+
 class SharedCells:
     """The cells of a shared notebook as they are now. It holds until control goes back to the loop."""
 
@@ -84,7 +88,10 @@ class SharedCells:
             case SetNotebookMetadata():
                 _set_metadata(self._notebook.ydoc["meta"], operation.key, operation.value)
             case InsertCell():
-                self._insert({**new_cell(operation, split=False), "id": operation.cell_id}, operation.after)
+                cell = new_cell(operation, split=False)
+                if operation.trusted and operation.outputs:
+                    cell["metadata"] = {**(operation.metadata or {}), "trusted": True}
+                self._insert({**cell, "id": operation.cell_id}, operation.after)
             case DeleteCell():
                 self._take_out(operation.cell_id)
             case MoveCell():
@@ -101,6 +108,8 @@ class SharedCells:
             case SetCellMetadata():
                 _set_metadata(self._shared[operation.cell_id], operation.key, operation.value)
             case SetOutputs() | AppendOutput() | ClearOutputs():
+                if isinstance(operation, SetOutputs) and operation.trusted is not None:
+                    self._set_trust(operation.cell_id, trusted=operation.trusted)
                 _set_outputs(self._shared[operation.cell_id], operation)
             case _:
                 assert_never(operation)
@@ -113,6 +122,22 @@ class SharedCells:
         changed = with_type(_cell_json(cell), operation.cell_type)
         self._take_out(operation.cell_id)
         self._insert({**changed, "id": operation.cell_id}, self._order[place - 1] if place else None)
+
+    def _set_trust(self, cell_id: CellId, *, trusted: bool) -> None:
+        """Have everybody in the room trust a cell's next outputs, or nobody.
+
+        A page that trusts a cell goes on to, whatever is written about it later: it has to get another in its place.
+        """
+        cell = _cell_json(self._shared[cell_id])
+        metadata = cell.get("metadata")
+        known = metadata if isinstance(metadata, dict) else {}
+        if trusted:
+            _set_metadata(self._shared[cell_id], _TRUSTED, True)
+        elif known.get(_TRUSTED) is True:
+            place = self._order.index(cell_id)
+            self._take_out(cell_id)
+            untrusted: JsonObject = {**cell, "id": cell_id, "outputs": [], "metadata": {**known, _TRUSTED: False}}
+            self._insert(untrusted, self._order[place - 1] if place else None)
 
     def _insert(self, cell: JsonObject, after: CellId | None) -> None:
         cell_id = CellId(str(cell["id"]))

@@ -17,6 +17,7 @@ from ..errors import HdspAgentError
 from ..messages import CellId, ChangeOutputsMessage, NotebookWorkMessage, SetOutputs, WorkingCell
 from ._desk import NotebookDesk
 from ._document import CellConflict
+from ._printed import Printed
 from ._renames import is_within, under
 from .kernels import CellRun, Run
 
@@ -81,6 +82,20 @@ class Stage:
                 cell.cell_id == cell_id and cell.ended for cell in run.cells
             ):
                 run_again.add(cell_id)
+
+    def printed(self, path: str) -> dict[CellId, Printed]:
+        """What the agent's runs have printed so far of the cells of a notebook that nobody has run since."""
+        found: dict[CellId, Printed] = {}
+        for run, run_again in self._run_again.items():
+            if self._desk.now_at(run.path) != path:
+                continue
+            play = self._plays.get(run.id)
+            for cell in run.cells:
+                if cell.cell_id is None or cell.started_at is None or cell.cell_id in run_again:
+                    continue
+                goes_on = not cell.ended or (play is not None and play.is_behind(cell.cell_id))
+                found[cell.cell_id] = Printed(cell.code, cell.outputs.outputs, cell.execution_count, goes_on)
+        return found
 
     def look(self, path: str) -> None:
         """A tab begins to look at a notebook: it is shown from the beginning what is not in the file yet."""
@@ -191,6 +206,11 @@ class _Play:
             self._scenes.setdefault(cell.cell_id, _Scene(cell))
             self._touched.add(cell.cell_id)
             self._stir()
+
+    def is_behind(self, cell_id: CellId) -> bool:
+        """Whether something of a cell is not in the notebook yet."""
+        scene = self._scenes.get(cell_id)
+        return scene is not None and not scene.is_kept
 
     @property
     def is_refused(self) -> bool:

@@ -78,6 +78,7 @@ async def read_whole(
                 f"If no program saves it, a broken save left “.~{file.name}” beside it: look at both files, and delete "
                 "that one.",
                 path=path,
+                why="notebook_changing",
             )
         await asyncio.sleep(_PAUSE_SECONDS)
 

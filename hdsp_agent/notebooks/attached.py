@@ -14,6 +14,7 @@ from ..messages import (
     NotebookOperation,
     NotebookOperationsResultRequest,
     NotebookPageRequest,
+    NotebookPointer,
     OutputDetail,
     ReadNotebookMessage,
     SetCellMetadata,
@@ -58,7 +59,9 @@ class AttachedDocument:
                     dirty=self._tab.notebook.dirty,
                 )
         raise Unavailable(
-            f"{self.path} changes faster than it can be read. Wait until whatever changes it is done.", path=self.path
+            f"{self.path} changes faster than it can be read. Wait until whatever changes it is done.",
+            path=self.path,
+            why="notebook_changing",
         )
 
     async def apply(
@@ -68,7 +71,7 @@ class AttachedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] = (),
+        seals: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them in the tab, as one step that Ctrl+Z takes back."""
         plain = _plain(operations)
@@ -88,8 +91,17 @@ class AttachedDocument:
             content_hash=answer.content_hash,
         )
 
+    async def hold(self, pointers: Sequence[NotebookPointer]) -> None:
+        """Have the tab's next save take these along, whoever saves; until then the notebook stays as it is."""
+        self._check(await self._ask([], save=False, task_id=None, review=False, pointers=pointers))
+
     async def _ask(
-        self, operations: list[NotebookOperation], save: bool, task_id: TaskId | None, review: bool
+        self,
+        operations: list[NotebookOperation],
+        save: bool,
+        task_id: TaskId | None,
+        review: bool,
+        pointers: Sequence[NotebookPointer] | None = None,
     ) -> NotebookOperationsResultRequest:
         message = ApplyNotebookOperationsMessage(
             op_id=uuid.uuid4().hex,
@@ -98,6 +110,7 @@ class AttachedDocument:
             save=save,
             task_id=task_id,
             review=review,
+            pointers=None if pointers is None else [*pointers],
         )
         try:
             return await self._tabs.apply(self._tab, message)
@@ -117,7 +130,9 @@ class AttachedDocument:
             case "notOpen":
                 raise TabGone
             case "readOnly":
-                raise NotAllowed(f"{self.path} is read-only, so it cannot be changed.", path=self.path)
+                raise NotAllowed(
+                    f"{self.path} is read-only, so it cannot be changed.", path=self.path, why="notebook_read_only"
+                )
             case "failed":
                 raise HdspAgentError(
                     f"The browser could not change {self.path}: {answer.message or 'it does not say why'}.",

@@ -73,6 +73,10 @@ class ContentsNotebooks:
         """The folder that paths begin in, where it is one."""
         return local_root(self._manager)
 
+    async def secret(self) -> bytes | None:
+        """What the person's notary signs with; None where there is none."""
+        return await _secret_of(self._notary)
+
     @property
     def _notary(self) -> NotebookNotary | None:
         return getattr(self._manager, "notary", None)
@@ -103,7 +107,7 @@ class ContentsDocument:
     async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
         """The notebook as the file has it now."""
         content = await self._file.read()
-        secret = await self._secret() if outputs == "full" and await self._is_trusted(content) else None
+        secret = await _secret_of(self._notary) if outputs == "full" and await self._is_trusted(content) else None
 
         def seen() -> Snapshot:
             snapshot = snapshot_of(
@@ -120,12 +124,12 @@ class ContentsDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] = (),
+        seals: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them and save. A cancelled caller leaves when the file is whole again."""
         async with self._lock():
             for _ in range(_MOST_TRIES):
-                applied = await self._try(operations, seals)
+                applied = await self._try(operations, seals or ())
                 if applied is not None:
                     return applied
         raise Conflict(
@@ -144,7 +148,7 @@ class ContentsDocument:
         found: str | None = content.hash
         if change.notebook != content.notebook:
             trusted = await self._is_trusted(content)
-            secret = await self._secret() if seals else None
+            secret = await _secret_of(self._notary) if seals else None
             shown = await asyncio.to_thread(sealed_places, change.notebook, seals, secret) if secret else frozenset()
             node = await asyncio.to_thread(
                 to_save, content.notebook, change, trusted=trusted, sealed=shown, path=self._path
@@ -155,11 +159,6 @@ class ContentsDocument:
         return Applied(
             snapshot_revision=found, saved=True, changed=change.changed, content_hash=found, renamed=change.renamed
         )
-
-    async def _secret(self) -> bytes | None:
-        """What the person's notary signs with."""
-        notary = self._notary
-        return await asyncio.to_thread(lambda: notary.secret or None) if notary is not None else None
 
     async def _is_trusted(self, content: FileContent) -> bool:
         """Whether the person's notary knows the notebook as it is."""
@@ -178,3 +177,7 @@ class ContentsDocument:
         except sqlite3.Error:
             logger.warning("The signatures of trusted notebooks cannot be read; %s counts as untrusted", self._path)
             return False
+
+
+async def _secret_of(notary: NotebookNotary | None) -> bytes | None:
+    return await asyncio.to_thread(lambda: notary.secret or None) if notary is not None else None

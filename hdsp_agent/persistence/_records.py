@@ -94,6 +94,8 @@ class ApiDraft(_Line):
     truncation_id: str | None = Field(default=None, alias="truncationId")
     truncation_parent: str | None = Field(default=None, alias="truncationParent")
     is_truncation_marker: bool | None = Field(default=None, alias="isTruncationMarker")
+    told: JsonObject | None = None
+    """What of the surroundings the message told, for whoever asks later; no model is sent it."""
 
     @classmethod
     def of(cls, message: ApiMessage) -> "ApiDraft":

@@ -6,8 +6,10 @@ Importing this package imports no SDK.
 from __future__ import annotations
 
 from ._answer import Answer, parsed_arguments
+from ._cache_marks import cache_marks
 from ._catalogue import ModelEntry, find_model, known_models
 from ._classify import classify, is_silently_truncated
+from ._compaction import CompactingClient, Compaction, CompactionOffers, sealed_items
 from ._key_check import KeyCheck, KeyVerdict, check_key
 from ._listing import list_models
 from ._model import (
@@ -39,6 +41,9 @@ __all__ = [
     "REMEDIES",
     "SCRIPTED_INFO",
     "Answer",
+    "CompactingClient",
+    "Compaction",
+    "CompactionOffers",
     "ErrorClass",
     "KeyCheck",
     "KeyVerdict",
@@ -60,6 +65,7 @@ __all__ = [
     "ToolCallStart",
     "ToolSpec",
     "UsageReport",
+    "cache_marks",
     "call_tool",
     "check_key",
     "classify",
@@ -72,4 +78,5 @@ __all__ = [
     "open_client",
     "parsed_arguments",
     "say",
+    "sealed_items",
 ]

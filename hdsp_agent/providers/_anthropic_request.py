@@ -11,7 +11,7 @@ from ..messages import ApiMessage, JsonObject
 from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, text_of, tool_id
 from ._model import ModelRequest, ToolSpec
 
-__all__ = ["AnthropicOptions", "Effort", "Thinking", "messages_body", "thinking_of"]
+__all__ = ["AnthropicOptions", "Effort", "Thinking", "marked_messages", "messages_body", "thinking_of"]
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 
@@ -191,18 +191,22 @@ def _block(block: JsonObject, images: bool) -> JsonObject:
 
 def _mark(system: list[JsonObject], tools: list[JsonObject], messages: list[JsonObject], request: ModelRequest) -> None:
     """Put the cache breakpoints: the tools, the system prompt, and the ends of the last and of this request."""
-    left = _MOST_BREAKPOINTS
     for blocks in (tools, system):
         if blocks:
             blocks[-1]["cache_control"] = dict(_CACHE)
-            left -= 1
-    for index in _breakpoints(request)[-left:]:
+    for index in marked_messages(request):
         content = messages[index]["content"]
         assert isinstance(content, list)
         for block in reversed(content):
             if isinstance(block, dict) and not _is_thought(block):
                 block["cache_control"] = dict(_CACHE)
                 break
+
+
+def marked_messages(request: ModelRequest) -> list[int]:
+    """The indexes of the messages at whose ends there are breakpoints; there are so many, tools and system prompt included."""
+    left = _MOST_BREAKPOINTS - bool(request.tools) - bool(request.system.strip())
+    return _breakpoints(request)[-left:]
 
 
 def _breakpoints(request: ModelRequest) -> list[int]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from ..config import ProviderSettings, tool_set
 from ..messages import JsonObject
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
+from ._compaction import Compaction, compaction_of
 from ._connection import Connection
 from ._constrained_stream import ConstrainedStream
 from ._learnt import adapted
@@ -20,10 +24,10 @@ from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
 from ._quirks import quirks_of
-from ._responses_request import ResponsesOptions, responses_body
+from ._responses_request import ResponsesOptions, compact_body, holds_sealed, responses_body
 from ._responses_stream import ResponsesStream
 from ._sdk_client import Decoder, Post, SdkClient
-from ._transport import EventStream, Timeouts, http_timeout
+from ._transport import EventStream, Timeouts, http_timeout, in_time, model_error
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,6 +40,8 @@ logger = logging.getLogger(__name__)
 # The header of a server that wants no key must not carry anybody's.
 _NO_KEY = "none"
 _AZURE_VERSION = "2024-10-21"
+_COMPACT_PATH: Final = "/responses/compact"
+_SEALED: Final = re.compile(r"encrypted[_ ]content|compaction", re.IGNORECASE)
 
 
 class AdaptingClient(SdkClient):
@@ -54,11 +60,17 @@ class AdaptingClient(SdkClient):
                         yield event
                 return
             except ModelError as error:
-                change = adapted(self._body(request), error)
-                if change is None or change[0] in self._refused:
+                if not self._adapt(request, error):
                     raise
-                logger.info("%s does not take %s; going on without it", self._info.provider, change[0])
-                self._refused[change[0]] = change[1]
+
+    def _adapt(self, request: ModelRequest, error: ModelError) -> bool:
+        """Leave out what was refused, from now on; False if that was nothing one can do without."""
+        change = adapted(self._body(request), error)
+        if change is None or change[0] in self._refused:
+            return False
+        logger.info("%s does not take %s; going on without it", self._info.provider, change[0])
+        self._refused[change[0]] = change[1]
+        return True
 
     def _body(self, request: ModelRequest) -> JsonObject:
         body = self._whole_body(request)
@@ -73,11 +85,32 @@ class AdaptingClient(SdkClient):
 
 
 class ResponsesClient(AdaptingClient):
-    """A model behind OpenAI's Responses protocol."""
+    """A model behind OpenAI's Responses protocol. See ``CompactingClient``."""
 
     def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
         super().__init__(info, sdk, "/responses", timeouts)
-        self._options = options
+        self._sdk = sdk
+        self.endpoint = f"{sdk.base_url} {options.model}"
+        self._options = replace(options, endpoint=self.endpoint)
+
+    async def compact(self, request: ModelRequest) -> Compaction:
+        """Have the provider condense the conversation."""
+        body = compact_body(await asyncio.to_thread(self._ordered_body, request))
+        provider = self._info.provider
+        try:
+            # Not responses.compact(), for the reason ``_post`` gives.
+            sent = self._sdk.post(_COMPACT_PATH, cast_to=object, body=body)
+            answer = await in_time(sent, self._timeouts.first, provider, "answer")
+        except Exception as error:
+            raise model_error(error, provider) from error
+        return compaction_of(answer, self.endpoint, provider)
+
+    def _adapt(self, request: ModelRequest, error: ModelError) -> bool:
+        if error.http_status in (400, 422) and _SEALED.search(error.raw) and holds_sealed(self._body(request)):
+            logger.info("%s cannot read what it had condensed; going on with the text of it", self._info.provider)
+            self._options = replace(self._options, endpoint=None)
+            return True
+        return super()._adapt(request, error)
 
     def _whole_body(self, request: ModelRequest) -> JsonObject:
         return responses_body(request, self._options)

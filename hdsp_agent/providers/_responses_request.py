@@ -10,14 +10,17 @@ from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
 from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
+from ._compaction import SEALED_FOR, sealed_items
 from ._model import ModelRequest
 
-__all__ = ["POSITION", "ResponsesOptions", "responses_body"]
+__all__ = ["POSITION", "ResponsesOptions", "compact_body", "holds_sealed", "responses_body"]
 
 POSITION: Final = "position"
 """Of a reasoning item: how many texts and calls of its answer came before it. Ours, never sent."""
 
 _REASONING_KEYS: Final = ("type", "id", "summary", "content", "encrypted_content")
+_COMPACT_KEYS: Final = ("model", "input", "instructions", "prompt_cache_key", "service_tier")
+"""What the endpoint that condenses takes of a request."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,19 @@ class ResponsesOptions:
     verbosity: str | None = None
     temperature: float | None = None
     service_tier: str | None = None
+    endpoint: str | None = None
+    """Whose sealed items are sent back; the text beside them stands for all others."""
 
 
 def responses_body(request: ModelRequest, options: ResponsesOptions) -> JsonObject:
     """The body of a streaming request."""
     items: list[JsonObject] = []
     for message in request.messages:
-        items.extend(_assistant(message) if message.role == "assistant" else _user(message, options.images))
+        if message.role == "assistant":
+            items.extend(_assistant(message))
+        else:
+            items.extend(_sealed(message, options.endpoint))
+            items.extend(_user(message, options.images))
     body: JsonObject = {"model": options.model, "input": [*items], "stream": True, "store": False}
     if request.system.strip():
         body["instructions"] = request.system
@@ -70,6 +79,24 @@ def responses_body(request: ModelRequest, options: ResponsesOptions) -> JsonObje
     if options.service_tier is not None:
         body["service_tier"] = options.service_tier
     return body
+
+
+def compact_body(body: JsonObject) -> JsonObject:
+    """The same conversation for the endpoint that condenses it."""
+    return {key: body[key] for key in _COMPACT_KEYS if key in body}
+
+
+def holds_sealed(body: JsonObject) -> bool:
+    """Whether a sealed item is in a request's body."""
+    sent = body.get("input")
+    return isinstance(sent, list) and any(isinstance(item, dict) and item.get("type") == "compaction" for item in sent)
+
+
+def _sealed(message: ApiMessage, endpoint: str | None) -> list[JsonObject]:
+    if endpoint is None:
+        return []
+    found = sealed_items(message, endpoint)
+    return [{key: value for key, value in item.items() if key != SEALED_FOR} for item in found]
 
 
 def _reasoning(effort: str | None) -> JsonObject:

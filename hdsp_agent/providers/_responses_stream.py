@@ -20,10 +20,10 @@ from ._model import (
     ToolCallDelta,
     ToolCallDone,
     ToolCallStart,
-    UsageReport,
 )
 from ._responses_request import POSITION
-from ._untrusted import count, items, mapping, text
+from ._responses_usage import usage_of
+from ._untrusted import items, mapping, text
 
 __all__ = ["ResponsesStream"]
 
@@ -132,17 +132,9 @@ class ResponsesStream:
         return kept
 
     def _ended(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
-        usage = mapping(response.get("usage"))
-        if usage:
-            details = mapping(usage.get("input_tokens_details"))
-            read, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
-            yield UsageReport(
-                input=max(0, count(usage.get("input_tokens")) - read - written),
-                output=count(usage.get("output_tokens")),
-                cache_read=read,
-                cache_write=written,
-                reasoning=count(mapping(usage.get("output_tokens_details")).get("reasoning_tokens")),
-            )
+        usage = usage_of(mapping(response.get("usage")))
+        if usage is not None:
+            yield usage
         called = any(call.done for call in self._calls.values())
         self._reason = "tool_use" if called else "end"
         if response.get("status") == "incomplete":

@@ -25,7 +25,7 @@ from ._tool import (
     ToolFailed,
     ToolResult,
 )
-from .notebook import notebook_digest
+from .notebook import NotebookDigest, notebook_digest
 
 __all__ = [
     "IGNORE_FILE",
@@ -39,6 +39,7 @@ __all__ = [
     "Completion",
     "FlowPort",
     "KeptOutput",
+    "NotebookDigest",
     "PastCall",
     "PathPolice",
     "PolicedPath",

@@ -52,6 +52,11 @@ export namespace CommandIDs {
   export const deleteConversation = 'hdsp-agent:delete-conversation';
 
   /**
+   * Added by the context plugin.
+   */
+  export const showContext = 'hdsp-agent:show-context';
+
+  /**
    * Added by the panel's questions.
    */
   export const approve = 'hdsp-agent:approve';

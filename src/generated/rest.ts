@@ -157,7 +157,11 @@ export interface Endpoints {
     answer: RecordList;
   };
   /** What the model sees of a task: the next request, and the tokens of each part. */
-  'GET /tasks/{task}/context': { path: { task: string }; answer: SeenContext };
+  'GET /tasks/{task}/context': {
+    path: { task: string };
+    query: { first?: string; limit?: string; find?: string; only?: string };
+    answer: SeenContext;
+  };
   /** A long output or image of a task, to be saved. */
   'GET /tasks/{task}/artifacts/{artifact}': {
     path: { task: string; artifact: string };
@@ -293,6 +297,14 @@ export interface CellVersions {
   path: string;
   cellId: string;
   versions: Array<CellVersion>;
+}
+
+/** How much is another than before: files, cells of notebooks, and variables. */
+export interface Changed {
+  /** Without notebooks whose cells are counted. */
+  files: number;
+  cells: number;
+  variables: number;
 }
 
 /** What differs between two states of the workspace. */
@@ -469,6 +481,8 @@ export interface LeftOut {
   path: string;
   part: 'notebooks' | 'variables';
   why: string;
+  /** The same for a page to word. */
+  coded?: Why;
 }
 
 /** What the person was shown and agreed to: the licence's id and the size in bytes, as listed. */
@@ -592,8 +606,37 @@ export interface MomentView {
   id: string;
   commit: string;
   ts: number;
-  /** `before run_cell`, `after run_cell`, `asked for`, `before restore` …: the page words it. */
+  /** `before run_cell`, `after run_cell`, `asked for`, `before restore` …, or a person's note. */
   reason: string;
+  /** What kind of reason that is: by it the page words it. */
+  kind:
+    | 'before'
+    | 'after'
+    | 'while'
+    | 'meanwhile'
+    | 'look'
+    | 'asked_for'
+    | 'after_crash'
+    | 'note';
+  tool?:
+    | 'write_to_file'
+    | 'apply_diff'
+    | 'search_replace'
+    | 'edit_cells'
+    | 'run_cells'
+    | 'run_code'
+    | 'create_notebook'
+    | 'manage_kernel'
+    | 'install_packages'
+    | 'execute_command'
+    | 'new_task'
+    | 'add_cell'
+    | 'edit_cell'
+    | 'run_cell'
+    | 'rename_variable'
+    | 'add_text'
+    | 'delete_cell'
+    | 'restore';
   author: 'person' | 'agent' | 'restore';
   taskId?: string;
   /** The message of the conversation that it belongs to; there is a conversation to go back to only with one. */
@@ -612,6 +655,8 @@ export interface MomentView {
   here: boolean;
   /** Whether no file differs from the moment before. */
   sameFiles: boolean;
+  /** How much does; absent where that was not counted. */
+  changed?: Changed;
   /** Answering a save: nothing has changed since this moment, so no other was made. */
   already: boolean;
 }
@@ -643,6 +688,8 @@ export interface NotebookPreview {
   moreCells: number;
   /** Why it stays as it is. */
   whyNot?: string;
+  /** The same for a page to word. */
+  coded?: Why;
 }
 
 /** Something done to the workspace: a row of the time line, newest first. */
@@ -665,6 +712,8 @@ export interface OperationView {
   kept: number;
   undoable: boolean;
   error?: string;
+  /** The same for a page to word. */
+  errorWhy?: Why;
 }
 
 /** A folder or a notebook, and how many conversations are about it. */
@@ -833,13 +882,19 @@ export interface SecretBody {
   value: string;
 }
 
-/** What the model sees of a task: the next request, as far as it is recorded. `isShortened` says that the model is small and is sent less than this. */
+/** What the model sees of a task: the next request, as far as it is recorded. `messages` are those from the index `first` on, of `count`; `found` are the indexes of all that have the text that was looked for. `marks` are those that end with a breakpoint of the provider's cache; absent where that needs none. Pictures are without what is in them. `isShortened` says that the model is small and is sent less than this. */
 export interface SeenContext {
   mode: string;
   profile: string;
   model: string;
   contextWindow?: number;
+  reserved?: number;
+  condenseAt?: number;
   isShortened: boolean;
+  count: number;
+  first: number;
+  found?: Array<number>;
+  marks?: Array<number>;
   tokens: SeenTokens;
   system: string;
   tools: Array<SeenTool>;
@@ -850,14 +905,21 @@ export interface SeenContext {
 export interface SeenMessage {
   role: string;
   content: string | Array<Record<string, JsonValue>>;
+  /** It stands for what was condensed. */
+  isSummary?: true;
 }
 
-/** The estimated tokens of a request, part by part, and of each of its messages. */
+/** The estimated tokens of a request, part by part, and of each of its messages. Messages are summaries, the person's `words` with what is told of the surroundings, `answers` of the model with its calls, `outputs` of tools, and `pictures`. */
 export interface SeenTokens {
   system: number;
   tools: number;
   messages: number;
   total: number;
+  summaries: number;
+  words: number;
+  answers: number;
+  outputs: number;
+  pictures: number;
   eachMessage: Array<number>;
 }
 
@@ -1090,4 +1152,67 @@ export interface VariablesPreview {
   rerun: Rerun;
   /** Why they stay as they are: no kernel runs, another language, another version … */
   whyNot?: string;
+  /** The same for a page to word. */
+  coded?: Why;
+  /** Whether nothing can be brought back with them while this is so: a kernel that is busy will be free again. */
+  refuses: boolean;
+}
+
+/** A reason, and what its wording fills in. */
+export interface Why {
+  code:
+    | 'no_kernel'
+    | 'kernel_busy'
+    | 'kernel_silent'
+    | 'kernel_elsewhere'
+    | 'kernel_failed'
+    | 'other_language'
+    | 'not_ipython'
+    | 'other_python'
+    | 'library_missing'
+    | 'library_other'
+    | 'cell_ran'
+    | 'value_unreadable'
+    | 'values_not_kept'
+    | 'values_not_written'
+    | 'values_no_room'
+    | 'values_gone'
+    | 'values_damaged'
+    | 'values_not_yours'
+    | 'tab_silent'
+    | 'notebook_deleted'
+    | 'not_a_notebook'
+    | 'other_format'
+    | 'notebook_too_large'
+    | 'notebook_changing'
+    | 'notebook_read_only'
+    | 'no_such_cell'
+    | 'cells_gone'
+    | 'cells_damaged'
+    | 'no_such_file'
+    | 'file_too_large'
+    | 'folder_read_only'
+    | 'file_not_restored'
+    | 'no_room'
+    | 'changed_meanwhile'
+    | 'store_damaged'
+    | 'store_of_another_user'
+    | 'store_of_another_folder'
+    | 'store_in_workspace'
+    | 'not_a_folder'
+    | 'unknown_moment'
+    | 'unknown_operation'
+    | 'nothing_to_undo'
+    | 'not_in_force'
+    | 'beyond_files'
+    | 'restoring_elsewhere'
+    | 'cut_short'
+    | 'interrupted'
+    | 'not_put_back'
+    | 'conversation_deleted'
+    | 'turned_off'
+    | 'storage_unavailable'
+    | 'cell_conflict'
+    | 'unsaved_elsewhere';
+  params: Record<string, string | number | boolean | null>;
 }

@@ -203,6 +203,12 @@ export function settingsText(
         "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache."
       )
     },
+    condenseAtProvider: {
+      title: trans.__('Let the provider condense'),
+      description: trans.__(
+        'Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary.'
+      )
+    },
     includeCurrentTime: {
       title: trans.__('Tell the model the time'),
       description: trans.__(
@@ -336,19 +342,25 @@ export function settingsText(
     checkpointMaxFileMegabytes: {
       title: trans.__('Largest file in a checkpoint (MB)'),
       description: trans.__(
-        'A larger file is left alone, unless the agent says that it changes it.'
+        'A larger file is kept only where the file system can clone it, or if the agent says that it changes it.'
       )
     },
     checkpointMaxTouchedFileMegabytes: {
       title: trans.__('Largest file the agent changes (MB)'),
       description: trans.__(
-        'A larger file is left alone even if the agent says that it changes it.'
+        'A larger file is not copied even if the agent says that it changes it.'
+      )
+    },
+    checkpointMaxClonedMegabytes: {
+      title: trans.__('Large files in a checkpoint (MB)'),
+      description: trans.__(
+        'What large files may have together where the file system can clone them, such as Btrfs and XFS; beyond it the largest are left alone. 0 never clones.'
       )
     },
     checkpointMaxTotalMegabytes: {
       title: trans.__('Largest checkpoint (MB)'),
       description: trans.__(
-        'What all files of one checkpoint may have together; beyond it the largest are left alone.'
+        'What all other files of one checkpoint may have together; beyond it the largest are left alone.'
       )
     },
     checkpointMaxVariableMegabytes: {

@@ -353,6 +353,7 @@ export type ExtensionMessage =
   | McpExecutionStatusMessage
   | CondenseTaskContextStartedMessage
   | CondenseTaskContextResponseMessage
+  | ContextNoticeMessage
   | InteractionRequiredMessage
   | KernelStatusMessage
   | TaskHistoryUpdatedMessage
@@ -577,6 +578,7 @@ export interface ApplyNotebookOperationsMessage {
   taskId?: string;
   review: boolean;
   deadline?: number;
+  pointers?: Array<SetCellMetadata | SetNotebookMetadata>;
 }
 
 /** Answer the ask whose `ts` is `messageTs`. */
@@ -1101,21 +1103,69 @@ export interface CondenseTaskContextStartedMessage {
   text: string;
 }
 
-/** The outcome of a condensation, on a `condense_context` message. */
+/** Outputs of tools that are not sent any more: because they are old, or because a request was refused as too long. `tools` says how many there were of each, by name. */
+export interface ContextCleared {
+  reason: 'old' | 'too_long';
+  outputs: number;
+  tokens: number;
+  tools: Record<string, number>;
+}
+
+/** The outcome of a condensation, on a `condense_context` message. `way` says whether the agent had a model write the summary, or the provider condensed by itself. `markId` is what an undo takes back. */
 export interface ContextCondense {
   cost: number;
   prevContextTokens: number;
   newContextTokens: number;
   summary: string;
   condenseId?: string;
+  kept?: Array<ContextKept>;
+  dropped?: ContextDropped;
+  model?: string;
+  way?: 'local' | 'remote';
+  markId?: string;
 }
 
-/** The outcome of a truncation, on a `sliding_window_truncation` message. */
+/** What the model does not see any more after a condensation: messages, the outputs of tools among them, their tokens. */
+export interface ContextDropped {
+  messages: number;
+  outputs: number;
+  tokens: number;
+}
+
+/** What a condensation carried over word for word, of one kind: how many there are, and the beginnings of the first. `messages` are those of the person that stay as they are, `requests` words of theirs that stand in the summary. */
+export interface ContextKept {
+  kind:
+    | 'messages'
+    | 'requests'
+    | 'goals'
+    | 'decisions'
+    | 'todos'
+    | 'constraints'
+    | 'files'
+    | 'cells'
+    | 'variables'
+    | 'commands';
+  count: number;
+  items: Array<string>;
+}
+
+/** A conversation has come to fill so much of its model's window; of each kind once in its life. */
+export interface ContextNoticeMessage {
+  type: 'contextNotice';
+  taskId: string;
+  kind: 'reassurance' | 'advice';
+  percent: number;
+}
+
+/** The outcome of a truncation, on a `sliding_window_truncation` message; with `cleared` only outputs went. `end` says which end of the conversation is hidden: `newest` for a step that was taken back. */
 export interface ContextTruncation {
   truncationId: string;
   messagesRemoved: number;
   prevContextTokens: number;
   newContextTokens: number;
+  cleared?: ContextCleared;
+  markId?: string;
+  end?: 'oldest' | 'newest';
 }
 
 /** The conversation on screen lost the messages of these spans, then got these; nothing else is different. A restored message that is older than all a page has comes with the page of older messages it belongs to. */
@@ -1745,6 +1795,8 @@ export interface GlobalSettings {
   autoCondenseContextPercent: number;
   /** The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache. */
   condensingApiConfigId?: string;
+  /** Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary. */
+  condenseAtProvider: boolean;
   /** Include the date and time in what the model is told about its surroundings. */
   includeCurrentTime: boolean;
   /** Include the cost so far in what the model is told about its surroundings. */
@@ -1791,11 +1843,13 @@ export interface GlobalSettings {
   checkpointMaxFiles: number;
   /** Where looking at all files takes longer, only those the agent touches are kept. */
   checkpointMaxWalkSeconds: number;
-  /** A larger file is left alone, unless the agent says that it changes it. */
+  /** A larger file is kept only where the file system can clone it, or if the agent says that it changes it. */
   checkpointMaxFileMegabytes: number;
-  /** A larger file is left alone even if the agent says that it changes it. */
+  /** A larger file is not copied even if the agent says that it changes it. */
   checkpointMaxTouchedFileMegabytes: number;
-  /** What all files of one checkpoint may have together; beyond it the largest are left alone. */
+  /** What large files may have together where the file system can clone them, such as Btrfs and XFS; beyond it the largest are left alone. 0 never clones. */
+  checkpointMaxClonedMegabytes: number;
+  /** What all other files of one checkpoint may have together; beyond it the largest are left alone. */
   checkpointMaxTotalMegabytes: number;
   /** A larger variable is not saved; the cells that make it have to run again. */
   checkpointMaxVariableMegabytes: number;
@@ -1992,6 +2046,7 @@ export interface InsertCell {
   source: string;
   metadata?: Record<string, JsonValue>;
   outputs?: Array<Record<string, JsonValue>>;
+  trusted?: boolean;
   executionCount?: number;
   attachments?: Record<string, JsonValue>;
 }
@@ -2384,10 +2439,12 @@ export interface ModelInfo {
   tiers?: Array<ModelTier>;
 }
 
-/** How many tokens the model of a task takes in, and may answer with, as far as that is known. */
+/** How many tokens the model of a task takes in, and may answer with, as far as that is known. `reserved` are those kept free for an answer; at `condenseAt` the conversation is condensed, if it ever is. */
 export interface ModelRoom {
   contextWindow?: number;
   maxOutput?: number;
+  reserved?: number;
+  condenseAt?: number;
 }
 
 /** Prices of one service tier of a model. */
@@ -3354,6 +3411,7 @@ export interface SetOutputs {
   cellId: string;
   outputs: Array<Record<string, JsonValue>>;
   executionCount?: number;
+  trusted?: boolean;
 }
 
 /** All settings as they are now, and the names of those the operator fixed. */

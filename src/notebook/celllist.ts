@@ -3,15 +3,31 @@ import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
 type Cell = ISharedNotebook['cells'][number];
 
 /**
- * The cells of a notebook as they are in the middle of a transaction.
+ * The cells of a notebook while several of them are changed.
  *
  * #### Notes
- * The shared model's own list says until the end of a transaction what was
- * before it: a second change that looks there hits another cell.
+ * Cells are put in and taken away one at a time: where several come or go in
+ * one transaction, Lab takes another cell for the active one in between, and
+ * whoever types then goes on in that one.
  */
 export class CellList {
-  constructor(private readonly _notebook: ISharedNotebook) {
+  /**
+   * @param _notebook - Whose cells they are.
+   *
+   * @param _undoable - Whether it is for the person to undo what is done.
+   */
+  constructor(
+    private readonly _notebook: ISharedNotebook,
+    private readonly _undoable = true
+  ) {
     this._cells = [...this._notebook.cells];
+  }
+
+  /**
+   * Do something with the cells' content.
+   */
+  change(change: () => void): void {
+    this._notebook.transact(change, this._undoable);
   }
 
   /**
@@ -46,15 +62,17 @@ export class CellList {
    * Put a new cell somewhere.
    */
   insert(place: number, cell: SharedCell.Cell): void {
-    const added = this._notebook.insertCell(place, cell);
-    this._cells.splice(place, 0, added);
+    this.change(() => {
+      const added = this._notebook.insertCell(place, cell);
+      this._cells.splice(place, 0, added);
+    });
   }
 
   /**
    * Take a cell away.
    */
   remove(place: number): void {
-    this._notebook.deleteCell(place);
+    this.change(() => this._notebook.deleteCell(place));
     this._cells.splice(place, 1);
   }
 
@@ -62,8 +80,9 @@ export class CellList {
    * Put another cell in a cell's place.
    */
   replace(place: number, cell: SharedCell.Cell): void {
-    this.remove(place);
+    // There is always a cell, or Lab makes one.
     this.insert(place, cell);
+    this.remove(place + 1);
   }
 
   /**

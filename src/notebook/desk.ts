@@ -14,6 +14,9 @@ import type {
   ReadNotebookMessage
 } from '../generated/wire';
 import { Listener } from '../listener';
+import { keepActiveCell } from './activecell';
+import { HeldPointers } from './heldpointers';
+import { LastFiled } from './lastfiled';
 import type { OpenNotebooks } from './opennotebooks';
 import type {
   applyOperations as ApplyOperations,
@@ -21,6 +24,7 @@ import type {
 } from './operations';
 import { RunningOutputs } from './outputs';
 import { pageOf } from './pages';
+import { reloadMerged } from './reload';
 import { unreviewedIn } from './unreviewed';
 
 type Result = Omit<NotebookOperationsResultRequest, 'requestId' | 'type'>;
@@ -62,6 +66,8 @@ export class NotebookDesk extends Listener {
     super();
     this._client = client;
     this._notebooks = notebooks;
+    this._pointers = new HeldPointers(notebooks);
+    this._lastFiled = new LastFiled(notebooks);
     client.messageReceived.connect(this._onMessage, this);
     client.statusChanged.connect(this._onStatus, this);
     notebooks.changed.connect(this._tell, this);
@@ -106,6 +112,11 @@ export class NotebookDesk extends Listener {
     void this._send({ type: 'openNotebooks', notebooks: [] });
   }
 
+  protected override release(): void {
+    this._pointers.dispose();
+    this._lastFiled.dispose();
+  }
+
   private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
     switch (message.type) {
       case 'applyNotebookOperations':
@@ -118,7 +129,7 @@ export class NotebookDesk extends Listener {
         this._changeOutputs(message);
         break;
       case 'reloadNotebook':
-        void this._reload(message.path, message.contentHash);
+        this._reload(message.path, message.contentHash);
         break;
       case 'notebookWork':
         if (message.cells.length > 0) {
@@ -255,6 +266,9 @@ export class NotebookDesk extends Listener {
     } catch (error) {
       return Private.failed(opId, String(error));
     }
+    if (message.pointers !== undefined) {
+      this._pointers.hold(panel, message.pointers);
+    }
     const saved = message.save && (await this._save(panel));
     const contentHash = context.contentsModel?.hash;
     return {
@@ -271,11 +285,20 @@ export class NotebookDesk extends Listener {
    * older one's stamp for the file's, and then ask what to keep.
    */
   private _save(panel: NotebookPanel): Promise<boolean> {
-    const { context } = panel;
+    return this._inTurn(panel, () => Private.save(panel));
+  }
+
+  private _inTurn(
+    { context }: NotebookPanel,
+    work: () => Promise<boolean>
+  ): Promise<boolean> {
     const before = this._saves.get(context) ?? Promise.resolve(true);
-    const save = before.then(() => Private.save(panel));
-    this._saves.set(context, save);
-    return save;
+    const now = before.then(work);
+    this._saves.set(
+      context,
+      now.catch(() => false)
+    );
+    return now;
   }
 
   private _read(message: ReadNotebookMessage): void {
@@ -329,23 +352,29 @@ export class NotebookDesk extends Listener {
   /**
    * Show what another tab, or the server, has saved; nothing unsaved is lost.
    */
-  private async _reload(path: string, contentHash?: string): Promise<void> {
+  private _reload(path: string, contentHash?: string): void {
     const panel = this._notebooks.find(path);
-    if (
-      panel &&
-      !this._notebooks.isUnsaved(panel) &&
-      !panel.context.model.collaborative &&
-      panel.context.contentsModel?.hash !== contentHash
-    ) {
-      await panel.context.revert();
+    if (panel !== null && !panel.context.model.collaborative) {
+      void this._inTurn(panel, async () => {
+        const { context } = panel;
+        if (
+          this._lastFiled.has(context.model) &&
+          context.contentsModel?.hash !== contentHash
+        ) {
+          await reloadMerged(panel, this._notebooks, this._lastFiled);
+        }
+        return true;
+      });
     }
   }
 
   private _change<T>(panel: NotebookPanel, change: () => T): T {
     let result: T | undefined;
-    this._notebooks.changeForAgent(panel, () => {
-      result = change();
-    });
+    this._notebooks.changeForAgent(panel, () =>
+      keepActiveCell(panel.content, () => {
+        result = change();
+      })
+    );
     return result as T;
   }
 
@@ -363,6 +392,8 @@ export class NotebookDesk extends Listener {
 
   private readonly _client: ChannelClient;
   private readonly _notebooks: OpenNotebooks;
+  private readonly _pointers: HeldPointers;
+  private readonly _lastFiled: LastFiled;
   private readonly _outputs = new RunningOutputs();
   private readonly _saves = new WeakMap<
     NotebookPanel['context'],
@@ -408,7 +439,7 @@ namespace Private {
     });
     try {
       return await Promise.race([
-        context.save().then(() => !context.model.dirty),
+        context.save().then(() => !context.isDisposed),
         tooLong
       ]);
     } catch (error) {

@@ -155,7 +155,10 @@ export class OpenNotebooks extends Listener {
   /**
    * Change a notebook for the agent.
    */
-  changeForAgent(panel: NotebookPanel, change: () => void): void {
+  changeForAgent(
+    panel: Pick<NotebookPanel, 'context'>,
+    change: () => void
+  ): void {
     const { model } = panel.context;
     this._noPersonChanges(model);
     this._changing = model;

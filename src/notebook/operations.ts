@@ -6,8 +6,7 @@ import type {
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
-import type { PartialJSONObject, PartialJSONValue } from '@lumino/coreutils';
-import { JSONExt } from '@lumino/coreutils';
+import type { PartialJSONValue } from '@lumino/coreutils';
 
 import type {
   ApplyNotebookOperationsMessage,
@@ -16,6 +15,7 @@ import type {
   JsonValue
 } from '../generated/wire';
 import { CellList } from './celllist';
+import { setOutputs } from './celloutputs';
 import { sourceHash } from './hashes';
 import { asOneStep, replaceSource } from './steps';
 
@@ -242,7 +242,7 @@ namespace Private {
   ): void {
     switch (operation.op) {
       case 'setOutputs':
-        setOutputs(cell, outputsOf(operation.outputs));
+        setOutputs(cell, outputsOf(operation.outputs), operation.trusted);
         cell.executionCount = operation.executionCount ?? null;
         break;
       case 'appendOutput':
@@ -265,7 +265,9 @@ namespace Private {
         cells.insert(cells.placeAfter(operation.after), newCell(operation));
         break;
       case 'replaceSource':
-        replaceSource(cells.get(operation.cellId), operation.source);
+        cells.change(() =>
+          replaceSource(cells.get(operation.cellId), operation.source)
+        );
         break;
       case 'deleteCell':
         cells.remove(cells.place(operation.cellId));
@@ -280,26 +282,17 @@ namespace Private {
         changeType(cells, operation.cellId, operation.cellType);
         break;
       case 'setAttachments':
-        setAttachments(cells.get(operation.cellId), operation.attachments);
+        cells.change(() =>
+          setAttachments(cells.get(operation.cellId), operation.attachments)
+        );
         break;
       case 'setCellMetadata': {
         const cell = cells.get(operation.cellId);
-        if (isAbsent(operation.value)) {
-          cell.deleteMetadata(operation.key);
-        } else {
-          cell.setMetadata(operation.key, operation.value as PartialJSONValue);
-        }
+        cells.change(() => setMetadata(cell, operation));
         break;
       }
       case 'setNotebookMetadata':
-        if (isAbsent(operation.value)) {
-          notebook.deleteMetadata(operation.key);
-        } else {
-          notebook.setMetadata(
-            operation.key,
-            operation.value as PartialJSONValue
-          );
-        }
+        cells.change(() => setMetadata(notebook, operation));
         break;
       default:
         // Those of outputs come later.
@@ -307,8 +300,15 @@ namespace Private {
     }
   }
 
-  function isAbsent(value: JsonValue | undefined): boolean {
-    return value === undefined || value === null;
+  function setMetadata(
+    owner: Pick<ISharedNotebook, 'setMetadata' | 'deleteMetadata'>,
+    { key, value }: { key: string; value?: JsonValue }
+  ): void {
+    if (value === undefined || value === null) {
+      owner.deleteMetadata(key);
+    } else {
+      owner.setMetadata(key, value as PartialJSONValue);
+    }
   }
 
   function newCell(operation: InsertCell): SharedCell.Cell {
@@ -323,7 +323,10 @@ namespace Private {
     }
     return {
       ...base,
-      metadata: metadata ?? {},
+      metadata: {
+        ...metadata,
+        ...(operation.trusted ? { trusted: true } : {})
+      },
       outputs: outputsOf(operation.outputs ?? []),
       execution_count: operation.executionCount ?? null
     };
@@ -357,40 +360,6 @@ namespace Private {
         ? { ...kept, outputs: [], execution_count: null }
         : { ...kept, ...(attachments ? { attachments } : {}) };
     cells.replace(cells.place(cellId), changed);
-  }
-
-  /**
-   * Outputs that are there already stay as they are: what is drawn anew
-   * flickers, and a widget in it would be lost.
-   */
-  function setOutputs(
-    { outputs: shown }: ICodeCellModel,
-    outputs: nbformat.IOutput[]
-  ): void {
-    if (!JSONExt.deepEqual(shown.toJSON().map(joined), outputs.map(joined))) {
-      shown.fromJSON(outputs);
-    }
-  }
-
-  /**
-   * The output with texts in one piece: nbformat allows them in lines as well.
-   */
-  function joined(output: nbformat.IOutput): PartialJSONObject {
-    const { text, data, ...others } = output as PartialJSONObject;
-    const bundle = Object.entries((data ?? {}) as PartialJSONObject);
-    return {
-      ...others,
-      ...(text === undefined ? {} : { text: inOne(text) }),
-      data: Object.fromEntries(
-        bundle.map(([mime, value]) => [mime, inOne(value)])
-      )
-    };
-  }
-
-  function inOne(value: PartialJSONValue | undefined): PartialJSONValue {
-    return Array.isArray(value) && value.every(line => typeof line === 'string')
-      ? value.join('')
-      : (value ?? null);
   }
 
   function outputsOf(

@@ -195,7 +195,7 @@ export class NotebookReview extends Listener {
     const { sharedModel } = this._model;
     asOneStep(sharedModel, [cellId], () => {
       const cells = new CellList(sharedModel);
-      replaceSource(cells.get(cellId), restored);
+      cells.change(() => replaceSource(cells.get(cellId), restored));
     });
     if (change.before === restored) {
       this._waiting.delete(cellId);
@@ -309,7 +309,7 @@ export class NotebookReview extends Listener {
     if (source === null) {
       return false;
     }
-    replaceSource(cell, source);
+    cells.change(() => replaceSource(cell, source));
     return true;
   }
 

@@ -8,7 +8,8 @@ import type * as nbformat from '@jupyterlab/nbformat';
  * #### Notes
  * Lab keeps an undo history for each cell, unless it is set otherwise, and
  * Ctrl+Z in a cell knows of nothing else. What was typed within half a second
- * of the change would become one step with it.
+ * of the change would become one step with it. The change may be of several
+ * transactions of the notebook.
  */
 export function asOneStep(
   notebook: ISharedNotebook,
@@ -25,11 +26,23 @@ export function asOneStep(
     whole?.stopCapturing();
     histories.forEach(history => history?.stopCapturing());
   };
+  const all = [whole, ...histories].map(history => ({
+    history,
+    timeout: history?.captureTimeout ?? 0
+  }));
+  const wait = (milliseconds?: number) =>
+    all.forEach(({ history, timeout }) => {
+      if (history) {
+        history.captureTimeout = milliseconds ?? timeout;
+      }
+    });
   separate();
   histories.forEach(history => history?.addTrackedOrigin(notebook));
+  wait(Infinity);
   try {
-    notebook.transact(change);
+    change();
   } finally {
+    wait();
     histories.forEach(history => history?.removeTrackedOrigin(notebook));
     separate();
   }

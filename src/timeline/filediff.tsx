@@ -19,6 +19,7 @@ import { Unseen } from '../panel/unseen';
 import type { Comparison } from './api';
 import { useTimeLine } from './context';
 import { PictureSides } from './pictures';
+import { failureOf } from './whynot';
 
 /**
  * A file that differs, of any kind and name; what differs in it is fetched when
@@ -128,7 +129,7 @@ function FileContent({
     };
   }, [travel, place, checkpoint, against, path, raw, whole]);
   if (error !== null) {
-    return <Problem error={error} />;
+    return <Problem error={failureOf(error, trans)} />;
   }
   if (whole === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;
@@ -253,6 +254,10 @@ function changeText(file: FileDiff, trans: TranslationBundle): string {
     case 'attributes':
       return trans.__('other rights');
     case 'modified':
+      // Cells that no file has yet have no size.
+      if (file.newSize === undefined && file.oldSize === undefined) {
+        return trans.__('not saved');
+      }
       return oldSize === newSize
         ? sizeText(newSize, trans)
         : trans.__(

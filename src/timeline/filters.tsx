@@ -44,7 +44,7 @@ export function Filters(): JSX.Element {
           choose(target.value as ITimeLineFilter['only'])
         }
       >
-        <option value="all">{trans.__('Everything in this workspace')}</option>
+        <option value="all">{trans.__('Whole workspace')}</option>
         {(task !== undefined || filter.only === 'task') && (
           <option value="task">{trans.__('This conversation')}</option>
         )}

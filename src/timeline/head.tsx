@@ -6,7 +6,8 @@ import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
 import { LabDialogs } from '../settings/dialogs';
 import { useModel, useTimeLine } from './context';
-import { operationText, reasonText, whenText } from './wording';
+import { momentText } from './reasons';
+import { operationText, whenText } from './wording';
 
 /**
  * Where one is on the time line, always in sight, and what one can do from there.
@@ -86,7 +87,7 @@ function Here(): JSX.Element {
             : here
               ? done
                 ? operationText(done, target, trans)
-                : reasonText(here.reason, trans)
+                : momentText(here, trans)
               : view.operations.length === 0
                 ? trans.__('the beginning')
                 : trans.__('a state no checkpoint has')}

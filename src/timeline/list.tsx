@@ -1,10 +1,12 @@
 import * as React from 'react';
 
 import { Problem } from '../panel/header/problem';
+import { More } from '../panel/more';
 import { usePanel } from '../panel/services';
 import { useModel, useTimeLine } from './context';
 import { isAbout } from './model';
 import { OperationRow } from './row';
+import { failureOf } from './whynot';
 
 /**
  * What was done, newest first.
@@ -40,7 +42,7 @@ export function OperationList(): JSX.Element {
           ))}
         </ol>
       )}
-      <More />
+      <Older />
     </div>
   );
 }
@@ -72,37 +74,17 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
 }
 
 /**
- * Fetches what is older when it comes into sight, or is pressed.
+ * What is older, if there is any.
  */
-function More(): JSX.Element | null {
+function Older(): JSX.Element | null {
   const { trans } = usePanel();
   const { model } = useTimeLine();
   const hasMore = useModel(({ view }) => view?.more ?? false);
   const error = useModel(({ error }) => error);
-  const button = React.useRef<HTMLButtonElement>(null);
-  React.useEffect(() => {
-    if (button.current === null || typeof IntersectionObserver !== 'function') {
-      return;
-    }
-    const observer = new IntersectionObserver(entries => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) {
-        void model.more();
-      }
-    });
-    observer.observe(button.current);
-    return () => observer.disconnect();
-  }, [model, hasMore]);
   return hasMore ? (
     <div className="jp-hdspAgent-timeline-note">
-      <Problem error={error} />
-      <button
-        ref={button}
-        type="button"
-        className="jp-hdspAgent-button"
-        onClick={() => void model.more()}
-      >
-        {trans.__('Show more')}
-      </button>
+      <Problem error={error && failureOf(error, trans)} />
+      <More pages={model} />
     </div>
   ) : null;
 }

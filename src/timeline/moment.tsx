@@ -10,6 +10,7 @@ import type { Comparison } from './api';
 import { useModel, useTimeLine } from './context';
 import { FileDifference } from './filediff';
 import { partsOf } from './travel';
+import { failureOf } from './whynot';
 import { leftOutText } from './wording';
 
 /**
@@ -37,13 +38,9 @@ export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
             model.unfold(operation, target.value as Comparison)
           }
         >
-          <option value="previous">
-            {trans.__('Changes since the one before')}
-          </option>
-          <option value="now">{trans.__('Changes from then to now')}</option>
-          <option value="beginning">
-            {trans.__('Changes since the beginning')}
-          </option>
+          <option value="previous">{trans.__('Since the one before')}</option>
+          <option value="now">{trans.__('From then to now')}</option>
+          <option value="beginning">{trans.__('Since the beginning')}</option>
         </select>
         <button
           type="button"
@@ -110,7 +107,7 @@ function Differences({
     };
   }, [travel, place, id, against]);
   if (error !== null) {
-    return <Problem error={error} />;
+    return <Problem error={failureOf(error, trans)} />;
   }
   if (diff === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;

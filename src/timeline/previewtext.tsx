@@ -12,6 +12,7 @@ import type { FilesPreview } from '../generated/wire';
 import { FilesText, PreviewText } from '../panel/changes/previewtext';
 import { fullCount } from '../panel/figures';
 import { plainName } from '../panel/unseen';
+import { whyText } from './whynot';
 
 /**
  * So many names stand in one sentence.
@@ -51,7 +52,7 @@ export function RestoreText({
       {conversation && (
         <section aria-label={trans.__('Conversation')}>
           <h4>{trans.__('Conversation')}</h4>
-          <PreviewText preview={conversation} withFiles trans={trans} />
+          <PreviewText preview={conversation} withFiles isPart trans={trans} />
         </section>
       )}
       {conversationGone && (
@@ -97,7 +98,7 @@ export function keptCount({
 }
 
 function NotebookText({
-  notebook: { path, open, cells, moreCells, whyNot },
+  notebook: { path, open, cells, moreCells, whyNot, coded },
   trans
 }: {
   notebook: NotebookPreview;
@@ -108,18 +109,19 @@ function NotebookText({
     <section aria-label={name}>
       <h4>{name}</h4>
       {whyNot !== undefined ? (
-        <p>{trans.__('It stays as it is: %1', whyNot)}</p>
+        <p>
+          {trans.__('It stays as it is: %1', whyText(coded, whyNot, trans))}
+        </p>
       ) : (
         <>
           <ul tabIndex={0}>
             {cells.map(cell => (
               <li key={`${cell.cellId}:${cell.action}`}>
-                {cellText(cell, trans)}
-                {cell.line !== '' && (
-                  <>
-                    {' '}
-                    <code>{cell.line}</code>
-                  </>
+                {cellText(cell, trans)}{' '}
+                {cell.line === '' ? (
+                  trans.__('(empty)')
+                ) : (
+                  <code>{cell.line}</code>
                 )}
               </li>
             ))}
@@ -172,7 +174,8 @@ function VariablesText({
   kernel: VariablesPreview;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { path, cold, right, variables, moreVariables, rerun, whyNot } = kernel;
+  const { path, cold, right, variables, moreVariables, rerun } = kernel;
+  const { whyNot, coded, refuses } = kernel;
   const of = (...actions: PlannedVariable['action'][]) =>
     variables
       .filter(({ action }) => actions.includes(action))
@@ -187,7 +190,17 @@ function VariablesText({
     <section aria-label={heading}>
       <h4>{heading}</h4>
       {whyNot !== undefined ? (
-        <p>{trans.__('They stay as they are: %1', whyNot)}</p>
+        <p>
+          {refuses
+            ? trans.__(
+                'They cannot be brought back now. %1 Or leave the variables out.',
+                whyText(coded, whyNot, trans)
+              )
+            : trans.__(
+                'They stay as they are: %1',
+                whyText(coded, whyNot, trans)
+              )}
+        </p>
       ) : (
         <ul tabIndex={0}>
           {cold && (

@@ -2,13 +2,15 @@ import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { asErrorBody, errorText } from '../errors';
+import { asErrorBody } from '../errors';
 import type { MomentView, RestorePreview } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { draw } from '../panel/draw';
 import type { Part } from './api';
 import { canRunAgain, keptCount, RestoreText } from './previewtext';
-import { partText, reasonText, whenText } from './wording';
+import { momentText } from './reasons';
+import { failureText } from './whynot';
+import { partText, whenText } from './wording';
 
 /**
  * What the person chose to bring back.
@@ -136,6 +138,9 @@ function RestoreView({
   const [preview, setPreview] = React.useState<RestorePreview | null>(first);
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const newest = React.useRef(choice);
+  // While another choice is looked at, nothing jumps.
+  const seen = React.useRef(first);
+  seen.current = preview ?? seen.current;
   const isReady = preview !== null && isWorthwhile(preview);
   React.useEffect(() => onReady(isReady), [onReady, isReady]);
   const choose = (change: Partial<IRestoreChoice>) => {
@@ -182,13 +187,7 @@ function RestoreView({
           ))}
         </fieldset>
       )}
-      <div className="jp-hdspAgent-timeline-effects" aria-live="polite">
-        {preview !== null && (
-          <RestoreText preview={preview} operation={operation} trans={trans} />
-        )}
-        {preview === null && error === null && <p>{trans.__('Looking…')}</p>}
-      </div>
-      {(choice.overwrite || (preview !== null && keptCount(preview) > 0)) && (
+      {(choice.overwrite || keptCount(seen.current) > 0) && (
         <label>
           <input
             type="checkbox"
@@ -198,14 +197,26 @@ function RestoreView({
           {trans.__('Also bring back what you changed since')}
         </label>
       )}
-      {error && <p role="alert">{errorText(trans, error)}</p>}
-      {isReady && <p>{trans.__('You can undo this.')}</p>}
+      <div className="jp-hdspAgent-timeline-effects" aria-live="polite">
+        {preview !== null && (
+          <RestoreText preview={preview} operation={operation} trans={trans} />
+        )}
+        {preview === null && error === null && <p>{trans.__('Looking…')}</p>}
+      </div>
+      {error && <p role="alert">{failureText(error, trans)}</p>}
+      {isReady && (
+        <p>
+          {operation === 'undo'
+            ? trans.__('You can redo it afterwards.')
+            : trans.__('You can undo this.')}
+        </p>
+      )}
     </>
   );
 }
 
 function MomentLine({
-  moment: { reason, ts },
+  moment,
   trans
 }: {
   moment: MomentView;
@@ -213,8 +224,10 @@ function MomentLine({
 }): JSX.Element {
   return (
     <p>
-      <strong>{reasonText(reason, trans)}</strong>{' '}
-      <time dateTime={new Date(ts).toISOString()}>{whenText(ts)}</time>
+      <strong>{momentText(moment, trans)}</strong>{' '}
+      <time dateTime={new Date(moment.ts).toISOString()}>
+        {whenText(moment.ts)}
+      </time>
     </p>
   );
 }

@@ -11,7 +11,14 @@ import { usePanel } from '../panel/services';
 import { useModel, useTimeLine } from './context';
 import { MomentDetails } from './moment';
 import { momentEntries } from './momentmenu';
-import { authorText, operationText, partText, whenText } from './wording';
+import { whyText } from './whynot';
+import {
+  authorText,
+  changedText,
+  operationText,
+  partText,
+  whenText
+} from './wording';
 
 /**
  * Something that was done, and the state it led to.
@@ -26,7 +33,7 @@ export const OperationRow = React.memo(function OperationRow({
   const { trans } = usePanel();
   const { model, travel } = useTimeLine();
   const { isBusy, run } = useAction();
-  const { id, ts, moment, undoable, error, kind, status } = operation;
+  const { id, ts, moment, undoable, error, errorWhy, kind, status } = operation;
   const item = React.useRef<HTMLLIElement>(null);
   React.useEffect(() => {
     if (!isOpen || item.current === null) {
@@ -67,7 +74,9 @@ export const OperationRow = React.memo(function OperationRow({
             ))}
           </span>
           {error !== undefined && (
-            <span className="jp-hdspAgent-timeline-error">{error}</span>
+            <span className="jp-hdspAgent-timeline-error">
+              {whyText(errorWhy, error, trans)}
+            </span>
           )}
         </button>
         {undoable && (
@@ -155,6 +164,31 @@ function RowMenu({
 }
 
 /**
+ * The notebooks a moment has, and whose variables. A name may be shortened, so
+ * that what is said of the only one stands beside it.
+ */
+function keptIn(
+  { notebooks, variables }: MomentView,
+  trans: TranslationBundle
+): readonly string[] {
+  if (notebooks.length === 1) {
+    return [
+      ...notebooks.map(path => PathExt.basename(path)),
+      ...(variables.length > 0 ? [trans.__('with variables')] : [])
+    ];
+  }
+  return notebooks.map(path =>
+    variables.includes(path)
+      ? trans.__('%1 with variables', PathExt.basename(path))
+      : PathExt.basename(path)
+  );
+}
+
+function isUnchanged({ changed }: MomentView): boolean {
+  return changed ? !Object.values(changed).some(Boolean) : false;
+}
+
+/**
  * What is to know of it at a glance.
  */
 function factsOf(
@@ -163,7 +197,8 @@ function factsOf(
 ): readonly string[] {
   const { kind, moment, parts, path, written, deleted, kept } = operation;
   const facts: string[] = [];
-  if (moment && kind === 'save') {
+  // Where nothing changed it is nobody's work.
+  if (moment && kind === 'save' && !isUnchanged(moment)) {
     facts.push(authorText(moment.author, trans));
   }
   if (kind !== 'save') {
@@ -171,7 +206,7 @@ function factsOf(
     if (path !== undefined) {
       facts.push(PathExt.basename(path));
     }
-    if (written + deleted > 0) {
+    if (!moment?.changed && written + deleted > 0) {
       facts.push(
         trans._n('%1 file changed', '%1 files changed', written + deleted)
       );
@@ -180,17 +215,13 @@ function factsOf(
       facts.push(trans._n('%1 left to you', '%1 left to you', kept));
     }
   }
-  if (moment?.sameFiles && kind === 'save') {
+  if (moment?.changed) {
+    facts.push(changedText(moment.changed, trans));
+  } else if (moment?.sameFiles && kind === 'save') {
     facts.push(trans.__('no file changed'));
   }
   if (moment && kind === 'save') {
-    facts.push(
-      ...moment.notebooks.map(notebook =>
-        moment.variables.includes(notebook)
-          ? trans.__('%1 with variables', PathExt.basename(notebook))
-          : PathExt.basename(notebook)
-      )
-    );
+    facts.push(...keptIn(moment, trans));
   }
   if (moment?.here) {
     facts.push(trans.__('you are here'));

@@ -2,7 +2,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import { asErrorBody, errorText } from '../errors';
+import { asErrorBody } from '../errors';
 import type {
   MomentView,
   RestorePreview,
@@ -17,7 +17,9 @@ import type { IPlace, Part } from './api';
 import { TimeLineApi } from './api';
 import type { IRestoreChoice } from './restoredialog';
 import { keptCount } from './previewtext';
-import { leftOutText, reasonText, SAID_FOR } from './wording';
+import { momentText } from './reasons';
+import { failureText } from './whynot';
+import { leftOutText, SAID_FOR } from './wording';
 
 /**
  * In the order in which they are offered.
@@ -68,7 +70,7 @@ export class TimeTravel extends Listener {
         message: moment.already
           ? trans.__(
               'Nothing has changed since “%1”: you are there already.',
-              reasonText(moment.reason, trans)
+              momentText(moment, trans)
             )
           : [
               trans.__('A checkpoint is saved.'),
@@ -314,7 +316,7 @@ export class TimeTravel extends Listener {
       return value;
     } catch (reason) {
       end();
-      sayError(errorText(this._services.trans, asErrorBody(reason)));
+      sayError(failureText(asErrorBody(reason), this._services.trans));
       return null;
     } finally {
       this._happened.emit();
@@ -328,7 +330,7 @@ export class TimeTravel extends Listener {
     try {
       return await work();
     } catch (reason) {
-      sayError(errorText(this._services.trans, asErrorBody(reason)));
+      sayError(failureText(asErrorBody(reason), this._services.trans));
       return null;
     }
   }

@@ -13,6 +13,7 @@ import { Filters } from './filters';
 import { Head } from './head';
 import { OperationList } from './list';
 import { StoreFold } from './storefold';
+import { failureOf } from './whynot';
 
 /**
  * The whole time line.
@@ -67,7 +68,7 @@ function Failed(): JSX.Element {
   const error = useModel(({ error }) => error);
   return (
     <div className="jp-hdspAgent-timeline-note">
-      <Problem error={error} />
+      <Problem error={error && failureOf(error, trans)} />
       <button
         type="button"
         className="jp-hdspAgent-button"

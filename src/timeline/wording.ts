@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
+  Changed,
   LeftOut,
   MomentView,
   OperationView,
@@ -9,38 +10,13 @@ import type {
 import { language } from '../panel/figures';
 import { plainName } from '../panel/unseen';
 import type { Part } from './api';
+import { momentText } from './reasons';
+import { whyText } from './whynot';
 
 /**
  * How long it is said that something went well, in milliseconds.
  */
 export const SAID_FOR = 10_000;
-
-/**
- * What made the agent, the person or the server keep a moment.
- *
- * @param reason - As the server says it: `before run_cell`, `asked for` and so on.
- */
-export function reasonText(reason: string, trans: TranslationBundle): string {
-  const [, time, tool] = /^(before|after) (\w+)$/.exec(reason) ?? [];
-  if (tool !== undefined && tool in Private.TOOLS) {
-    const [before, after] = Private.TOOLS[tool](trans);
-    return time === 'before' ? before : after;
-  }
-  switch (reason) {
-    case 'look':
-      return trans.__('As it was when it was looked at');
-    case 'asked for':
-      return trans.__('Saved by hand');
-    case 'after a crash':
-      return trans.__('After the server had ended unexpectedly');
-  }
-  if (tool !== undefined) {
-    return time === 'before'
-      ? trans.__('Before the agent used %1', tool)
-      : trans.__('After the agent used %1', tool);
-  }
-  return reason;
-}
 
 /**
  * What was done, as the title of its row.
@@ -62,14 +38,14 @@ export function operationText(
   switch (kind) {
     case 'save':
       return moment
-        ? reasonText(moment.reason, trans)
+        ? momentText(moment, trans)
         : trans.__('Could not be saved');
     case 'restore':
       if (operation.cellId !== undefined) {
         return trans.__('A cell was restored');
       }
       return target
-        ? trans.__('Went back to “%1”', reasonText(target.reason, trans))
+        ? trans.__('Went back to “%1”', momentText(target, trans))
         : trans.__('Went back');
     case 'undo':
       return trans.__('A restore was undone');
@@ -117,12 +93,31 @@ export function partText(part: Part, trans: TranslationBundle): string {
  * What of a notebook is not in a moment, and why.
  */
 export function leftOutText(
-  { path, part, why }: LeftOut,
+  { path, part, why, coded }: LeftOut,
   trans: TranslationBundle
 ): string {
+  const said = whyText(coded, why, trans);
   return part === 'variables'
-    ? trans.__('The variables of %1 are not in it: %2', plainName(path), why)
-    : trans.__('The cells of %1 are not in it: %2', plainName(path), why);
+    ? trans.__('The variables of %1 are not in it: %2', plainName(path), said)
+    : trans.__('The cells of %1 are not in it: %2', plainName(path), said);
+}
+
+/**
+ * How many files, cells and variables are others than before; nothing of which
+ * there are none.
+ */
+export function changedText(
+  { files, cells, variables }: Changed,
+  trans: TranslationBundle
+): string {
+  const counts = [
+    files > 0 && trans._n('%1 file', '%1 files', files),
+    cells > 0 && trans._n('%1 cell', '%1 cells', cells),
+    variables > 0 && trans._n('%1 variable', '%1 variables', variables)
+  ].filter(count => count !== false);
+  return counts.length > 0
+    ? trans.__('%1 changed', counts.join(', '))
+    : trans.__('nothing changed');
 }
 
 /**
@@ -193,68 +188,4 @@ export function effectText(effect: string, trans: TranslationBundle): string {
     default:
       return effect;
   }
-}
-
-/**
- * A namespace for private data.
- */
-namespace Private {
-  type Words = (
-    trans: TranslationBundle
-  ) => readonly [before: string, after: string];
-
-  const run: Words = trans => [
-    trans.__('Before the agent ran cells'),
-    trans.__('After the agent ran cells')
-  ];
-  const edit: Words = trans => [
-    trans.__('Before the agent changed cells'),
-    trans.__('After the agent changed cells')
-  ];
-  const write: Words = trans => [
-    trans.__('Before the agent changed a file'),
-    trans.__('After the agent changed a file')
-  ];
-  const answer: Words = trans => [
-    trans.__('Before the agent ran code'),
-    trans.__('After the agent ran code')
-  ];
-
-  /**
-   * By the names of the agent's tools.
-   */
-  export const TOOLS: Readonly<Record<string, Words>> = {
-    run_cell: run,
-    run_cells: run,
-    run_code: answer,
-    edit_cell: edit,
-    edit_cells: edit,
-    add_cell: edit,
-    add_text: edit,
-    delete_cell: edit,
-    rename_variable: edit,
-    write_to_file: write,
-    apply_diff: write,
-    search_replace: write,
-    execute_command: trans => [
-      trans.__('Before the agent ran a command'),
-      trans.__('After the agent ran a command')
-    ],
-    create_notebook: trans => [
-      trans.__('Before the agent created a notebook'),
-      trans.__('After the agent created a notebook')
-    ],
-    install_packages: trans => [
-      trans.__('Before the agent installed packages'),
-      trans.__('After the agent installed packages')
-    ],
-    manage_kernel: trans => [
-      trans.__('Before the agent started or stopped a kernel'),
-      trans.__('After the agent started or stopped a kernel')
-    ],
-    restore: trans => [
-      trans.__('Before a restore'),
-      trans.__('After a restore')
-    ]
-  };
 }

@@ -17,9 +17,10 @@ from hdsp_agent.agent._conversation import Conversation
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
-from hdsp_agent.agent.context import Surrounded
+from hdsp_agent.agent.context import Dimension, Entry, Standing, SurroundingsNow
 from hdsp_agent.agent.modes import ModeBook
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
+from hdsp_agent.context import NoticeKind
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import (
     ClineAsk,
@@ -46,7 +47,6 @@ from hdsp_agent.tools import (
     ToolFailed,
     ToolResult,
     ToolState,
-    notebook_digest,
 )
 
 __all__ = ["Agent", "Heard", "Toolbox", "running_agent", "until"]
@@ -275,6 +275,10 @@ class Heard:
 
     shown: dict[str, dict[int, ClineMessage]] = field(default_factory=dict)
     log: list[tuple[str, TaskId, object]] = field(default_factory=list)
+    notices: list[tuple[TaskId, NoticeKind, int]] = field(default_factory=list)
+
+    def noticed(self, task_id: TaskId, kind: NoticeKind, percent: int) -> None:
+        self.notices.append((task_id, kind, percent))
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         assert message.ts not in self.shown.setdefault(task_id, {}), "created twice"
@@ -455,18 +459,19 @@ async def running_agent(
         slept.append(seconds)
         await asyncio.sleep(0)
 
-    async def prompt(situation: Situation, settings: GlobalSettings, workspace: str | None) -> str:
-        return f"You are in mode {situation.mode.slug}."
+    async def prompt(situation: Situation, workspace: str | None) -> Standing:
+        text = f"You are in mode {situation.mode.slug}."
+        return Standing(text, (Dimension("role", (Entry("Role", text),)),))
 
-    def surrounded(conversation: Conversation) -> Surrounded | None:
+    def context(conversation: Conversation, where: str | None) -> PlainContext:
         bound = conversation.log.metadata.notebook
-        if notebooks is None or bound is None:
-            return None
-
-        async def digest() -> str | None:
-            return await notebook_digest(notebooks, bound.path, await asyncio.to_thread(PathPolice, workspace))
-
-        return digest
+        around = SurroundingsNow(
+            policy=lambda: operator,
+            paths=lambda: PathPolice(workspace),
+            notebooks=notebooks,
+            notebook=bound.path if bound is not None else None,
+        )
+        return PlainContext(conversation, where, prompt=prompt, surrounded=around)
 
     services = AgentServices(
         store=store,
@@ -476,13 +481,12 @@ async def running_agent(
         modes=ModeBook(lambda: current, lambda: operator),
         tools=tools or Toolbox(),
         approvals=ApprovalEngine(),
-        contexts=lambda conversation, where: PlainContext(
-            conversation, where, prompt=prompt, settings=lambda: current, surrounded=surrounded(conversation)
-        ),
+        contexts=context,
         paths=lambda folder, settings: PathPolice(folder),
         tool_state=lambda task_id: ToolState(),
         workspace=workspace,
         sink=heard,
+        on_notice=heard.noticed,
         history=history,
         notebooks=notebooks,
         files=files,

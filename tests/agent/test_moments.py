@@ -10,6 +10,7 @@ import pytest
 
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
+from hdsp_agent.checkpoints import CheckpointRecord
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict, NotFound
 from hdsp_agent.messages import ClineMessage, NotebookRef, Parts, TaskId
@@ -119,6 +120,44 @@ async def test_who_brought_the_conversation_back_by_itself_can_still_take_back_t
         assert agent.notes() == ["a"]
 
 
+async def test_the_rest_can_follow_a_conversation_that_went_back_alone(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [note("a"), DONE], settings=ALLOWED, files=kept_at(tmp_path)) as agent:
+        task_id = await agent.finished()
+        whole = len(await agent.ui(task_id))
+        (row,) = await rows(agent, task_id)
+        moments = agent.manager.moments
+        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        alone = (await moments.restore(agent.workspace, moment, Parts(conversation=True))).operation
+        assert alone.parts == ("conversation",) and agent.notes() == ["a"]
+        # Opened in between, it asks whether to go on from there: nothing that there would be to go back over.
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_task")
+        preview = await moments.preview(agent.workspace, moment, EVERYTHING)
+        assert preview.conversation is None and not preview.conversation_gone and not preview.nothing
+        done = (await moments.restore(agent.workspace, moment, EVERYTHING)).operation
+        assert "conversation" not in done.parts and agent.notes() == []
+        await moments.undo(agent.workspace, done.id)
+        assert agent.notes() == ["a"]
+        await moments.undo(agent.workspace, alone.id)
+        history = (await agent.manager.open_log(task_id))[1] if agent.manager.opened(task_id) is None else None
+        history = history or agent.task(task_id).conversation.history
+        assert len([one for one in await history.ui_page() if one.ask != "resume_task"]) == whole
+
+
+async def test_a_conversation_that_went_another_way_since_is_not_left_out_without_a_word(tmp_path: Path) -> None:
+    turns = [note("a"), DONE, note("b"), DONE]
+    async with running_agent(tmp_path, turns, settings=ALLOWED, files=kept_at(tmp_path)) as agent:
+        task_id = await agent.finished()
+        (row,) = await rows(agent, task_id)
+        moments = agent.manager.moments
+        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        await agent.manager.messages.edit(task_id, (await agent.ui(task_id))[0].ts, "Do something else")
+        await until(lambda: agent.manager.opened(task_id) is None or None)
+        with pytest.raises(NotFound, match="taken back"):
+            await moments.restore(agent.workspace, moment, EVERYTHING)
+        assert agent.notes() == ["a", "b"]
+
+
 async def test_a_conversation_that_went_on_is_set_aside_only_if_that_is_wanted(tmp_path: Path) -> None:
     turns = [note("a"), DONE, note("b"), DONE]
     async with running_agent(tmp_path, turns, settings=ALLOWED, files=kept_at(tmp_path)) as agent:
@@ -219,3 +258,64 @@ async def test_limits_of_the_settings_hold_from_now_on(tmp_path: Path) -> None:
         assert opened.limits.variables_bytes == 7_000_000
         assert opened.variables is not None and opened.variables._limits.variable_bytes == 5_000_000
         await history.close()
+
+
+# ---- what ends a kernel
+
+
+EVERYTHING_ALLOWED = ALLOWED.model_copy(update={"always_allow_execute": True})
+
+
+async def told_to(home: Path, *turns: object, settings: GlobalSettings = EVERYTHING_ALLOWED) -> CheckpointRecord:
+    """Let the agent do this in ``a.ipynb``, whose kernel has ``x``; the moment before it ended the kernel's variables."""
+    async with headless_notebooks(home / "work") as notebooks:
+        files = kept_at(home, settings, notebooks)
+        async with running_agent(
+            home, [*turns, DONE], settings=settings, tools=ToolRegistry(), notebooks=notebooks, files=files
+        ) as agent:
+            request = TaskRequest("Restart it", notebook=NotebookRef(path="a.ipynb"))
+            task_id = await agent.manager.start(request)
+            await agent.completed(task_id)
+            async with files.at(agent.workspace) as line:
+                record = next(one for one in await line.list() if one.reason == "before manage_kernel")
+                kept = next((one.manifest for one in record.variables), None)
+                if kept is not None:
+                    back = await line.restore(record.id, Parts(variables=True))
+                    assert back.variables[0].cold
+                    report = await notebooks.executor.inspect("a.ipynb", names=["x"])
+                    assert [(one.name, one.head) for one in report.variables] == [("x", "[1, 2]")]
+            await until(lambda: agent.manager.opened(task_id) is None or None)
+    return record
+
+
+def with_notebook(home: Path, *sources: str) -> None:
+    (home / "work").mkdir()
+    cells = [code(f"c{number}", source) for number, source in enumerate(sources)]
+    (home / "work" / "a.ipynb").write_text(json.dumps(notebook(*cells)))
+
+
+RUN = call_tool("run_cells", {"cells": ["all"]}, id="r")
+RESTART = call_tool("manage_kernel", {"action": "restart"}, id="k")
+
+
+async def test_variables_are_kept_before_the_agent_restarts_the_kernel(tmp_path: Path) -> None:
+    with_notebook(tmp_path, "x = [1]", "x.append(2)")
+    record = await told_to(tmp_path, RUN, RESTART)
+    assert [one.path for one in record.variables] == ["a.ipynb"] and not record.left_out
+
+
+async def test_a_kernel_that_cannot_answer_is_restarted_all_the_same_and_the_moment_says_what_it_lacks(
+    tmp_path: Path,
+) -> None:
+    with_notebook(tmp_path, "x = [1, 2]", "import time; time.sleep(300)")
+    slow = call_tool("run_cells", {"cells": ["all"], "timeout": 1}, id="r")
+    record = await told_to(tmp_path, slow, RESTART)
+    assert record.variables == ()
+    assert [(one.path, one.part) for one in record.left_out] == [("a.ipynb", "variables")]
+
+
+async def test_without_variables_in_the_settings_none_are_kept_before_a_restart(tmp_path: Path) -> None:
+    with_notebook(tmp_path, "x = [1, 2]")
+    settings = EVERYTHING_ALLOWED.model_copy(update={"checkpoint_variables": False})
+    record = await told_to(tmp_path, RUN, RESTART, settings=settings)
+    assert record.variables == () and record.left_out == ()

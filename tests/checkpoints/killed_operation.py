@@ -22,8 +22,9 @@ CALLS = (
     "write", "fsync", "fdatasync", "rename", "replace", "link", "symlink", "unlink", "mkdir", "rmdir", "chmod", "utime",
     "ftruncate",
 )  # fmt: skip
-FEW = Limits(checkpoints=2, kept_checkpoints=2)
-MANY = Limits()
+LARGE = "large.bin"
+FEW = Limits(checkpoints=2, kept_checkpoints=2, file_bytes=50_000)
+MANY = Limits(file_bytes=50_000)
 
 
 def dying(at: int) -> None:
@@ -68,17 +69,21 @@ class Scene:
         self.root, self.store_dir = folder / "workspace", folder / "home" / "checkpoints"
         self.root.mkdir()
         usual(self.root)
+        write(self.root, {LARGE: b"1" * 60_000})
         files = self.open()
         self.before: Picture = picture(self.root)
         self.first = files.save("before", "person", Anchor()).id
         wreck(self.root)
+        write(self.root, {LARGE: b"2" * 60_000})
         self.after: Picture = picture(self.root)
         self.second = files.save("after", "agent", Anchor()).id
         self.wrong: list[str] = []
 
     def open(self, limits: Limits = MANY) -> FileCheckpoints:
         """As another process would."""
-        return FileCheckpoints(self.root, self.store_dir, limits)
+        files = FileCheckpoints(self.root, self.store_dir, limits)
+        files.touch([LARGE])
+        return files
 
     def check(self, what: str, holds: bool) -> None:
         """Note what does not hold."""
@@ -121,7 +126,7 @@ def killed_recovery(scene: Scene, at: int) -> bool:
 
 
 def killed_save(scene: Scene, at: int) -> bool:
-    write(scene.root, {"more/new.txt": f"{at}", "README.md": f"{at}"})
+    write(scene.root, {"more/new.txt": f"{at}", "README.md": f"{at}", LARGE: f"{at}" * 60_000})
     now = picture(scene.root)
     lived = in_child(at, lambda: scene.open().save("killed", "agent", Anchor()))
     scene.check(f"{at}: a save changed the workspace", picture(scene.root) == now)
@@ -137,7 +142,7 @@ def killed_save(scene: Scene, at: int) -> bool:
 def killed_collection(scene: Scene, at: int) -> bool:
     files = scene.open()
     for number in range(3):
-        write(scene.root, {"more.txt": f"{at} {number}"})
+        write(scene.root, {"more.txt": f"{at} {number}", LARGE: f"{at} {number}" * 20_000})
         kept = files.save("more", "agent", Anchor()).id
     now = picture(scene.root)
     lived = in_child(at, lambda: scene.open(FEW).collect())

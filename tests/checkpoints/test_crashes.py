@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,8 @@ from hdsp_agent.checkpoints._restoration import Restoration
 from hdsp_agent.errors import Conflict
 from tests.persistence.test_crashes import unix
 
+from .crashing import Died, assert_whole_wherever_it_is_killed
 from .scenes import picture, write
-
-ROOT = Path(__file__).parents[2]
 
 
 @unix
@@ -28,18 +24,7 @@ ROOT = Path(__file__).parents[2]
 def test_an_operation_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.checkpoints.killed_operation", str(quick_folder), what, str(step)],
-        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
-    assert report["wrong"] == []
-    assert report["calls"] >= least
-
-
-class Died(BaseException):
-    """Stands for the end of the process."""
+    assert_whole_wherever_it_is_killed("killed_operation", quick_folder, what, step, least)
 
 
 async def die_half_way(

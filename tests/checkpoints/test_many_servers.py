@@ -56,11 +56,12 @@ async def test_a_store_that_another_server_holds_is_waited_for_and_then_said_so(
 
 
 async def test_a_save_that_the_disk_refuses_is_no_save_and_the_next_one_is_whole(
-    checkpoints: Checkpoints, workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each call that changes something fails once, in turn."""
+    checkpoints = Checkpoints(workspace, store_dir, Limits(file_bytes=10_000))
     write(workspace, {"a": "0", "dir/b": "0"})
-    await checkpoints.save("first")
+    await checkpoints.save("first", touching=["large"])
     calls = refuse_at = 0
 
     def refusing(original: Callable[..., object]) -> Callable[..., object]:
@@ -75,6 +76,7 @@ async def test_a_save_that_the_disk_refuses_is_no_save_and_the_next_one_is_whole
 
     for refuse_at in range(1, 100):
         write(workspace, {"a": f"{refuse_at}", "dir/b": f"{refuse_at}", f"new{refuse_at}/c": "c"})
+        write(workspace, {"large": f"{refuse_at}" * 20_000})
         there = picture(workspace)
         known = await checkpoints.list()
         calls = 0
@@ -87,11 +89,12 @@ async def test_a_save_that_the_disk_refuses_is_no_save_and_the_next_one_is_whole
                 assert await checkpoints.list() == known
         assert picture(workspace) == there
         saved = await checkpoints.save("again")
-        write(workspace, {"a": "other"})
+        write(workspace, {"a": "other", "large": "small"})
         await checkpoints.save("other", changes_by="agent")
         await checkpoints.restore(saved.id)
         assert picture(workspace) == there
         if calls < refuse_at:
             break
     assert refuse_at > 10
+    await checkpoints.close()
     assert_sound(store_dir, leftovers=True)

@@ -88,9 +88,10 @@ async def test_a_home_folder_with_300_000_files_costs_no_more_than_what_is_touch
     assert (second.scope, second.scope_reason, second.files) == ("touched", "files", 1)
 
 
-async def test_a_file_of_500_megabytes_is_left_alone_and_said_so(
-    checkpoints: Checkpoints, workspace: Path, store_dir: Path
+async def test_a_file_of_500_megabytes_that_is_not_cloned_is_left_alone_and_said_so(
+    workspace: Path, store_dir: Path
 ) -> None:
+    checkpoints = Checkpoints(workspace, store_dir, Limits(cloned_bytes=0))
     write(workspace, {"a.py": "1"})
     large = workspace / "large.bin"
     with open(large, "wb") as file:

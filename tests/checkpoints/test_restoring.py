@@ -152,7 +152,7 @@ async def test_what_the_person_changed_between_two_steps_of_the_agent_is_kept_to
 
 
 async def test_what_was_never_captured_is_never_deleted_or_overwritten(workspace: Path, store_dir: Path) -> None:
-    checkpoints = Checkpoints(workspace, store_dir, Limits(file_bytes=1000, touched_file_bytes=4000))
+    checkpoints = Checkpoints(workspace, store_dir, Limits(file_bytes=1000, touched_file_bytes=4000, cloned_bytes=0))
     write(
         workspace,
         {"grew": b"s" * 10, "grew_little": "1", "shrank": b"l" * 2000, "stays": b"L" * 2000, "x": "1", "dir/file": "1"},
@@ -422,11 +422,13 @@ async def test_no_call_that_a_disk_refuses_leaves_the_workspace_between_two_stat
     """Each call that changes something fails once, in turn."""
     workspace, store_dir = quick_folder / "workspace", quick_folder / "home" / "checkpoints"
     workspace.mkdir()
-    checkpoints = Checkpoints(workspace, store_dir)
+    checkpoints = Checkpoints(workspace, store_dir, Limits(file_bytes=10_000))
     usual(workspace)
-    first = await checkpoints.save("before")
+    write(workspace, {"large": b"1" * 20_000})
+    first = await checkpoints.save("before", touching=["large"])
     before = picture(workspace)
     wreck(workspace)
+    write(workspace, {"large": b"2" * 20_000})
     await checkpoints.save("after", changes_by="agent")
     wrecked = picture(workspace)
     names = ("open", "write", "fsync", "fdatasync", "rename", "replace", "link", "symlink", "unlink", "mkdir", "rmdir",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import Checkpoints, Limits
-from hdsp_agent.errors import InvalidInput
+from hdsp_agent.errors import InvalidInput, NotAllowed
 from hdsp_agent.messages import TaskId
 
 from .scenes import assert_sound, git, the_store, write
@@ -209,6 +209,19 @@ async def test_a_store_of_another_workspace_is_refused(
         await Checkpoints(workspace, store_dir).save("second")
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="not root")
+async def test_a_store_that_belongs_to_another_user_is_not_used(
+    checkpoints: Checkpoints, workspace: Path, store_dir: Path
+) -> None:
+    write(workspace, {"a": "1"})
+    first = await checkpoints.save("first")
+    write(workspace, {"a": "2"})
+    os.chown(the_store(store_dir), 65534, 65534)
+    with pytest.raises(NotAllowed, match="another user"):
+        await Checkpoints(workspace, store_dir).restore(first.id)
+    assert (workspace / "a").read_text() == "2"
+
+
 @pytest.mark.parametrize("levels", [50, 400])
 async def test_deep_folders_are_kept_or_left_out_but_never_break_it(
     checkpoints: Checkpoints, workspace: Path, store_dir: Path, levels: int
@@ -228,7 +241,7 @@ async def test_deep_folders_are_kept_or_left_out_but_never_break_it(
 
 async def test_the_size_budget_leaves_out_the_largest_and_keeps_what_it_kept(workspace: Path, store_dir: Path) -> None:
     write(workspace, {"small": b"s" * 100, "medium": b"m" * 400, "large": b"l" * 700, "huge": b"h" * 2000})
-    checkpoints = Checkpoints(workspace, store_dir, Limits(total_bytes=1200, file_bytes=1500))
+    checkpoints = Checkpoints(workspace, store_dir, Limits(total_bytes=1200, file_bytes=1500, cloned_bytes=0))
     first = await checkpoints.save("first")
     store = the_store(store_dir)
     assert git(store, "ls-tree", "--name-only", first.commit).split() == [b"large", b"medium", b"small"]

@@ -20,6 +20,7 @@ from tests.comm.labs_kernels import Fetch, Lab, lab
 from tests.comm.rest.test_checkpoints import get, post, refusal
 from tests.comm.scripted_pages import Turn, conversation, question, speak
 from tests.comm.stored_tasks import keep
+from tests.comm.test_agent import another_server
 from tests.comm.test_iopub_bridge import until
 from tests.notebooks.pages import Page, sources_in
 
@@ -181,6 +182,8 @@ async def test_the_channel_compares_and_goes_back_and_pages_hear_of_it(
         rows = moments(panel)
         assert [row["checkpoint"].get("isFirst") for row in rows] == [True, None]  # type: ignore[attr-defined]
         assert rows[1]["checkpoint"]["from"] == rows[0]["text"]  # type: ignore[index]
+        counted = [row["checkpoint"].get("changed") for row in rows]  # type: ignore[attr-defined]
+        assert counted == [None, {"files": 1, "cells": 0, "variables": 0}]
 
         async def lines(**payload: object) -> list[str]:
             ack = await panel.ask("checkpointDiff", payload=payload)
@@ -218,6 +221,65 @@ async def test_the_channel_compares_and_goes_back_and_pages_hear_of_it(
         assert [row["text"] for row in moments(panel)] == [rows[0]["text"]]
         unknown = await panel.ask("checkpointRestore", payload=payload | {"commitHash": "0" * 40})
         assert unknown["error"]["code"] == "not_found"
+
+
+async def test_where_one_is_is_known_after_a_restart_of_the_server_and_wherever_else_one_looks(
+    services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    await services.config.update(ALLOWED)
+    once: Turn = ({"tool": "write_to_file", "arguments": {"path": "note.txt", "content": "once\n"}, "id": "w"},)
+    await speak(services, tmp_path, once, DONE)
+    async with connect() as page:
+        task = str((await page.ask("newTask", text="Write"))["result"])
+        await question(page, "completion_result")
+        (row,) = moments(page)
+
+    async def here(page: Panel) -> str:
+        def told() -> str | None:
+            state = messages(page, "state")[-1]["state"].get("currentCheckpoint")
+            return next((one["text"] for one in messages(page, "currentCheckpointUpdated")[::-1]), state)
+
+        await page.until(told)
+        return str(told())
+
+    async with another_server(jp_serverapp), connect() as page:
+        gone_on = await here(page)
+        assert gone_on != row["text"], "the file is written"
+        done = await post(jp_fetch, "checkpoints", str(row["text"]), "restore", parts={"files": True}, task=task)
+        assert not (jp_root_dir / "note.txt").exists()
+    async with another_server(jp_serverapp), connect() as page:
+        assert await here(page) == row["text"]
+        await post(jp_fetch, "checkpoint-operations", done["operation"]["id"], "undo", task=task)
+    async with another_server(jp_serverapp), connect() as page:
+        assert await here(page) == gone_on
+        assert (await page.ask("clearTask"))["ok"]
+        # Something else is done there, and then the conversation is looked at again.
+        (jp_root_dir / "other.txt").write_text("by the person")
+        newest = await post(jp_fetch, "checkpoints")
+        assert (await page.ask("showTaskWithId", taskId=task))["ok"]
+        await page.until(
+            lambda: any(
+                (one["text"], one.get("taskId")) == (newest["commit"], task)
+                for one in messages(page, "currentCheckpointUpdated")
+            )
+        )
+
+
+async def test_looking_at_a_conversation_makes_no_store_of_checkpoints(
+    services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, storage_dir: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as page:
+        await page.ask("newTask", text="Say it")
+        await question(page, "completion_result")
+    async with another_server(jp_serverapp) as again, connect() as page:
+        await services_at_rest(again)
+        assert not list(storage_dir.glob("checkpoints/*"))
+
+
+async def services_at_rest(services: Services) -> None:
+    """Wait for what was begun and nobody waits for."""
+    await services.time_travel.stop()
 
 
 async def test_a_task_that_works_is_stopped_before_its_conversation_goes_back(

@@ -28,6 +28,11 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status"}
 OUR_CLINE_MESSAGE_FIELDS = {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
+OUR_CONDENSE_FIELDS = {"kept", "dropped", "model", "way", "markId"}
+OUR_TRUNCATION_FIELDS = {"cleared", "end", "markId"}
+OUR_NESTED_FIELDS = {f"contextCondense.{field}" for field in OUR_CONDENSE_FIELDS} | {
+    f"contextTruncation.{field}" for field in OUR_TRUNCATION_FIELDS
+}
 # A ``tool`` message about a notebook has a text that Roo Code's clients cannot show; the message itself they can read.
 OUR_SAY_TOOLS = {
     "readNotebook",
@@ -52,6 +57,7 @@ OUR_EVENT_FIELDS = {"tool", "tools"}
 # Here several tasks may be at work, so a command may say which one it means.
 OUR_COMMAND_FIELDS = {"taskId"}
 OUR_EXTENSION_TYPES = {
+    "contextNotice",
     "kernelStatus",
     "messageCreated",
     "messageDelta",
@@ -136,7 +142,7 @@ class Verdict(NamedTuple):
 
 
 def _messages() -> Iterator[Sample]:
-    ours = frozenset(OUR_CLINE_MESSAGE_FIELDS)
+    ours = frozenset(OUR_CLINE_MESSAGE_FIELDS | OUR_NESTED_FIELDS)
     kinds = [
         *(("ask", ask) for ask in get_args(messages.AnyAsk)),
         *(("say", say) for say in get_args(messages.AnySay)),
@@ -168,7 +174,12 @@ def _plain() -> Iterator[Sample]:
         "checkoutRestorePayloadSchema": messages.CheckpointRestorePayload,
         "ackSchema": messages.IpcAckData,
     }
-    ours = {messages.HistoryItem: OUR_HISTORY_FIELDS, messages.CheckpointRestorePayload: OUR_RESTORE_FIELDS}
+    ours = {
+        messages.HistoryItem: OUR_HISTORY_FIELDS,
+        messages.CheckpointRestorePayload: OUR_RESTORE_FIELDS,
+        messages.ContextCondense: OUR_CONDENSE_FIELDS,
+        messages.ContextTruncation: OUR_TRUNCATION_FIELDS,
+    }
     for schema, model in schemas.items():
         for variant, wire in both(model):
             stripped = ours.get(model, set()) if variant == "full" else set()
@@ -195,6 +206,8 @@ def _event(model: type[BaseModel], wire: dict[str, JsonValue]) -> tuple[dict[str
         payload[1] = "read_file"
     told = json.dumps(wire)
     stripped = {f"payload[].message.{field}" for field in OUR_CLINE_MESSAGE_FIELDS if f'"{field}"' in told}
+    if '"contextCondense"' in told:
+        stripped |= {f"payload[].message.{field}" for field in OUR_NESTED_FIELDS}
     if "tools" in wire:
         wire["tools"] = {"run_cell": {"attempts": 2, "failures": 1}}
     stripped |= OUR_EVENT_FIELDS & set(wire)
@@ -297,6 +310,8 @@ def test_events_commands_and_statuses_are_roos(roo: dict[str, JsonValue]) -> Non
 
 def test_the_lists_of_our_additions_are_complete() -> None:
     assert messages.OWN_CLINE_MESSAGE_FIELDS == OUR_CLINE_MESSAGE_FIELDS
+    assert messages.OWN_CONDENSE_FIELDS == OUR_CONDENSE_FIELDS
+    assert messages.OWN_TRUNCATION_FIELDS == OUR_TRUNCATION_FIELDS
     assert messages.OWN_HISTORY_FIELDS == OUR_HISTORY_FIELDS
     assert messages.OWN_EXTENSION_TYPES == OUR_EXTENSION_TYPES
     assert messages.OWN_WEBVIEW_TYPES == OUR_WEBVIEW_TYPES

@@ -14,13 +14,17 @@ from hdsp_agent.messages import (
     CellMismatch,
     ChangeOutputsMessage,
     ExtendStream,
+    InsertCell,
     JsonObject,
     NotebookOperationsResultRequest,
     NotebookPageRequest,
+    NotebookPointer,
     OpenNotebook,
     PutOutput,
     ReadNotebookMessage,
     ReplaceSource,
+    SetCellMetadata,
+    SetOutputs,
     TruncateOutputs,
 )
 from hdsp_agent.notebooks import CellConflict, TabGone, TabView, apply_operations, source_hash
@@ -78,6 +82,8 @@ class Page:
         self.done: dict[str, dict[str, Any]] = {}
         self.reads = 0
         self.shown: list[ChangeOutputsMessage] = []
+        self.held: list[NotebookPointer] = []
+        """What the next save takes along."""
         self._versions: dict[str, tuple[str, int]] = {}
 
     # ---- what a person does
@@ -89,6 +95,9 @@ class Page:
         self.dirty = True
 
     def save(self) -> None:
+        there = {cell["id"] for cell in self.cells}
+        held = [one for one in self.held if not isinstance(one, SetCellMetadata) or one.cell_id in there]
+        self.content, self.held = apply_operations(self.content, held).notebook, []
         self.file.write_text(json.dumps(self.content), "utf-8")
         self.content_hash = file_hash(self.file)
         self.dirty = False
@@ -145,7 +154,7 @@ class Page:
             first=message.first,
             total=len(self.cells),
             cells=cells,
-            metadata={},
+            metadata=self.content["metadata"],
             nbformat=4,
             nbformat_minor=5,
         )
@@ -194,11 +203,16 @@ class Page:
             self.content = apply_operations(self.content, message.operations, path=self.path).notebook
         except CellConflict as error:
             return {"status": "mismatch", "mismatches": list(error.mismatches)}
-        self.revision += 1
+        for one in message.operations:
+            if isinstance(one, InsertCell | SetOutputs) and one.trusted is not None:
+                next(cell for cell in self.cells if cell["id"] == one.cell_id)["metadata"]["trusted"] = one.trusted
+        if message.pointers is not None:
+            self.held = message.pointers
+        if message.operations:
+            self.revision += 1
+            self.dirty = True
         if message.save and self.saves:
             self.save()
-        else:
-            self.dirty = True
         saved = message.save and self.saves
         return {
             "status": "applied",

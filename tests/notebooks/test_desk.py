@@ -20,6 +20,7 @@ from hdsp_agent.messages import (
     OutputDetail,
     ReplaceSource,
     SetCellMetadata,
+    SetNotebookMetadata,
     SetOutputs,
 )
 from hdsp_agent.notebooks import (
@@ -196,6 +197,64 @@ async def test_a_read_only_tab_is_not_gone_around(desk: NotebookDesk, tabs: Tabs
     with pytest.raises(NotAllowed):
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
+
+
+# ---- what a notebook says of its moments
+
+
+HEAD = SetNotebookMetadata(key="hdsp_agent", value={"head": "now"})
+POINTER = SetCellMetadata(cell_id=ONE, key="hdsp_checkpoint", value={"ts": 1})
+
+
+async def test_a_closed_notebook_says_at_once_what_is_known_of_its_moments(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    assert await desk.point(PATH, [HEAD, POINTER])
+    made = json.loads(file.read_text("utf-8"))
+    assert (made["metadata"]["hdsp_agent"], made["cells"][0]["metadata"]) == (
+        HEAD.value,
+        {"hdsp_checkpoint": {"ts": 1}},
+    )
+    assert tabs.saves == [(PATH, file_hash(file), False)]
+
+
+@pytest.mark.parametrize("who", ["agent", "person"])
+async def test_an_open_notebook_says_it_when_it_is_saved_next_and_stays_clean_until_then(
+    desk: NotebookDesk, tabs: Tabs, file: Path, who: str
+) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    before = file.read_bytes()
+    assert not await desk.point(PATH, [HEAD, POINTER])
+    assert (page.dirty, page.revision, file.read_bytes(), tabs.saves) == (False, 0, before, [])
+    if who == "agent":
+        await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3)])
+    else:
+        page.save()
+    made = json.loads(file.read_text("utf-8"))
+    assert (made["metadata"]["hdsp_agent"], made["cells"][0]["metadata"]) == (
+        HEAD.value,
+        {"hdsp_checkpoint": {"ts": 1}},
+    )
+
+
+async def test_what_waits_for_a_save_is_replaced_and_forgets_cells_that_are_gone(
+    desk: NotebookDesk, tabs: Tabs, file: Path
+) -> None:
+    page = Page(file)
+    tabs.pages.append(page)
+    await desk.point(PATH, [SetCellMetadata(cell_id=TWO, key="old", value=1)])
+    await desk.point(PATH, [HEAD, POINTER])
+    await desk.document(PATH).apply([DeleteCell(cell_id=ONE)])
+    made = json.loads(file.read_text("utf-8"))
+    assert made["metadata"] == {"hdsp_agent": HEAD.value} and made["cells"][0]["metadata"] == {}
+
+
+async def test_a_tab_that_left_has_not_been_told(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+    tabs.pages.append(Page(file))
+    tabs.before = tabs.leave
+    before = file.read_bytes()
+    assert not await desk.point(PATH, [HEAD]) and file.read_bytes() == before
 
 
 # ---- a tab that goes

@@ -232,3 +232,67 @@ test('two tabs show the same notebook, and neither asks what to keep', async ({
     }
   }
 });
+
+test('what a person types in another tab while it takes up the agent’s work stays, and so does their place', async ({
+  agent,
+  lab,
+  newTab,
+  notebooks
+}) => {
+  const path = 'meanwhile.ipynb';
+  await notebooks.write(path, [
+    { id: 'load', source: 'rows = 3' },
+    { id: 'gone', source: 'unused = 0' },
+    { id: 'mine', source: 'note = 1\nnote' },
+    { id: 'last', source: 'last = 1' }
+  ]);
+  await lab.visit();
+  const first = await OpenNotebook.open(lab, path);
+  const second = await OpenNotebook.open(await newTab(), path);
+  const { page } = second.lab;
+  await second.edit(2);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('End');
+  await agent.start('Tidy up.');
+  await agent.read(path);
+
+  let reading = () => {};
+  let goOn = () => {};
+  const isReading = new Promise<void>(resolve => (reading = resolve));
+  const mayGoOn = new Promise<void>(resolve => (goOn = resolve));
+  await page.route(
+    url => url.pathname.endsWith(path) && url.search.includes('content=1'),
+    async route => {
+      reading();
+      await mayGoOn;
+      await route.continue();
+    }
+  );
+  await agent.edit(
+    path,
+    { op: 'edit', cell: 'load', old: 'rows = 3', new: 'rows = 4' },
+    { op: 'delete', cell: 'gone' },
+    { op: 'insert', after: 'load', source: 'more = 5' },
+    { op: 'insert', after: 'load', source: 'most = 6' },
+    { op: 'edit', cell: 'mine', old: '\nnote', new: '\nprint(note)' }
+  );
+  await isReading;
+  await page.keyboard.type(' + 1');
+  goOn();
+
+  await expect(second.lines(0)).toHaveText(['rows = 4']);
+  await expect(second.lines(1)).toHaveText(['more = 5']);
+  await expect(second.lines(2)).toHaveText(['most = 6']);
+  await expect(second.lines(3)).toHaveText(['note = 1 + 1', 'print(note)']);
+  await page.keyboard.type(' + 2');
+  await expect(second.lines(3)).toHaveText(['note = 1 + 1 + 2', 'print(note)']);
+  await page.keyboard.press('Control+z');
+  await expect(second.lines(3).first()).not.toHaveText(/2$/);
+  await expect(second.lines(3).last()).toHaveText('print(note)');
+  await page.keyboard.type(' # mine');
+  await second.save();
+  const [load, , , mine] = await notebooks.cells(path);
+  expect(load).toMatchObject({ source: 'rows = 4' });
+  expect(mine.source).toMatch(/^note = 1.* # mine\nprint\(note\)$/);
+  await expect(first.dialog).toHaveCount(0);
+});

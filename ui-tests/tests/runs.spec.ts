@@ -79,6 +79,50 @@ test('a run without any tab ends up in the file', async ({
   });
 });
 
+test('an open notebook points to its checkpoints once it is saved anyway, and is clean until then', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const path = 'pointers.ipynb';
+  await notebooks.write(path, [
+    { id: 'first', source: 'rows = [3]' },
+    { id: 'second', source: 'columns = [4]' },
+    { id: 'mine', source: 'note = 1' }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await agent.start('Run it.');
+  const pointer = async (id: string) =>
+    (await notebooks.cell(path, id))?.metadata?.hdsp_checkpoint;
+  await agent.run(path, 'first');
+  await agent.run(path, 'second');
+  // What the first run left behind came with the second one's outputs.
+  await expect
+    .poll(() => pointer('first'))
+    .toMatchObject({ variables: ['rows'] });
+  expect(await pointer('second')).toBeUndefined();
+  expect(await notebook.isDirty()).toBe(false);
+
+  await agent.read(path);
+  expect(await notebook.isDirty()).toBe(false);
+  await notebook.edit(2);
+  await lab.page.keyboard.type(' + 1');
+  await notebook.save();
+  await expect
+    .poll(() => pointer('second'))
+    .toMatchObject({ variables: ['columns', 'rows'] });
+  await notebook.edit(2);
+  await lab.page.keyboard.press('Control+z');
+  await expect(notebook.lines(2)).toHaveText(['note = 1']);
+  await lab.page.keyboard.press('Escape');
+  await lab.page.keyboard.press('z');
+  await notebook.save();
+  expect(await pointer('second')).toMatchObject({
+    variables: ['columns', 'rows']
+  });
+});
+
 test('a kernel that is killed in a cell is told of, and the next run works', async ({
   agent,
   lab,

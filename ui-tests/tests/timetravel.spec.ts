@@ -262,6 +262,73 @@ test('the menu of a conversation leads to its checkpoints', async ({
   expect(lab.errors).toEqual([]);
 });
 
+test('outputs come back trusted as they were: what a stranger wrote does not run, what the person ran does', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const chat = new Chat(lab);
+  const says = (who: string) =>
+    `<img src="nowhere" onerror="window.${who} = true"><b>${who} was here</b>`;
+  const ran = (who: string) =>
+    lab.page.evaluate(
+      who => (window as unknown as Record<string, unknown>)[who] === true,
+      who
+    );
+  await notebooks.write(path, [
+    {
+      id: 'theirs',
+      source: 'print("again")',
+      outputs: [
+        {
+          output_type: 'display_data',
+          data: { 'text/html': says('stranger') },
+          metadata: {}
+        }
+      ]
+    },
+    {
+      id: 'own',
+      source: `from IPython.display import HTML\nHTML('''${says('person')}''')`
+    }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await expect(notebook.outputs(0)).toContainText('stranger was here');
+  await notebook.edit(1);
+  await lab.page.keyboard.press('Shift+Enter');
+  await expect(notebook.outputs(1)).toContainText('person was here');
+  await expect.poll(() => ran('person')).toBe(true);
+  await notebook.save();
+  await lab.openPanel();
+  await chat.say('Tidy up.');
+  await agent.read(path);
+  await agent.edit(path, {
+    op: 'replace',
+    cell: 'own',
+    source: 'print("tidy")'
+  });
+  await agent.run(path, 'all');
+  await chat.finish(agent.model);
+  await expect(notebook.outputs(0)).toHaveText('again');
+  await expect(notebook.outputs(1)).toHaveText('tidy');
+  await lab.page.evaluate(() => {
+    Object.assign(window, { person: false });
+  });
+
+  await line
+    .action(await line.checkpoint('Before the agent changed cells'), 'Restore')
+    .click();
+  await line.accept('Go back');
+  await expect(notebook.outputs(0)).toContainText('stranger was here');
+  await expect(notebook.outputs(1)).toContainText('person was here');
+  await expect.poll(() => ran('person')).toBe(true);
+  await expect(notebook.outputs(0).locator('[onerror]')).toHaveCount(0);
+  expect(await ran('stranger')).toBe(false);
+  await notebook.save();
+});
+
 /**
  * A notebook that has run, a table beside it, and the panel.
  */

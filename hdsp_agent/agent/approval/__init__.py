@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
-from ._engine import ApprovalEngine, Decision
+from ._engine import ApprovalEngine, Decision, Standing, standing
 from ._suggestions import Suggestions, suggest_rules
 
 __all__ = [
@@ -11,8 +11,10 @@ __all__ = [
     "CommandDecision",
     "CommandPart",
     "Decision",
+    "Standing",
     "Suggestions",
     "Verdict",
     "decide_command",
+    "standing",
     "suggest_rules",
 ]

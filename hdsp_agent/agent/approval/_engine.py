@@ -11,7 +11,7 @@ from ...tools import ActionRequest, Risk
 from ..modes import file_refusal
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
 
-__all__ = ["ApprovalEngine", "Decision"]
+__all__ = ["ApprovalEngine", "Decision", "Standing", "standing"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,24 @@ _SETTINGS: Final[dict[Risk, tuple[Callable[[GlobalSettings], bool], str]]] = {
     "subtask": (lambda settings: settings.always_allow_subtasks, "subtasks"),
     "followup": (lambda settings: settings.always_allow_followup_questions, "answering questions"),
 }
+_NO_ACTIONS: Final[frozenset[Risk]] = frozenset({"followup"})
 _WRITES: Final[frozenset[Risk]] = frozenset({"write", "write_outside", "write_protected"})
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is done at once, and what is asked about first, each by what it is called."""
+
+    at_once: tuple[str, ...]
+    asked: tuple[str, ...]
+
+
+def standing(settings: GlobalSettings, policy: OperatorPolicy) -> Standing:
+    """What is decided for each kind of action, before anything is known of a single one."""
+    named = [(allowed, name) for risk, (allowed, name) in _SETTINGS.items() if risk not in _NO_ACTIONS]
+    switched_on = policy.allow_auto_approval and settings.auto_approval_enabled
+    at_once = tuple(name for allowed, name in named if switched_on and allowed(settings))
+    return Standing(at_once, tuple(name for _, name in named if name not in at_once))
 
 
 class ApprovalEngine:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from ._plain import PlainContext, Surrounded, SystemPrompt
+from ._dimensions import Dimension, Entry, bounded
+from ._plain import PlainContext
 from ._recovery import Recovery, Remedied
 from ._seen import SeenRequest, seen_by_model
+from ._surroundings_now import SurroundingsNow
+from ._surroundings_parts import facts
+from ._surroundings_told import Standing, Surrounded, SystemPrompt
 from ._upkeep import ContextUpkeep
 
 __all__ = [
     "ContextUpkeep",
+    "Dimension",
+    "Entry",
     "PlainContext",
     "Recovery",
     "Remedied",
     "SeenRequest",
+    "Standing",
     "Surrounded",
+    "SurroundingsNow",
     "SystemPrompt",
+    "bounded",
+    "facts",
     "seen_by_model",
 ]

@@ -7,10 +7,11 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ...config._held import HeldTasks
 from ...context import (
+    Carried,
     CarryLimits,
     KeptWords,
     Parts,
@@ -19,20 +20,28 @@ from ...context import (
     hand_over,
     kept_words,
     meter,
+    stand_in,
 )
 from ...errors import HdspAgentError, StorageUnavailable
-from ...messages import ApiMessage, ClineMessage, ContextCondense, TaskTokenUsageUpdated, TodoItem
+from ...messages import ApiMessage, JsonObject, TodoItem
 from ...persistence import ApiRecord, MessageManager, SummaryDraft
-from ...providers import ModelClient, ModelError, ModelInfo, ModelRequest, UsageReport, cost_of
+from ...providers import ModelClient, ModelError, ModelInfo, ModelRequest, UsageReport
 from .._conversation import text_block
+from ._accounts import Account, account_of
+from ._condensing_row import CondensingRow
 from ._parting import newest_step, newest_words, partings, reach
 from ._plain import PlainContext
+from ._remote import sealed_by_provider
 from ._summary import prompt_of, summary_of, with_prompt
 
 if TYPE_CHECKING:
     from .._task import Task
 
-__all__ = ["Condensed", "Condenser", "NotCondensed"]
+__all__ = ["Condensed", "Condenser", "NotCondensed", "Why"]
+
+Why: TypeAlias = Literal["room", "anew", "readable"]
+"""To make room; because the newest summary is not good enough, and another is made of what it stands for; or because the
+next model cannot read what a provider sealed."""
 
 _LEAST_GAIN: Final = 0.1
 """Of the size. For less, what is lost is not worth it."""
@@ -80,7 +89,7 @@ class _Work:
     parts: Parts
     info: ModelInfo
     used: int
-    anew: bool
+    why: Why
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,8 @@ class _Outcome:
     keep: Sequence[int]
     part: _Part
     after: int
+    account: Account
+    sealed: JsonObject | None
 
 
 class Condenser:
@@ -106,52 +117,52 @@ class Condenser:
         self._task = task
         self._plain = plain
         self._held = HeldTasks()
-        self._taken: list[UsageReport] = []
 
-    async def condense(self, own: ModelClient, by: ModelClient, *, used: int, anew: bool = False) -> Condensed:
+    async def condense(self, own: ModelClient, by: ModelClient, *, used: int, why: Why = "room") -> Condensed:
         """Do it.
 
-        ``own`` is the model of the conversation, ``by`` the one that writes the summary; ``anew`` says that the newest
-        summary is not good enough, and that another is to be made of what it stands for. Raises NotCondensed.
+        ``own`` is the model of the conversation, ``by`` the one that writes the summary. Raises NotCondensed.
         """
-        conversation = self._task.conversation
-        work = await self._begin(own, used, anew)
-        event_ts = await conversation.say("condense_context", partial=True)
+        work = await self._begin(own, used, why)
+        row = CondensingRow(self._task, by.info, used)
+        await row.begin()
         try:
-            outcome = await self._outcome(work, by)
+            sealed = await self._sealed(work, by, row.taken) if by is own else None
+            outcome = sealed or await self._outcome(work, by, row.taken)
         except asyncio.CancelledError:
-            await self._tell_failure(_STOPPED, by.info, event_ts, used)
+            await row.tell_failure(_STOPPED)
             raise
         except StorageUnavailable as error:
-            await self._tell_failure(error.message, by.info, event_ts, used)
+            await row.tell_failure(error.message)
             raise
         except (HdspAgentError, NotCondensed) as error:
-            why = error.message if isinstance(error, HdspAgentError) else str(error)
-            await self._tell_failure(why, by.info, event_ts, used)
-            raise NotCondensed(why) from error
+            reason = error.message if isinstance(error, HdspAgentError) else str(error)
+            await row.tell_failure(reason)
+            raise NotCondensed(reason) from error
         # From here on to its end: the mark and the row that tells of it belong together.
         try:
-            await self._held.finish(self._record(outcome, by.info, event_ts, used))
+            await self._held.finish(self._record(outcome, row))
         finally:
             await self._held.drain()
         return Condensed(await _messages_of(outcome.part.records), outcome.after)
 
-    async def _record(self, outcome: _Outcome, by: ModelInfo, event_ts: int, used: int) -> None:
+    async def _record(self, outcome: _Outcome, row: CondensingRow) -> None:
         try:
-            await self._put_in_force(outcome, event_ts)
+            mark_id = await self._put_in_force(outcome, row.ts)
         except HdspAgentError as error:
-            await self._tell_failure(error.message, by, event_ts, used)
+            await row.tell_failure(error.message)
             raise
-        await self._tell(outcome, by, event_ts, used)
+        way: Literal["local", "remote"] = "local" if outcome.sealed is None else "remote"
+        await row.tell(outcome.text, after=outcome.after, account=outcome.account, way=way, mark_id=mark_id)
         await self._keep_summary(outcome)
 
     # ---- what comes of it
 
-    async def _begin(self, own: ModelClient, used: int, anew: bool) -> _Work:
+    async def _begin(self, own: ModelClient, used: int, why: Why) -> _Work:
         """What there is to do. Raises NotCondensed if it would be in vain, whatever the summary says."""
         conversation = self._task.conversation
         history = conversation.history
-        if anew and (newest := history.view.condenses[-1:]):
+        if why == "anew" and (newest := history.view.condenses[-1:]):
             history = MessageManager(conversation.log, [mark for mark in history.view.applied if mark not in newest])
         records = [record for record in await history.api_history() if record.role != "system"]
         ends = partings(records)
@@ -160,34 +171,60 @@ class Condenser:
         request = await self._plain.build(self._task.situation, own.info, answer_tokens=None)
         parts = self._plain.parts(request)
         part = await self._part(records, ends, own.info, used)
-        if part.records[-1].is_summary and not anew:
+        if part.records[-1].is_summary and why == "room":
             raise NotCondensed(_NOTHING_NEW)
-        work = _Work(records, ends, part, request, parts, own.info, used, anew)
+        work = _Work(records, ends, part, request, parts, own.info, used, why)
         await self._handed_over(work, part, _SHORTEST)
         return work
 
-    async def _outcome(self, work: _Work, by: ModelClient) -> _Outcome:
-        summary, part = await self._summary(work, by)
-        text, keep, after = await self._handed_over(work, part, summary)
-        return _Outcome(text, [record.seq for record in keep], part, after)
+    async def _sealed(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> _Outcome | None:
+        """What comes of it if the provider condenses; None if it does not, or if that saves nothing."""
+        sent = await self._plain.sent_of(work.part.records, by.info)
+        window, fixed = by.info.context_window, work.parts.total - work.parts.messages
+        if work.why != "room" or (window is not None and fixed + sent.tokens() > window * _LARGEST_REQUEST):
+            return None
+        asked = replace(work.request, messages=list(sent.messages))
+        sealed = await sealed_by_provider(self._task, by, asked, taken)
+        if sealed is None:
+            return None
+        summary = await asyncio.to_thread(stand_in, await _messages_of(work.part.records))
+        with suppress(NotCondensed):
+            return await self._outcome_of(work, work.part, summary, sealed)
+        return None
 
-    async def _handed_over(self, work: _Work, part: _Part, summary: str) -> tuple[str, Sequence[ApiRecord], int]:
-        """What the model begins with from now on: the hand-over, the messages that stay whole, and the size of it all."""
+    async def _outcome(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> _Outcome:
+        summary, part = await self._summary(work, by, taken)
+        return await self._outcome_of(work, part, summary, None)
+
+    async def _outcome_of(self, work: _Work, part: _Part, summary: str, sealed: JsonObject | None) -> _Outcome:
+        text, keep, after, account = await self._handed_over(work, part, summary, sealed)
+        return _Outcome(text, [record.seq for record in keep], part, after, account, sealed)
+
+    async def _handed_over(
+        self, work: _Work, part: _Part, summary: str, sealed: JsonObject | None = None
+    ) -> tuple[str, Sequence[ApiRecord], int, Account]:
+        """What the model begins with from now on: the hand-over, the messages that stay whole, the size, and what became of the rest."""
         limits = CarryLimits.for_window(work.info.context_window)
         messages = await _messages_of(part.records)
-        kept, text = await asyncio.to_thread(_put_together, messages, summary, limits, self._task.todos or None)
+        kept, carried, text = await asyncio.to_thread(
+            _put_together, messages, summary, limits, self._task.todos or None
+        )
         if text is None:
             raise NotCondensed(_EMPTY)
-        seen = {record.seq for record in await self._task.conversation.history.api_history()} if work.anew else None
-        keep = [part.records[index] for index in kept.whole if seen is None or part.records[index].seq in seen]
+        history = self._task.conversation.history
+        seen = {record.seq for record in await history.api_history()} if work.why == "anew" else None
+        whole = [index for index in kept.whole if seen is None or part.records[index].seq in seen]
+        keep = [part.records[index] for index in whole]
         told = ApiRecord.model_construct(
-            role="user", content=[text_block(text)], is_summary=True, seq=part.through + 1, timestamp="", token_count=0
-        )
+            role="user", content=[text_block(text)], is_summary=True, seq=part.through + 1, timestamp="", token_count=0,
+            reasoning_details=None if sealed is None else [sealed],
+        )  # fmt: skip
         sent = await self._plain.sent_of([*keep, told, *part.rest], work.info)
         before, after = work.parts.total, work.parts.total - work.parts.messages + sent.tokens()
-        if not work.anew and after > before * (1 - _LEAST_GAIN):
+        if work.why == "room" and after > before * (1 - _LEAST_GAIN):
             raise NotCondensed(_TOO_SHORT)
-        return text, keep, round(after * work.used / max(1, before))
+        account = await asyncio.to_thread(account_of, messages, whole, carried, self._plain.counter)
+        return text, keep, round(after * work.used / max(1, before)), account
 
     async def _part(self, records: Sequence[ApiRecord], ends: Sequence[int], info: ModelInfo, used: int) -> _Part:
         """All, but for what the person has just said, or for the newest step in the middle of the work, if that is short."""
@@ -208,7 +245,7 @@ class Condenser:
             raise NotCondensed("There is no room to write the summary once more.")
         return _Part(records[:end], records[end:], through)
 
-    async def _summary(self, work: _Work, by: ModelClient) -> tuple[str, _Part]:
+    async def _summary(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> tuple[str, _Part]:
         """The summary, and what it is of: the newest is left out while it does not fit, so that the cache is not lost."""
         part, fixed = work.part, work.parts.total - work.parts.messages
         prompt = prompt_of(self._task)
@@ -222,7 +259,7 @@ class Condenser:
                     asked = with_prompt(work.request, list(sent.messages), prompt)
                     if window is not None and size + (by.info.max_output or 0) > window:
                         asked = replace(asked, max_output=max(_LEAST_SUMMARY, int(window * _LARGEST_REQUEST) - size))
-                    asking = summary_of(self._task, by, asked, self._taken)
+                    asking = summary_of(self._task, by, asked, taken)
                     name = f"Summary of task {self._task.task_id}"
                     summary = await self._task.leash.run(asking, name)
                     return await self._task.conversation.mask(summary), part
@@ -252,7 +289,7 @@ class Condenser:
 
     # ---- recording it
 
-    async def _put_in_force(self, outcome: _Outcome, event_ts: int) -> None:
+    async def _put_in_force(self, outcome: _Outcome, event_ts: int) -> str:
         conversation, part = self._task.conversation, outcome.part
         condense_id = f"condense-{uuid.uuid4()}"
         record = await conversation.add_api(
@@ -262,9 +299,10 @@ class Condenser:
             durable=True,
             is_summary=True,
             condense_id=condense_id,
+            reasoning_details=None if outcome.sealed is None else [outcome.sealed],
         )
         try:
-            await conversation.history.condense(
+            mark = await conversation.history.condense(
                 condense_id=condense_id,
                 summary_seq=record.seq,
                 event_ts=event_ts,
@@ -274,6 +312,7 @@ class Condenser:
         finally:
             # A summary without its mark counts for nothing.
             conversation.history_changed()
+        return mark.id
 
     async def _keep_summary(self, outcome: _Outcome) -> None:
         conversation, part = self._task.conversation, outcome.part
@@ -288,46 +327,6 @@ class Condenser:
                 summary_tokens=counter.text(outcome.text),
             )
         )
-
-    async def _tell(self, outcome: _Outcome, by: ModelInfo, event_ts: int, used: int) -> None:
-        cost = self._cost(by)
-        row = ClineMessage(
-            ts=event_ts,
-            type="say",
-            say="condense_context",
-            partial=False,
-            context_condense=ContextCondense(
-                cost=cost, prev_context_tokens=used, new_context_tokens=outcome.after, summary=outcome.text
-            ),
-        )
-        await self._task.conversation.update(row, durable=True)
-        await self._charge(cost, outcome.after)
-
-    async def _tell_failure(self, why: str, by: ModelInfo, event_ts: int, used: int) -> None:
-        """Say why in the row that told of the attempt, with what the answers cost nevertheless."""
-        cost, conversation = self._cost(by), self._task.conversation
-        row = ClineMessage(
-            ts=event_ts, type="say", say="condense_context_error", text=await conversation.mask(why), partial=False,
-            context_condense=None if not cost else ContextCondense(
-                cost=cost, prev_context_tokens=used, new_context_tokens=used, summary=""
-            ),
-        )  # fmt: skip
-        # Where nothing can be stored, the failure itself is what is told further.
-        with suppress(StorageUnavailable):
-            await conversation.update(row, durable=cost > 0)
-            if cost:
-                await self._charge(cost, used)
-
-    def _cost(self, by: ModelInfo) -> float:
-        return sum(cost_of(by, usage) or 0.0 for usage in self._taken)
-
-    async def _charge(self, cost: float, tokens: int) -> None:
-        task = self._task
-        task.usage.condensed(cost, tokens)
-        task.spending.cost += cost
-        await task.note_progress()
-        usage_now = (task.task_id, task.usage.tokens(), task.usage.tool_usage())
-        task.services.events.emit(TaskTokenUsageUpdated(payload=usage_now, tools=task.usage.own_tools()))
 
 
 def _largest_request(window: int) -> int:
@@ -345,11 +344,11 @@ async def _messages_of(records: Sequence[ApiRecord]) -> list[ApiMessage]:
 
 def _put_together(
     messages: Sequence[ApiMessage], summary: str, limits: CarryLimits, todos: Sequence[TodoItem] | None
-) -> tuple[KeptWords, str | None]:
+) -> tuple[KeptWords, Carried, str | None]:
     """In a thread: much text is looked through."""
     kept = kept_words(messages, limits.words)
     carried = carried_from(messages, todos=todos, quoted=kept.quoted, limits=limits)
     text = hand_over(summary, carried)
     if text is not None and not (check := check_summary(text, carried)).holds:
         raise NotCondensed(f"The summary would lack {', '.join([*check.sections, *check.items])[:500]}.")
-    return kept, text
+    return kept, carried, text

@@ -9,13 +9,13 @@ from typing import Final
 from ...context import TokenCounter
 from ...messages import ApiMessage
 
-__all__ = ["TRUNCATED", "LargestOutputs", "largest_outputs"]
+__all__ = ["MOST_CUT", "TRUNCATED", "LargestOutputs", "largest_outputs"]
 
 TRUNCATED: Final = (
     "[TOOL RESULT TRUNCATED - Context limit exceeded. Original output was too large and has been truncated to recover "
     "the session. Please re-run this tool if you need the full output.]"
 )
-_MOST: Final = 20
+MOST_CUT: Final = 20
 _LEAST_CHARACTERS: Final = 500
 
 
@@ -27,8 +27,10 @@ class LargestOutputs:
     gain: int
 
 
-def largest_outputs(messages: Sequence[ApiMessage], wanted: int, counter: TokenCounter) -> LargestOutputs:
-    """The largest outputs, twenty at most, until so many tokens are saved (seed 004)."""
+def largest_outputs(
+    messages: Sequence[ApiMessage], wanted: int, counter: TokenCounter, *, most: int = MOST_CUT
+) -> LargestOutputs:
+    """The largest outputs, no more than ``most``, until so many tokens are saved (seed 004)."""
     sizes: list[tuple[int, str]] = []
     for message in messages:
         if message.role == "assistant" or isinstance(message.content, str):
@@ -40,7 +42,7 @@ def largest_outputs(messages: Sequence[ApiMessage], wanted: int, counter: TokenC
                     sizes.append((tokens, str(block.get("tool_use_id"))))
     stubs: dict[str, str] = {}
     gain, stub = 0, counter.text(TRUNCATED)
-    for tokens, call in sorted(sizes, reverse=True)[:_MOST]:
+    for tokens, call in sorted(sizes, reverse=True)[:most]:
         if gain >= wanted:
             break
         stubs[call] = TRUNCATED

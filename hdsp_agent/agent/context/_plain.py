@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ...config import GlobalSettings
 from ...context import Parts, SentHistory, TokenCounter, used_tokens
 from ...messages import ApiMessage, ClineMessage
 from ...persistence import ApiRecord
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
 from .._conversation import Conversation
-from .._ports import Situation
+from .._ports import Situation, Telling
 from ._history import Places, sent_history, take
 from ._kept_context import KeptContext, Stub
+from ._revert import words_to_spare
+from ._surroundings_told import Surrounded, SystemPrompt, ToldSurroundings
 
-__all__ = ["PlainContext", "Surrounded", "SystemPrompt"]
-
-SystemPrompt = Callable[[Situation, GlobalSettings, str | None], Awaitable[str]]
-Surrounded = Callable[[], Awaitable[str | None]]
-"""What else there is to say about the surroundings."""
+__all__ = ["PlainContext"]
 
 _LEAST_CREDIBLE: Final = 0.5
 """Of the estimate. A server that counts less has left some of it out, and says nothing about the size."""
@@ -36,57 +32,39 @@ class PlainContext:
         workspace: str | None,
         *,
         prompt: SystemPrompt,
-        settings: Callable[[], GlobalSettings],
         surrounded: Surrounded | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self._conversation = conversation
-        self._workspace = workspace
-        self._prompt = prompt
-        self._settings = settings
-        self._surrounded = surrounded
-        self._now = now
         self._sent: SentHistory | None = None
         self._images = True
-        self._changed = False
+        self._changes = 0
         self.generation = 0
         """Another number whenever requests are no longer the one before with something added."""
         self._places: Places = {}
-        self._system: tuple[str, str] | None = None
         self._fixed: tuple[str, Sequence[ToolSpec], int, int] | None = None
         self._report: UsageReport | None = None
-        self._told_mode: str | None = None
         self.counter: Final = TokenCounter()
         self.kept: Final = KeptContext(conversation.log)
+        self._told: Final = ToldSurroundings(conversation, workspace, prompt, surrounded, self.counter)
         conversation.on_api(self._added)
 
     # ---- the surroundings
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
-        """The surroundings, when the person has spoken or the mode is another; else there is nothing new to say."""
-        mode = situation.mode
-        if not spoken and mode.slug == self._told_mode:
-            return None
-        anew, self._told_mode = self._told_mode is None, mode.slug
-        lines = [f"Current mode: {mode.slug} ({mode.name})"]
-        if self._workspace:
-            lines.append(f"Workspace: {self._workspace}")
-        if self._settings().include_current_time:
-            lines.append(f"Current time: {self._now().isoformat(timespec='minutes')}")
-        if (spoken or anew) and self._surrounded is not None and (more := await self._surrounded()):
-            lines.append(more)
-        return "<environment_details>\n" + "\n".join(lines) + "\n</environment_details>"
+    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+        """What differs from what the model knows of its surroundings; None if there is nothing to say."""
+        return await self._told.environment(situation, spoken=spoken)
 
-    def forget_surroundings(self) -> None:
-        """What was told of them is not in the history any more: tell all of it the next time."""
-        self._told_mode = None
+    @property
+    def is_told(self) -> bool:
+        """Whether nothing was hidden since the model was last told of its surroundings."""
+        return self._told.is_told
 
     # ---- requests
 
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
         return ModelRequest(
-            system=await self._system_prompt(situation),
+            system=await self._told.system_prompt(situation),
             messages=await self.history(info),
             tools=situation.tools,
             max_output=answer_tokens,
@@ -103,11 +81,11 @@ class PlainContext:
         if images != self._images:
             self._images, self._sent = images, None
         while self._sent is None:
-            self._changed = False
+            changes = self._changes
             self._places = {}
             built = await self.sent_of(await self._conversation.history.api_history(), info, places=self._places)
             # What was added or hidden meanwhile is not in it.
-            self._sent = None if self._changed else built
+            self._sent = built if changes == self._changes else None
         return self._sent
 
     async def sent_of(
@@ -119,11 +97,12 @@ class PlainContext:
         )
 
     def _added(self, record: ApiRecord | None) -> None:
-        self._changed = True
+        self._changes += 1
+        is_new_prompt = self._told.added(record)
+        if record is None or is_new_prompt:
+            self._broken_off()
         if record is None:
-            self.generation += 1
-        if record is None:
-            self._sent = self._report = None
+            self._sent = None
         elif self._sent is not None:
             take(self._sent, record, None, self._places)
 
@@ -197,23 +176,26 @@ class PlainContext:
         return self
 
     async def recover(self, situation: Situation, kind: str) -> bool:
-        """Hide the older half of what the model sees."""
+        """Hide the older half of what the model sees, but for what the person said."""
         if kind not in _OVERFLOWS:
             return False
         log = self._conversation.log
-        event_ts = log.next_ts()
-        mark = await self._conversation.history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts)
+        event_ts, before = log.next_ts(), await self._size()
+        history = self._conversation.history
+        spared = words_to_spare(await history.api_history(), self.counter)
+        mark = await history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts, spared=spared)
         if mark is None:
             return False
         self._conversation.history_changed()
-        truncation = {"truncation_id": mark.truncation_id, "messages_removed": mark.count}
+        truncation = {"truncation_id": mark.truncation_id, "messages_removed": mark.count, "mark_id": mark.id}
+        truncation |= {"prev_context_tokens": before, "new_context_tokens": await self._size()}
         await self._conversation.create(
             ClineMessage.model_validate(
                 {
                     "ts": event_ts,
                     "type": "say",
                     "say": "sliding_window_truncation",
-                    "context_truncation": {**truncation, "prev_context_tokens": 0, "new_context_tokens": 0},
+                    "context_truncation": truncation,
                 }
             )
         )
@@ -221,13 +203,8 @@ class PlainContext:
 
     # ---- inside
 
-    async def _system_prompt(self, situation: Situation) -> str:
-        """The prompt of this mode, made once and recorded, so that it stays as it is while the mode does."""
-        slug = situation.mode.slug
-        if self._system is None or self._system[0] != slug:
-            text = await self._conversation.mask(await self._prompt(situation, self._settings(), self._workspace))
-            recorded = self._conversation.log.system_prompt
-            if recorded is None or recorded.content != text:
-                await self._conversation.add_api("system", [{"type": "text", "text": text}])
-            self._system = slug, text
-        return self._system[1]
+    async def _size(self) -> int:
+        """The estimate of all that is sent of the conversation just now."""
+        records = await self._conversation.history.api_history()
+        sent = await sent_history(records, self.kept.state, images=self._images, counter=self.counter)
+        return sent.tokens()

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ...providers import ErrorClass, ModelClient, ModelError
-from ._largest import largest_outputs
+from ._accounts import cleared_of, tell_cleared
+from ._largest import MOST_CUT, largest_outputs
+from ._revert import revert
 
 if TYPE_CHECKING:
     from .._task import Task
 
 __all__ = ["Recovery", "Remedied"]
 
-Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "hide"]
+Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "revert", "hide"]
 
 _REMEDIES: Final[dict[ErrorClass, tuple[Remedy, ...]]] = {
-    "overflow_output_budget": ("shorter_answer", "cut_outputs", "condense", "hide"),
+    "overflow_output_budget": ("shorter_answer", "cut_outputs", "condense", "revert", "hide"),
     "output_cap": ("shorter_answer",),
-    "tpm_request_too_large": ("shorter_answer", "cut_outputs", "condense", "hide"),
-    "payload_too_large": ("pictures", "cut_outputs", "condense", "hide"),
-    "overflow": ("cut_outputs", "condense", "hide"),
+    "tpm_request_too_large": ("shorter_answer", "cut_outputs", "condense", "revert", "hide"),
+    "payload_too_large": ("pictures", "cut_outputs", "condense", "revert", "hide"),
+    "overflow": ("cut_outputs", "condense", "revert", "hide"),
     "empty_content": ("blanks", "condense"),
     "tool_pairing": ("anew", "condense"),
 }
@@ -33,11 +35,19 @@ _MOST: Final[dict[Remedy, int]] = {
     "blanks": 1,
     "anew": 1,
     "condense": 2,
+    "revert": 3,
     "hide": 3,
 }
-"""How often each is tried for one answer (seed 004: two summaries, three messages taken back)."""
+"""How often each is tried for one answer (seed 004: two summaries, three steps taken back, also over several answers)."""
+_DRASTIC: Final[frozenset[Remedy]] = frozenset({"condense", "revert", "hide"})
+"""They cost part of what the model sees."""
+_MOST_IN_A_ROW: Final = 5
+"""Answers that cost part of the conversation, one after the other; then the person is asked."""
+_SILENT: Final[frozenset[Remedy]] = frozenset({"revert", "hide"})
+"""These have rows of their own, and yet there is a pause before the next try."""
 _OF_THE_WINDOW: Final = frozenset({"overflow", "overflow_output_budget"})
 """These name the size of the window."""
+_AGGRESSIVE: Final = "aggressiveTruncation"
 _FIRST_PAUSE: Final = 2.0
 _LONGEST_PAUSE: Final = 30.0
 _MARGIN: Final = 256
@@ -49,7 +59,7 @@ _TARGET: Final = 0.5
 
 @dataclass(frozen=True)
 class Remedied:
-    """What was done. ``text`` is for the person, where no row of its own tells it already; then there is no pause either."""
+    """What was done. ``text`` is for the person while there is a ``pause``; None where a row of its own tells it already."""
 
     text: str | None
     pause: float
@@ -61,6 +71,9 @@ class Recovery:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._tried: Counter[Remedy] = Counter()
+        self._done: Counter[Remedy] = Counter()
+        self._reverts = 0
+        self._in_a_row = 0
         self._answers: dict[str, tuple[int, int | None]] = {}
 
     @property
@@ -75,28 +88,57 @@ class Recovery:
         plain = self._task.context.condensable(self._task.situation)
         return None if plain is None else plain.generation
 
-    def begin(self) -> None:
-        """Another answer is asked for: what was tried for the last one does not count any more."""
+    def begin(self, *, asked: bool = False) -> None:
+        """Another answer is asked for: what was tried for the last one does not count any more.
+
+        Only while one answer after the other costs part of the conversation, this and the steps that were taken back are
+        counted on, until the person was ``asked``: it would never come to an end.
+        """
+        goes_on = not asked and any(self._done[remedy] for remedy in _DRASTIC)
+        self._in_a_row = self._in_a_row + 1 if goes_on else 0
+        self._reverts = self._reverts + self._done["revert"] if goes_on else 0
         self._tried.clear()
+        self._done.clear()
+
+    def _most(self, remedy: Remedy) -> int:
+        if remedy in _DRASTIC and self._in_a_row >= _MOST_IN_A_ROW:
+            return 0
+        if remedy == "cut_outputs" and self._one_by_one:
+            return MOST_CUT
+        return _MOST[remedy] - (self._reverts if remedy == "revert" else 0)
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether outputs are cut singly, each with another try, instead of as many at once as are too much (seed 004)."""
+        return self._task.settings.experiments.get(_AGGRESSIVE) is False
 
     async def remedy(self, error: ModelError, client: ModelClient) -> Remedied | None:
         """Do the next thing that may help; None if there is nothing left."""
         if error.kind in _OF_THE_WINDOW and error.limit is not None:
             self._task.upkeep.learn_window(error.limit)
         for remedy in _REMEDIES.get(error.kind, ()):
-            while self._tried[remedy] < _MOST[remedy]:
+            while self._tried[remedy] < self._most(remedy):
                 self._tried[remedy] += 1
                 done = await self._apply(remedy, error, client)
                 if done is None:
                     break
+                self._done[remedy] += 1
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._tried[remedy] - 1))
+                if remedy in _SILENT:
+                    await self._task.services.sleep(pause)
                 return Remedied(done or None, pause)
             # What did not help at once does not help later.
-            self._tried[remedy] = _MOST[remedy]
+            self._tried[remedy] = max(self._tried[remedy], self._most(remedy))
         return None
 
     async def _apply(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
         """What was done, in a line; "" where a row of its own tells it, None if it cannot be done."""
+        if remedy == "condense":
+            return "" if await self._task.upkeep.condense(client) else None
+        async with self._task.upkeep.one_at_a_time:
+            return await self._apply_alone(remedy, error, client)
+
+    async def _apply_alone(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
         task = self._task
         plain = task.context.condensable(task.situation)
         match remedy:
@@ -116,7 +158,9 @@ class Recovery:
                 plain.begin_anew()
                 return "Tool calls and their results were put together anew."
             case "condense":
-                return "" if await task.upkeep.condense(client) else None
+                raise AssertionError("it waits for the others by itself")
+            case "revert":
+                return "" if plain is not None and await revert(task) else None
             case "hide":
                 return "" if await task.context.recover(task.situation, error.kind) else None
 
@@ -141,8 +185,12 @@ class Recovery:
         used = error.current or await task.upkeep.used(plain, client)
         limit = error.limit or client.info.context_window or used
         messages = await plain.history(client.info)
-        found = largest_outputs(messages, used - int(limit * _TARGET), plain.counter)
-        if not found.stubs or found.gain < max(1, used - limit):
+        most = 1 if self._one_by_one else MOST_CUT
+        found = largest_outputs(messages, used - int(limit * _TARGET), plain.counter, most=most)
+        if not found.stubs or found.gain < (1 if self._one_by_one else max(1, used - limit)):
             return None
+        cleared = cleared_of(messages, found.stubs, found.gain, "too_long")
         await plain.clear_results(found.stubs)
-        return f"The conversation was too long: {len(found.stubs)} long outputs of tools are cut."
+        await tell_cleared(task.conversation, cleared, used)
+        cut = "1 long output of a tool is" if len(found.stubs) == 1 else f"{len(found.stubs)} long outputs of tools are"
+        return f"The conversation was too long: {cut} cut."

@@ -17,7 +17,7 @@ from .._conversation import text_block
 if TYPE_CHECKING:
     from .._task import Task
 
-__all__ = ["prompt_of", "summary_of", "with_prompt"]
+__all__ = ["SECONDS", "has_own_prompt", "prompt_of", "summary_of", "take_turn", "with_prompt"]
 
 SECONDS: Final = 300.0
 """A summary that takes longer is given up; nothing is changed then."""
@@ -60,12 +60,23 @@ def prompt_of(task: Task) -> str:
     return task.settings.custom_support_prompts.get(_TEMPLATE) or COMPACTION_PROMPT
 
 
-async def _tried(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
-    """Failures that pass are tried again."""
-    services, retries = task.services, 0
+def has_own_prompt(task: Task) -> bool:
+    """Whether the person says in their own words what a summary is to hold."""
+    return bool(task.settings.custom_support_prompts.get(_TEMPLATE))
+
+
+async def take_turn(task: Task) -> None:
+    """Wait until the profile's model may be asked."""
+    services = task.services
     wait = services.spacing.take_turn(task.profile, services.models.rate_limit_seconds(task.profile))
     if wait > 0:
         await services.sleep(wait)
+
+
+async def _tried(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
+    """Failures that pass are tried again."""
+    services, retries = task.services, 0
+    await take_turn(task)
     while True:
         try:
             summary = await _asked(client, request, taken)

@@ -9,15 +9,26 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ...config._held import HeldTasks
-from ...context import ContextMonitor, DegradationWatch, Meter, Pruner, PruningSettings, condense_percent, meter
+from ...context import (
+    ContextMonitor,
+    DegradationWatch,
+    Meter,
+    Pruner,
+    PruningSettings,
+    condense_percent,
+    meter,
+    room_of,
+)
 from ...errors import Conflict, HdspAgentError
-from ...messages import ApiMessage, JsonObject
-from ...providers import ModelClient, ModelRequest, UsageReport
+from ...messages import ApiMessage, JsonObject, ModelRoom
+from ...providers import ModelClient, ModelRequest, UsageReport, sealed_items
 from .._conversation import text_block
-from ._condenser import Condenser, NotCondensed
+from ._accounts import cleared_of, tell_cleared
+from ._condenser import Condenser, NotCondensed, Why
 from ._fitting import LEAST_LOOKED_AT, fitted
 from ._plain import PlainContext
 from ._recovery import Recovery
+from ._remote import reads_all
 
 if TYPE_CHECKING:
     from .._task import Task
@@ -36,7 +47,7 @@ class ContextUpkeep:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._one_at_a_time = asyncio.Lock()
+        self.one_at_a_time = asyncio.Lock()
         self._held = HeldTasks()
         self._in_vain = 0
         self._pruner: tuple[int | None, Pruner] | None = None
@@ -45,6 +56,7 @@ class ContextUpkeep:
         self._watch = DegradationWatch()
         self._lost = False
         self._windows: dict[str, int] = {}
+        self._not_readable: int | None = None
 
     # ---- before and after a request
 
@@ -54,8 +66,11 @@ class ContextUpkeep:
         plain = task.context.condensable(task.situation)
         if plain is None:
             return await task.context.build(task.situation, client.info, answer_tokens=recovery.answer_tokens)
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             await self._make_room(plain, client)
+            if not plain.is_told:
+                # It was hidden since the turn began.
+                await self._tell_surroundings(plain)
             await self._tell_how_full(plain, client)
             request = await plain.build(task.situation, client.info, answer_tokens=recovery.answer_tokens)
             self._asked = plain.generation, plain.parts(request).total
@@ -94,6 +109,11 @@ class ContextUpkeep:
         )
         return meter(used, window=window, answer=info.max_output, percent=percent)
 
+    def room(self, client: ModelClient) -> ModelRoom:
+        """How much the task's model takes in, as people are told it."""
+        task = self._task
+        return room_of(client.info, task.profile, task.settings, window=self._window(client))
+
     async def bounded(self, content: str | list[JsonObject]) -> str | list[JsonObject]:
         """What a tool says, cut in the middle if it would take most of the room that is left."""
         task = self._task
@@ -128,7 +148,7 @@ class ContextUpkeep:
         plain = task.context.condensable(task.situation)
         if plain is None:
             raise Conflict("What this model sees is kept short anyway, so there is nothing to condense.")
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             client = await task.client()
             try:
                 await self._condense(plain, client, await self.used(plain, client))
@@ -152,7 +172,7 @@ class ContextUpkeep:
         plain = self._task.context.condensable(self._task.situation)
         if plain is None:
             return False
-        async with self._one_at_a_time:
+        async with self.one_at_a_time:
             try:
                 await self._condense(plain, client, await self.used(plain, client))
             except NotCondensed:
@@ -166,7 +186,7 @@ class ContextUpkeep:
         if last is not None and last != task.profile:
             plain.another_model()
             self._in_vain = 0
-        used = await self.used(plain, client)
+        used = await self._made_readable(plain, client, before, await self.used(plain, client))
         if await self._prune(plain, client, used):
             used = await self.used(plain, client)
         if self._lost and task.settings.auto_condense_context:
@@ -189,29 +209,50 @@ class ContextUpkeep:
             full = self.meter(client, used) or full
             is_over = full.is_over_limit
             self._in_vain = self._in_vain + 1 if is_over else 0
-            if (surroundings := await plain.environment(task.situation, spoken=False)) is not None:
-                await task.conversation.add_api("user", [text_block(surroundings)])
+            await self._tell_surroundings(plain)
             if not is_over:
                 return
 
-    async def _condense(
-        self, plain: PlainContext, own: ModelClient, used: int, larger: ModelClient | None = None
+    async def _made_readable(
+        self, plain: PlainContext, client: ModelClient, before: ModelClient | None, used: int
     ) -> int:
-        """Condense; the size from now on. What was told of the surroundings is told again, if it went."""
+        """Where a provider sealed what the model cannot read, have a summary written: by who reads it, else of the whole.
+
+        Tried once. If it is in vain, the text that stands beside what is sealed has to do.
+        """
+        history = await plain.history(client.info)
+        sealed = next((message.ts for message in history if sealed_items(message)), None)
+        if sealed is None or sealed == self._not_readable or reads_all(client, history):
+            return used
+        self._not_readable = sealed
+        by = before if before is not None and reads_all(before, history) else None
+        with suppress(NotCondensed):
+            return await self._condense(plain, client, used, by or client, why="anew" if by is None else "readable")
+        return used
+
+    async def _condense(
+        self,
+        plain: PlainContext,
+        own: ModelClient,
+        used: int,
+        larger: ModelClient | None = None,
+        *,
+        why: Why = "room",
+    ) -> int:
+        """Condense; the size from now on."""
         task = self._task
-        by = larger or await self._cheaper(own, used)
-        anew, self._lost = self._lost, False
-        done = await Condenser(task, plain).condense(own, by, used=used, anew=anew)
+        by = larger or await self._cheaper(own, used, await plain.history(own.info))
+        if self._lost:
+            why, self._lost = "anew", False
+        done = await Condenser(task, plain).condense(own, by, used=used, why=why)
         self._watch.condensed(done.messages)
-        if not _tells_surroundings(await plain.history(own.info)):
-            plain.forget_surroundings()
         return done.tokens
 
-    async def _cheaper(self, own: ModelClient, used: int) -> ModelClient:
-        """The model that writes summaries by the settings, if it takes all of it in; else the task's own."""
+    async def _cheaper(self, own: ModelClient, used: int, history: Sequence[ApiMessage]) -> ModelClient:
+        """The model that writes summaries by the settings, if it takes all of it in and can read it; else the task's own."""
         wanted = self._task.settings.condensing_api_config_id
         client = None if wanted is None else await self._still_there(wanted)
-        if client is None:
+        if client is None or not reads_all(client, history):
             return own
         window = client.info.context_window
         return client if window is None or used * _ROOM_BESIDE < window else own
@@ -237,9 +278,17 @@ class ContextUpkeep:
         plan = self._pruner[1].plan(messages, used, cold=cold)
         if plan is None:
             return False
+        cleared = cleared_of(messages, plan.stubs, plan.gain, "old")
         await plain.clear_results(plan.stubs)
+        await tell_cleared(self._task.conversation, cleared, used)
         self._task.logger.info("Cleared %d old outputs, about %d tokens", len(plan.stubs), plan.gain)
         return True
+
+    async def _tell_surroundings(self, plain: PlainContext) -> None:
+        """Tell again what went of it."""
+        surroundings = await plain.environment(self._task.situation, spoken=False)
+        if surroundings is not None:
+            await self._task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
 
     async def _tell_how_full(self, plain: PlainContext, client: ModelClient) -> None:
         """Tell the agent once, when its window becomes full."""
@@ -249,15 +298,5 @@ class ContextUpkeep:
         if notice is None:
             return
         await plain.kept.change(issued=sorted(self._monitor.issued))
+        self._task.services.on_notice(self._task.task_id, notice.kind, notice.percent)
         await self._task.conversation.add_api("user", [text_block(notice.text)])
-
-
-def _tells_surroundings(messages: Sequence[ApiMessage]) -> bool:
-    """Whether the surroundings are told behind the summary."""
-    for message in reversed(messages):
-        blocks = [] if isinstance(message.content, str) else message.content
-        if any(str(block.get("text", "")).startswith("<environment_details>") for block in blocks):
-            return True
-        if message.is_summary:
-            break
-    return False

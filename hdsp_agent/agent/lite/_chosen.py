@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...config import tool_set
 from ...providers import ModelInfo, ModelRequest
-from .._ports import ContextPort, Situation
+from .._ports import ContextPort, Situation, Telling
 from ..context import PlainContext
 from ._context import LiteContext
 
@@ -18,7 +18,7 @@ class ChosenContext:
         self._plain = plain
         self._lite = lite
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
         """What is added to a user turn about the surroundings."""
         return await self._of(situation).environment(situation, spoken=spoken)
 

@@ -21,7 +21,7 @@ from ...tools.compound import (
     wrote_same,
 )
 from .._conversation import Conversation
-from .._ports import Situation
+from .._ports import Situation, Telling
 from ..context import PlainContext
 from ._examples import before, length_of_examples
 from ._guard import next_step
@@ -44,6 +44,9 @@ _GO_ON: Final = "Go on."
 _REMINDER: Final = "Person: {words}"
 _FILL: Final = "Write the whole cell, with code for each `...`."
 _MOST_WORDS: Final = 300
+_NOTEBOOK: Final = "# Notebook\n"
+_LONGEST_TOLD: Final = 2_400
+"""Characters."""
 _REFUSED: Final = 2
 """Messages: a call and what came of it."""
 
@@ -62,7 +65,7 @@ class LiteContext:
         self._anew = True
         self._left_out = 0
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> str | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
         """How things are, when the person has spoken: the first time all of it, then what is different."""
         if not spoken:
             return None
@@ -74,7 +77,7 @@ class LiteContext:
         else:
             text = seen.told_anew(None if self._anew else self._told)
             self._told, self._anew = seen, False
-        return f"<environment_details>\n{text}\n</environment_details>"
+        return Telling(f"<environment_details>\n{text}\n</environment_details>")
 
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
@@ -162,7 +165,7 @@ def _plain(history: Sequence[ApiMessage]) -> tuple[list[ApiMessage], str]:
         blocks: Sequence[JsonObject] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         results = [block for block in blocks if block.get("type") != "text"]
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-        told = [surroundings_in(text) for text in texts if is_surroundings(text)]
+        told = [of_notebook for text in texts if (of_notebook := _of_notebook(text))]
         for text in told:
             known = f"{known}\n{text}" if text.startswith(CHANGES) else text
         words = [plain_words(text) for text in texts if is_words(text)]
@@ -172,6 +175,17 @@ def _plain(history: Sequence[ApiMessage]) -> tuple[list[ApiMessage], str]:
         new = [*told, *said, *([reminded] if reminded else []), *(automatic if not said else [])]
         made.append(message.model_copy(update={"content": [*results, *({"type": "text", "text": one} for one in new)]}))
     return made, known
+
+
+def _of_notebook(text: str) -> str:
+    """How things are, if this tells of that: of what a larger model was told before, the notebook, in short."""
+    if not is_surroundings(text):
+        return ""
+    told = surroundings_in(text)
+    if not told.startswith("# "):
+        return told
+    begin = told.find(_NOTEBOOK)
+    return "" if begin < 0 else told[begin : begin + _LONGEST_TOLD]
 
 
 def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from ._book import ModeBook
 from ._builtin import BUILT_IN, DEFAULT_MODE
 from ._project_modes import MODE_FILES, project_modes
-from ._restrictions import allows_group, file_refusal
+from ._restrictions import allows_group, changeable_files, file_refusal
 
-__all__ = ["BUILT_IN", "DEFAULT_MODE", "MODE_FILES", "ModeBook", "allows_group", "file_refusal", "project_modes"]
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_MODE",
+    "MODE_FILES",
+    "ModeBook",
+    "allows_group",
+    "changeable_files",
+    "file_refusal",
+    "project_modes",
+]

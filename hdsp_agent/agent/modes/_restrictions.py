@@ -8,7 +8,7 @@ from typing import Final
 
 from ...config import GroupOptions, ModeConfig, ToolGroup
 
-__all__ = ["allows_group", "file_refusal"]
+__all__ = ["allows_group", "changeable_files", "file_refusal"]
 
 _LONGEST: Final = 4096
 
@@ -20,15 +20,27 @@ def allows_group(mode: ModeConfig, group: ToolGroup | None) -> bool:
 
 def file_refusal(mode: ModeConfig, path: str) -> str | None:
     """Why the mode does not let this file be changed, in a sentence for the model; None if it does."""
-    options = next((entry[1] for entry in mode.groups if not isinstance(entry, str) and entry[0] == "edit"), None)
+    options = _editing(mode)
     if options is None or options.file_regex is None:
         return None
     if len(path) <= _LONGEST and _compiled(options.file_regex).search(path):
         return None
-    what = options.description or f"files that match {options.file_regex}"
+    what = changeable_files(mode)
     return (
         f"The mode {mode.name} may only change {what}; {path} is none of them. Switch the mode, or change another file."
     )
+
+
+def changeable_files(mode: ModeConfig) -> str | None:
+    """Which files alone the mode lets be changed; None if it does not say."""
+    options = _editing(mode)
+    if options is None or options.file_regex is None:
+        return None
+    return options.description or f"files that match {options.file_regex}"
+
+
+def _editing(mode: ModeConfig) -> GroupOptions | None:
+    return next((entry[1] for entry in mode.groups if not isinstance(entry, str) and entry[0] == "edit"), None)
 
 
 def _name(entry: ToolGroup | tuple[ToolGroup, GroupOptions]) -> ToolGroup:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ._rules import RuleText, agent_rules, mode_rules, shared_rules
-from ._system import Surroundings, system_prompt
+from ._system import Surroundings, standing_prompt
 
-__all__ = ["RuleText", "Surroundings", "agent_rules", "mode_rules", "shared_rules", "system_prompt"]
+__all__ = ["RuleText", "Surroundings", "agent_rules", "mode_rules", "shared_rules", "standing_prompt"]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 from weakref import WeakSet
 
 from ...errors import HdspAgentError, NotFound, Unavailable
-from ...notebooks import Notebooks, Snapshot
+from ...messages import CellId
+from ...notebooks import Notebooks, Printed, Snapshot
 from ...notebooks.kernels import KernelInfo, KernelLink
+from .._engine import NOT_COUNTED, Counted
 from .._records import KeptNotebook, KeptVariables, LeftOut
+from .._why import Why, why_of
 from ..variables import VariableCheckpoints
+from ._counting import Counting
 from ._limits import MomentLimits
 from ._states import NotebookState, NotebookStates, state_of
 
@@ -37,6 +41,8 @@ class Seen:
     open: bool
     snapshot: Snapshot
     """With outputs that are too large for the state."""
+    printed: frozenset[str] = frozenset()
+    """Cells that show what a run of the agent printed."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,12 @@ class Captured:
     notebooks: tuple[KeptNotebook, ...] = ()
     variables: tuple[KeptVariables, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    counted: Counted = NOT_COUNTED
+    """How much of it is another than when it was kept last."""
+
+    def made_by_agent(self) -> Captured:
+        """The same where all of it is the agent's work: then it need not be said of single cells."""
+        return replace(self, notebooks=tuple(one.model_copy(update={"printed": ()}) for one in self.notebooks))
 
 
 class Capturing:
@@ -57,7 +69,9 @@ class Capturing:
         notebooks: Notebooks | None,
         variables: VariableCheckpoints | None,
         limits: MomentLimits,
+        counting: Counting,
     ) -> None:
+        self._counting = counting
         self._states = states
         self._notebooks = notebooks
         self._variables = variables
@@ -72,9 +86,14 @@ class Capturing:
         try:
             snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
         except asyncio.TimeoutError:
-            raise Unavailable(f"{path} did not answer within {seconds:g} seconds.", path=path) from None
+            raise Unavailable(
+                f"{path} did not answer within {seconds:g} seconds.", path=path, seconds=seconds, why="tab_silent"
+            ) from None
+        # Asked after the notebook was read: it may be behind what was printed, never before it.
+        printed = self._notebooks.stage.printed(path)
         state = await asyncio.to_thread(state_of, snapshot, self._limits)
-        return Seen(path, state, snapshot.dirty, snapshot.source != "disk", snapshot)
+        shown = await asyncio.to_thread(_shown, snapshot, printed)
+        return Seen(path, state, snapshot.dirty, snapshot.source != "disk", snapshot, shown)
 
     def whole(self, seen: Seen, cells: Collection[str]) -> NotebookState:
         """The state with all of these cells, however large. Blocks."""
@@ -90,11 +109,10 @@ class Capturing:
         values = await asyncio.gather(
             *(self._values(kernel, thorough=code == "thorough") for path in paths if (kernel := kernels.get(path)))
         )
-        return Captured(
-            tuple(one for one in cells if isinstance(one, KeptNotebook)),
-            tuple(one for one in values if isinstance(one, KeptVariables)),
-            tuple(one for one in (*cells, *values) if isinstance(one, LeftOut)),
-        )
+        kept = tuple(one for one in cells if isinstance(one, KeptNotebook))
+        named = tuple(one for one in values if isinstance(one, KeptVariables))
+        left_out = tuple(one for one in (*cells, *values) if isinstance(one, LeftOut))
+        return Captured(kept, named, left_out, await self._counting.since_last(kept, named))
 
     async def kernels(self) -> Mapping[str, KernelInfo]:
         """The kernels that run, by their notebooks' paths."""
@@ -105,16 +123,18 @@ class Capturing:
             _log.warning("It cannot be told which kernels run, so no variables are kept: %s", error)
             return {}
 
-    async def link(self, path: str) -> KernelLink:
-        """The connection to a notebook's kernel; NotFound if none runs."""
+    async def link(self, path: str, *, to_set: bool = False) -> KernelLink:
+        """The connection to a notebook's kernel, ``to_set`` its variables or only to read; NotFound if none runs."""
         assert self._notebooks is not None
+        if to_set:
+            self._notebooks.stir(path)
         return await self._notebooks.executor.link(path)
 
     async def patience(self, path: str) -> tuple[bool, float]:
         """Whether a notebook's kernel runs a cell, and how long to wait for it; NotFound if none runs."""
         kernel = (await self.kernels()).get(path)
         if kernel is None:
-            raise NotFound("No kernel runs for it. Start one, then try again.", path=path)
+            raise NotFound("No kernel runs for it. Start one, then try again.", path=path, why="no_kernel")
         busy = kernel.state == "busy"
         return busy, self._limits.busy_seconds if busy else self._limits.variables_seconds
 
@@ -129,7 +149,12 @@ class Capturing:
             return await asyncio.wait_for(work(), seconds)
         except asyncio.TimeoutError:
             why = "runs a cell" if busy else f"did not answer within {seconds:g} seconds"
-            raise Unavailable(f"The kernel of {path} {why}. Wait for it, then try again.", path=path) from None
+            raise Unavailable(
+                f"The kernel of {path} {why}. Wait for it, then try again.",
+                path=path,
+                seconds=seconds,
+                why="kernel_busy" if busy else "kernel_silent",
+            ) from None
 
     async def _cells(self, path: str) -> KeptNotebook | LeftOut | None:
         try:
@@ -138,18 +163,23 @@ class Capturing:
         except NotFound:
             return None
         except HdspAgentError as error:
-            return LeftOut(path=path, part="notebooks", why=error.message)
-        return KeptNotebook(path=path, state=name, dirty=seen.dirty)
+            return LeftOut(path=path, part="notebooks", why=error.message, coded=why_of(error))
+        return KeptNotebook(path=path, state=name, dirty=seen.dirty, printed=tuple(sorted(seen.printed)))
 
     async def _values(self, kernel: KernelInfo, *, thorough: bool) -> KeptVariables | LeftOut | None:
         assert self._variables is not None
         path = kernel.path
         if kernel.language not in ("", _PYTHON):
-            return LeftOut(path=path, part="variables", why=f"Its kernel is for {kernel.language}, not for Python.")
+            return LeftOut(
+                path=path,
+                part="variables",
+                why=f"Its kernel is for {kernel.language}, not for Python.",
+                coded=Why(code="other_language", params={"language": kernel.language}),
+            )
         try:
             return await self.asked(path, lambda link: self._manifest(path, link, thorough=thorough))
         except HdspAgentError as error:
-            return LeftOut(path=path, part="variables", why=error.message)
+            return LeftOut(path=path, part="variables", why=error.message, coded=why_of(error))
 
     async def _manifest(self, path: str, link: KernelLink, *, thorough: bool) -> KeptVariables:
         assert self._variables is not None
@@ -158,3 +188,10 @@ class Capturing:
             self._followed.add(link)
         manifest = await self._variables.capture(link, thorough=thorough)
         return KeptVariables(path=path, manifest=manifest.id, state=manifest.state_hash)
+
+
+def _shown(snapshot: Snapshot, printed: Mapping[CellId, Printed]) -> frozenset[str]:
+    """Which cells show what was printed."""
+    return frozenset(
+        cell.id for cell in snapshot.cells if (one := printed.get(cell.id)) is not None and one.is_shown_by(cell)
+    )

@@ -63,12 +63,18 @@ class _Slot:
 
 
 def plan_cells(
-    current: NotebookState, target: NotebookState, since: Sequence[Since] = (), *, overwrite: bool = False
+    current: NotebookState,
+    target: NotebookState,
+    since: Sequence[Since] = (),
+    *,
+    overwrite: bool = False,
+    printed: frozenset[str] = frozenset(),
 ) -> CellPlan:
     """The whole notebook. What a person changed since the target stays, unless ``overwrite``; ``since`` are the states
-    after the target that are known, the oldest first."""
+    after the target that are known, the oldest first, and ``printed`` the cells that show now what the agent's runs of
+    them printed."""
     pairs = paired(target, current)
-    persons = PersonsChanges() if overwrite else persons_changes(target, since, current)
+    persons = PersonsChanges() if overwrite else persons_changes(target, since, current, printed)
     goal = _with_persons(target, current, pairs, persons)
     slots: list[_Slot] = []
     kept: list[CellChange] = []
@@ -101,7 +107,11 @@ def plan_cell(current: NotebookState, target: NotebookState, cell_id: str, *, ma
         then = next((place for place, cell in enumerate(target.cells) if cell.id == cell_id), None)
         now = pairs.get(then) if then is not None else None
     if then is None and not (may_go and now is not None):
-        raise NotFound(f"The notebook had no cell {cell_id} at that moment. Choose another moment.", cell=cell_id)
+        raise NotFound(
+            f"The notebook had no cell {cell_id} at that moment. Choose another moment.",
+            cell=cell_id,
+            why="no_such_cell",
+        )
     slots = [_Slot(place, then if place == now else None) for place in range(len(current.cells))]
     if then is None and now is not None:
         del slots[now]

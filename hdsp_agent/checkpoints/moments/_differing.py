@@ -33,12 +33,18 @@ class Differing:
         new = await self._checkpoints.checkpoint(diff.new)
         old = await self._checkpoints.checkpoint(diff.old) if diff.old is not None else None
         unsaved = {kept.path for record in (old, new) if record is not None for kept in record.notebooks if kept.dirty}
+        others = _kept_otherwise(old, new)
         files = {file.path: file for file in diff.files}
-        places = await asyncio.to_thread(self._paths.all_in_workspace, sorted(unsaved))
+        places = await asyncio.to_thread(self._paths.all_in_workspace, sorted(unsaved | others))
         for path, name in places.items():
             if only is not None and name not in only and path not in only:
                 continue
-            before, after = await self._side(old, path, name), await self._side(new, path, name)
+            # A tab tells of a change before it tells that it is not saved: then only the cells that were kept differ.
+            by_cells = path in others and name not in files
+            if path not in unsaved and not by_cells:
+                continue
+            before = await self._side(old, path, name, by_cells=by_cells)
+            after = await self._side(new, path, name, by_cells=by_cells)
             if after is None or old is None or before is None:
                 continue
             found = await asyncio.to_thread(_compared, before, after)
@@ -50,11 +56,13 @@ class Differing:
             files[name] = known.model_copy(update=update)
         return diff.model_copy(update={"files": tuple(files[name] for name in sorted(files))})
 
-    async def _side(self, record: CheckpointRecord | None, path: str, name: str) -> NotebookState | None:
+    async def _side(
+        self, record: CheckpointRecord | None, path: str, name: str, *, by_cells: bool
+    ) -> NotebookState | None:
         if record is None:
             return None
         kept = _kept(record, path)
-        if kept is not None and kept.dirty:
+        if kept is not None and (kept.dirty or by_cells):
             return await asyncio.to_thread(self._states.find, kept.state)
         try:
             data = await self._checkpoints.content(record.id, name)
@@ -68,6 +76,12 @@ class Differing:
 
 def _compared(old: NotebookState, new: NotebookState) -> NotebookDiff | None:
     return notebook_diff(old.to_bytes(), new.to_bytes())
+
+
+def _kept_otherwise(old: CheckpointRecord | None, new: CheckpointRecord) -> set[str]:
+    """Notebooks of which both kept cells, and not the same."""
+    before = {kept.path: kept.state for kept in old.notebooks} if old is not None else {}
+    return {kept.path for kept in new.notebooks if before.get(kept.path, kept.state) != kept.state}
 
 
 def _kept(record: CheckpointRecord, path: str) -> KeptNotebook | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -19,6 +19,8 @@ class Since:
 
     state: NotebookState
     author: Author
+    printed: frozenset[str] = frozenset()
+    """Cells that show what a run of the agent printed, whoever made the rest."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,12 @@ class _Makers:
     shown: Author | None = None
     metadata: Author | None = None
 
-    def then(self, old: KeptCell, new: KeptCell, author: Author) -> _Makers:
+    def then(self, old: KeptCell, new: KeptCell, since: Since) -> _Makers:
+        author = since.author
+        printer = "agent" if author == "person" and new.id in since.printed else author
         return _Makers(
             said=self.said if old.said == new.said else author,
-            shown=self.shown if old.shown == new.shown else author,
+            shown=self.shown if old.shown == new.shown else printer,
             metadata=self.metadata if old.metadata == new.metadata else author,
         )
 
@@ -74,20 +78,23 @@ def paired(old: NotebookState, new: NotebookState) -> Mapping[int, int]:
     return pairs
 
 
-def persons_changes(target: NotebookState, since: Sequence[Since], current: NotebookState) -> PersonsChanges:
-    """Whose last change since the target was a person's. What nobody claimed, since the last of these states, is theirs."""
+def persons_changes(
+    target: NotebookState, since: Sequence[Since], current: NotebookState, printed: frozenset[str] = frozenset()
+) -> PersonsChanges:
+    """Whose last change since the target was a person's. What nobody claimed, since the last of these states, is theirs, but
+    for what cells show that show what the agent's run of them ``printed``."""
     makers = dict.fromkeys(range(len(target.cells)), _Makers())
     origin = {place: place for place in range(len(target.cells))}
     deleted: set[int] = set()
-    steps = [Since(target, "restore"), *since, Since(current, "person")]
+    steps = [Since(target, "restore"), *since, Since(current, "person", printed)]
     # Outputs that were kept and the same that were not are then the same.
-    steps = [Since(step.state.without_outputs(), step.author) for step in steps]
+    steps = [replace(step, state=step.state.without_outputs()) for step in steps]
     for older, newer in pairwise(steps):
         pairs = paired(older.state, newer.state)
         author = newer.author
         now = dict.fromkeys(range(len(newer.state.cells)), _Makers(author, author, author))
         for old, new in pairs.items():
-            now[new] = makers[old].then(older.state.cells[old], newer.state.cells[new], author)
+            now[new] = makers[old].then(older.state.cells[old], newer.state.cells[new], newer)
         if newer.author == "person":
             deleted.update(origin[old] for old in range(len(older.state.cells)) if old not in pairs and old in origin)
         makers, origin = now, {new: origin[old] for old, new in pairs.items() if old in origin}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from ...messages import CellId, JsonObject, NotebookOperation, SetCellMetadata, SetNotebookMetadata
+from ...messages import CellId, JsonObject, NotebookPointer, SetCellMetadata, SetNotebookMetadata
 from ...notebooks import Snapshot
 from .._records import CheckpointRecord
 from ..variables import VariableManifest
@@ -27,8 +27,10 @@ def pointers_to(
     cells: Collection[str],
     manifest: VariableManifest | None,
     most_bytes: int,
-) -> list[NotebookOperation]:
-    """What to write into the notebook and the cells that just ran. The oldest pointers go where all would be too large."""
+    waiting: Sequence[NotebookPointer] = (),
+) -> list[NotebookPointer]:
+    """What to write into the notebook and the cells that just ran, and with it what still ``waiting`` to be written says. The
+    oldest pointers go where all would be too large."""
     head: JsonObject = {"version": _VERSION, "head": record.id}
     if record.task_id is not None:
         head["task_id"] = record.task_id
@@ -37,9 +39,12 @@ def pointers_to(
     }
     made = {CellId(cell): _pointer(record, manifest) for cell in cells if manifest is not None}
     there = {cell.id for cell in snapshot.cells}
-    wanted = {**known, **{cell: pointer for cell, pointer in made.items() if cell in there}}
+    told = {**known, **_told(waiting), **made}
+    wanted = {cell: pointer for cell, pointer in told.items() if cell in there and pointer is not None}
     left = most_bytes - _size(head)
-    operations: list[NotebookOperation] = []
+    operations: list[NotebookPointer] = [
+        SetCellMetadata(cell_id=cell, key=_CELLS) for cell in known if cell not in wanted
+    ]
     for cell in sorted(wanted, key=lambda one: (one in made, _ts(wanted[one])), reverse=True):
         left -= _size(wanted[cell])
         if left < 0:
@@ -50,6 +55,15 @@ def pointers_to(
     if snapshot.metadata.get(_NOTEBOOKS) != head:
         operations.append(SetNotebookMetadata(key=_NOTEBOOKS, value=head))
     return operations
+
+
+def _told(waiting: Sequence[NotebookPointer]) -> dict[CellId, JsonObject | None]:
+    """What is to be written of cells; None is nothing any more."""
+    return {
+        one.cell_id: one.value if isinstance(one.value, dict) else None
+        for one in waiting
+        if isinstance(one, SetCellMetadata)
+    }
 
 
 def _pointer(record: CheckpointRecord, manifest: VariableManifest | None) -> JsonObject:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ...errors import Conflict, HdspAgentError, InvalidInput, NotFound
 from ...notebooks import CellConflict, Notebooks
-from .._engine import Anchor
+from .._engine import INTERRUPTED, Anchor
 from .._records import (
     OperationRecord,
     Part,
@@ -24,6 +25,7 @@ from .._records import (
     RestoredVariables,
 )
 from .._service import Checkpoints
+from .._why import Why, why_of
 from ..variables import ManifestId, VariableCheckpoints
 from ._capturing import Capturing, Seen
 from ._cell_plan import CellPlan, plan_cell, plan_cells
@@ -104,6 +106,7 @@ class Restoring:
                 for one in way.variables
                 if one.plan is not None and one.changes
             ),
+            conversation=_to_go_back(way, conversation),
         )
         undone = wanted.undo_of.id if wanted.undo_of is not None else None
         begun = await self._checkpoints.begin(wanted.target.id, planned, way.selection, undo_of=undone)
@@ -113,8 +116,9 @@ class Restoring:
             notebooks = [await self._cells(one, way, progress) for one in way.notebooks]
             for one in way.variables:
                 await self._values(one, progress, overwrite=wanted.parts.overwrite)
-            if conversation is not None and "conversation" in planned.selected:
-                await self._converse(way, conversation, progress)
+            if conversation is not None and planned.conversation is not None:
+                await self._converse(way, conversation, planned.conversation)
+                progress.conversation = planned.conversation
             done = await self._end(begun, planned, progress)
         except BaseException as error:
             try:
@@ -124,12 +128,14 @@ class Restoring:
             raise
         return Restored(done, notebooks, way.variables)
 
-    async def recover(self, half: OperationRecord) -> OperationRecord | None:
-        """Take back what a crash left of a restore."""
+    async def recover(self, half: OperationRecord, conversation: ConversationPart | None) -> OperationRecord | None:
+        """Take back what a crash left of a restore, the conversation's part if there is one that is still kept."""
         parts = half.parts or RestoredParts(selected=("files",))
+        if conversation is not None and parts.conversation is not None:
+            await conversation.put_back(parts.conversation.mark_id)
         for values in reversed(parts.variables):
             await self._put_values_back(values)
-        return await self._put_files_back(parts.notebooks, parts.notebooks, "interrupted")
+        return await self._put_files_back(parts.notebooks, parts.notebooks, "interrupted", INTERRUPTED)
 
     # ---- forth
 
@@ -185,7 +191,7 @@ class Restoring:
         if self._variables is None or way.plan is None or not way.changes:
             return
         _, seconds = await self._capturing.patience(way.path)
-        link = await self._capturing.link(way.path)
+        link = await self._capturing.link(way.path, to_set=True)
         done = progress.variables
 
         def begins(before: ManifestId) -> None:
@@ -202,15 +208,12 @@ class Restoring:
             raise
         done[known:] = [RestoredVariables(path=way.path, before=report.before, after=way.target, lost=report.lost)]
 
-    async def _converse(self, way: Way, conversation: ConversationPart, progress: _Progress) -> None:
-        undone = way.wanted.undo_of.parts.conversation if way.wanted.undo_of and way.wanted.undo_of.parts else None
-        if way.wanted.undo_of is None:
-            mark = await conversation.go_back()
-        elif undone is not None:
-            mark = await conversation.undo(undone.mark_id)
+    async def _converse(self, way: Way, conversation: ConversationPart, planned: RestoredConversation) -> None:
+        undone = _went_back(way)
+        if undone is None:
+            await conversation.go_back(planned.mark_id)
         else:
-            return
-        progress.conversation = RestoredConversation(task_id=conversation.task_id, mark_id=mark)
+            await conversation.undo(undone.mark_id, planned.mark_id)
 
     async def _end(self, begun: OperationRecord, planned: RestoredParts, progress: _Progress) -> OperationRecord:
         paths = [one.path for one in progress.notebooks] + [one.path for one in progress.variables]
@@ -225,7 +228,10 @@ class Restoring:
                 "conversation": progress.conversation,
             }
         )
-        anchor = Anchor(notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out)
+        anchor = Anchor(
+            notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
+            counted=captured.counted,
+        )  # fmt: skip
         return await self._checkpoints.end(begun, parts, anchor, await self._files_of(progress.notebooks))
 
     # ---- back
@@ -238,27 +244,34 @@ class Restoring:
         error: BaseException,
     ) -> None:
         reason = error.message if isinstance(error, HdspAgentError) else type(error).__name__
+        why = why_of(error) if isinstance(error, HdspAgentError) else None
         try:
-            if progress.conversation is not None and conversation is not None:
-                await conversation.undo(progress.conversation.mark_id)
+            if conversation is not None and begun.parts is not None and begun.parts.conversation is not None:
+                await conversation.put_back(begun.parts.conversation.mark_id)
             for values in reversed(progress.variables):
                 await self._put_values_back(values)
             planned = begun.parts.notebooks if begun.parts is not None else ()
-            await self._put_files_back(planned, progress.notebooks, reason)
+            await self._put_files_back(planned, progress.notebooks, reason, why)
         except HdspAgentError as failure:
             _log.exception("Restore %s failed and could not be taken back", begun.id)
             raise HdspAgentError(
                 f"A restore failed ({reason}) and not everything could be put back: {failure.message} Mend that, then roll the "
                 "restore back.",
                 operation=begun.id,
+                details=failure.message,
+                why="not_put_back",
             ) from error
 
     async def _put_files_back(
-        self, planned: Sequence[RestoredNotebook], changed: Sequence[RestoredNotebook], reason: str
+        self,
+        planned: Sequence[RestoredNotebook],
+        changed: Sequence[RestoredNotebook],
+        reason: str,
+        why: Why | None,
     ) -> OperationRecord | None:
         torn = [one for one in reversed(changed) if not await self._put_cells_back(one)]
         leave, mend = await self._files_of(planned), await self._files_of(torn)
-        return await self._checkpoints.recover("roll_back", leave=leave, mend=mend, error=reason)
+        return await self._checkpoints.recover("roll_back", leave=leave, mend=mend, error=reason, why=why)
 
     async def _put_cells_back(self, cells: RestoredNotebook) -> bool:
         """What the restore did to a notebook, if it did; what a person wrote since stays. False if its file is torn."""
@@ -273,7 +286,7 @@ class Restoring:
                 # Jupyter does not save in one step: a crash may have left no notebook there.
                 return await self._notebooks.desk.is_watched(cells.path)
             try:
-                await self._apply(cells.path, await asyncio.to_thread(_way_back, seen.state, before, since, cells))
+                await self._apply(cells.path, await asyncio.to_thread(_way_back, seen, before, since, cells))
                 return True
             except CellConflict:
                 if attempt == _MOST_TRIES - 1:
@@ -288,7 +301,7 @@ class Restoring:
         try:
             before = await asyncio.to_thread(variables.store.load, values.before)
             plan = await self._capturing.asked(values.path, lambda link: variables.plan(values.before, link))
-            link = await self._capturing.link(values.path)
+            link = await self._capturing.link(values.path, to_set=True)
             _, seconds = await self._capturing.patience(values.path)
         except NotFound:
             return
@@ -300,12 +313,25 @@ class Restoring:
         return list((await asyncio.to_thread(self._paths.all_in_workspace, paths)).values())
 
 
-def _way_back(
-    now: NotebookState, before: NotebookState, after: NotebookState | None, cells: RestoredNotebook
-) -> CellPlan:
+def _went_back(way: Way) -> RestoredConversation | None:
+    """The conversation that went back with the restore that is taken back."""
+    done = way.wanted.undo_of
+    return done.parts.conversation if done is not None and done.parts is not None else None
+
+
+def _to_go_back(way: Way, conversation: ConversationPart | None) -> RestoredConversation | None:
+    """The conversation that goes along, and what its mark will be called: by that a crash right after it is known."""
+    if conversation is None or not way.wanted.parts.conversation:
+        return None
+    if way.wanted.undo_of is not None and _went_back(way) is None:
+        return None
+    return RestoredConversation(task_id=conversation.task_id, mark_id=str(uuid.uuid4()))
+
+
+def _way_back(now: Seen, before: NotebookState, after: NotebookState | None, cells: RestoredNotebook) -> CellPlan:
     if cells.cell_id is not None:
-        return plan_cell(now, before, cells.cell_id, may_go=True)
-    return plan_cells(now, before, [Since(after, "restore")] if after is not None else [])
+        return plan_cell(now.state, before, cells.cell_id, may_go=True)
+    return plan_cells(now.state, before, [Since(after, "restore")] if after is not None else [], printed=now.printed)
 
 
 def _made(cell: KeptCell) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from ...messages import JsonObject
 from ...notebooks import CellType, Snapshot, parse_notebook, snapshot_of
 from ._limits import MomentLimits
 
-__all__ = ["KeptCell", "NotebookState", "NotebookStates", "StateId", "state_in_file", "state_of"]
+__all__ = ["CellDigests", "KeptCell", "NotebookState", "NotebookStates", "StateId", "state_in_file", "state_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,9 @@ _NOT_THE_CELLS: Final = frozenset(("trusted", "hdsp_checkpoint"))
 _NOT_THE_NOTEBOOKS: Final = frozenset(("hdsp_agent", "kernelspec", "language_info"))
 """Of a notebook's: which kernel it runs in is a matter of the kernel, not of what was written."""
 _DIGITS: Final = 64
+_SEEN: Final = ("attachments", "cell_type", "left_out", "outputs", "source")
+"""Of a cell, what a person sees."""
+_MOST_REMEMBERED: Final = 32
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,12 @@ class KeptCell:
         return replace(self, outputs=(), left_out=self.outputs_hash, attachments=None)
 
 
+class CellDigests(dict[str, bytes]):
+    """By cell: equal for cells that say and show the same, however often they ran."""
+
+    has_ids: bool = True
+
+
 @dataclass(frozen=True)
 class NotebookState:
     """All cells of a notebook at one moment."""
@@ -92,16 +102,16 @@ class NotebookState:
 
     def to_bytes(self) -> bytes:
         """The same bytes for the same state."""
-        cells = [
-            {
-                "id": cell.id, "cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata,
-                "execution_count": cell.execution_count, "outputs": list(cell.outputs), "left_out": cell.left_out,
-                "attachments": cell.attachments, "seal": cell.seal,
-            }
-            for cell in self.cells
-        ]  # fmt: skip
-        content = {"cells": cells, "metadata": self.metadata, "nbformat": _MAJOR, "nbformat_minor": self.minor}
-        return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
+        return self.with_digests()[0]
+
+    def with_digests(self) -> tuple[bytes, CellDigests]:
+        """The same bytes for the same state, and what tells its cells apart."""
+        written = [_written(cell) for cell in self.cells]
+        cells = ",".join(text for text, _ in written)
+        rest = _text({"metadata": self.metadata, "nbformat": _MAJOR, "nbformat_minor": self.minor})
+        digests = CellDigests({cell.id: digest for cell, (_, digest) in zip(self.cells, written, strict=True)})
+        digests.has_ids = self.has_ids
+        return f'{{"cells":[{cells}],{rest[1:]}'.encode("ascii"), digests
 
     @classmethod
     def of_bytes(cls, data: bytes) -> NotebookState:
@@ -153,11 +163,13 @@ class NotebookStates:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._digests: OrderedDict[StateId, CellDigests] = OrderedDict()
 
     def keep(self, state: NotebookState) -> StateId:
         """Write a state if it is not there; its name."""
-        data = state.to_bytes()
+        data, digests = state.with_digests()
         name = hashlib.sha256(data).hexdigest()
+        self._remember(name, digests)
         path = self._folder / name
         try:
             # As young as if it were written now: nothing names it yet.
@@ -173,7 +185,7 @@ class NotebookStates:
     def load(self, name: StateId) -> NotebookState:
         """A state that was kept."""
         if len(name) != _DIGITS or not name.isalnum():
-            raise NotFound(f"There is no state {name} of a notebook.", state=name)
+            raise NotFound(f"There is no state {name} of a notebook.", state=name, why="cells_gone")
         try:
             data = zlib.decompress((self._folder / name).read_bytes())
             if hashlib.sha256(data).hexdigest() != name:
@@ -181,13 +193,13 @@ class NotebookStates:
             return NotebookState.of_bytes(data)
         except FileNotFoundError:
             raise NotFound(
-                "This state of the notebook was dropped to save space. Choose another.", state=name
+                "This state of the notebook was dropped to save space. Choose another.", state=name, why="cells_gone"
             ) from None
         except OSError as error:
             raise storage_error(self._folder / name, "read", error) from error
         except (ValueError, KeyError, TypeError, zlib.error) as error:
             raise StorageUnavailable(
-                f"The state {name} of a notebook is damaged. Choose another.", state=name
+                f"The state {name} of a notebook is damaged. Choose another.", state=name, why="cells_damaged"
             ) from error
 
     def find(self, name: StateId | None) -> NotebookState | None:
@@ -199,6 +211,20 @@ class NotebookStates:
         except HdspAgentError as error:
             _log.warning("A state of a notebook is missing: %s", error)
             return None
+
+    def digests(self, name: StateId | None) -> CellDigests | None:
+        """What tells a state's cells apart; None where it cannot be had any more."""
+        known = self._digests.get(name) if name is not None else None
+        if known is not None or name is None:
+            return known
+        state = self.find(name)
+        return self._remember(name, state.with_digests()[1]) if state is not None else None
+
+    def _remember(self, name: StateId, digests: CellDigests) -> CellDigests:
+        self._digests[name] = digests
+        while len(self._digests) > _MOST_REMEMBERED:
+            self._digests.popitem(last=False)
+        return digests
 
     def size(self) -> int:
         """The bytes they take."""
@@ -231,6 +257,23 @@ class NotebookStates:
                     status = entry.stat(follow_symlinks=False)
                     found.append((Path(entry.path), status.st_size, status.st_mtime))
         return found
+
+
+def _written(cell: KeptCell) -> tuple[str, bytes]:
+    """A cell as it is kept, and by what it is known again."""
+    fields = {
+        "attachments": cell.attachments, "cell_type": cell.cell_type, "execution_count": cell.execution_count,
+        "id": cell.id, "left_out": cell.left_out, "metadata": cell.metadata, "outputs": list(cell.outputs),
+        "seal": cell.seal, "source": cell.source,
+    }  # fmt: skip
+    pieces = {name: _text(value) for name, value in fields.items()}
+    seen = "\n".join(pieces[name] for name in _SEEN)
+    text = ",".join(f'"{name}":{piece}' for name, piece in pieces.items())
+    return f"{{{text}}}", hashlib.blake2b(seen.encode("ascii"), digest_size=16).digest()
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def _hash(outputs: Sequence[JsonObject]) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from ...errors import HdspAgentError
 from ...messages import ConversationPreview, FileChange, FilesPreview
 from .._records import CheckpointId, CheckpointRecord, OperationRecord, Part, RestorePlan
+from .._why import Why, why_of
+from ._reasons import kind_of, tool_of
 from ._restoring import Restored
 from ._told import (
     CellChange,
@@ -35,6 +38,8 @@ def moment_view(record: CheckpointRecord, *, head: CheckpointId | None, before: 
         commit=record.commit,
         ts=record.ts,
         reason=record.reason,
+        kind=kind_of(record),
+        tool=tool_of(record),
         author=record.author,
         task_id=record.task_id,
         message_ts=record.message_ts,
@@ -47,6 +52,7 @@ def moment_view(record: CheckpointRecord, *, head: CheckpointId | None, before: 
         scope_reason=record.scope_reason,
         here=record.id == head,
         same_files=before is not None and before.commit == record.commit,
+        changed=record.changed,
     )
 
 
@@ -73,6 +79,7 @@ def operation_view(
         kept=done.kept,
         undoable=done.id in undoable,
         error=done.error,
+        error_why=done.error_why,
     )
 
 
@@ -125,13 +132,16 @@ def _notebook(way: NotebookWay) -> NotebookPreview:
         open=way.seen is not None and way.seen.open,
         cells=tuple(cells[:_MOST_CELLS]),
         more_cells=max(0, len(cells) - _MOST_CELLS),
-        why_not=way.why_not,
+        why_not=_sentence(way.why_not),
+        coded=_coded(way.why_not),
     )
 
 
 def _variables(way: VariablesWay) -> VariablesPreview:
     if way.plan is None:
-        return VariablesPreview(path=way.path, why_not=way.why_not)
+        return VariablesPreview(
+            path=way.path, why_not=_sentence(way.why_not), coded=_coded(way.why_not), refuses=way.refuses
+        )
     others = [one for one in way.plan.variables if one.action not in _RIGHT]
     # A person is asked about these, so none is beyond what is shown.
     others.sort(key=lambda one: one.action not in ("keep_unsaved", "lost"))
@@ -143,3 +153,11 @@ def _variables(way: VariablesWay) -> VariablesPreview:
         more_variables=max(0, len(others) - _MOST_VARIABLES),
         rerun=way.plan.rerun,
     )
+
+
+def _sentence(error: HdspAgentError | None) -> str | None:
+    return error.message if error is not None else None
+
+
+def _coded(error: HdspAgentError | None) -> Why | None:
+    return why_of(error) if error is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
@@ -12,17 +12,18 @@ from typing import Final, Literal
 
 from ...config._held import HeldTasks
 from ...errors import Conflict, HdspAgentError, NotFound
-from ...messages import NotebookOperation, TaskId
+from ...messages import NotebookPointer, TaskId
 from ...notebooks import Notebooks
 from .._diff import CheckpointDiff
 from .._engine import Anchor
-from .._records import CheckpointId, CheckpointRecord, OperationRecord
+from .._records import Changed, CheckpointId, CheckpointRecord, OperationRecord
 from .._service import Checkpoints
 from .._undoing import restore_to_undo, restores_in_force
 from ..variables import VariableCheckpoints
 from ._capturing import Capturing, Code
 from ._collecting import Collecting
 from ._conversation import ConversationPart
+from ._counting import Counting
 from ._differing import Differing
 from ._limits import MomentLimits
 from ._paths import Paths
@@ -83,13 +84,15 @@ class TimeLine:
         self._enabled = enabled
         self._states = NotebookStates(folder / _STATES)
         self._paths = Paths(root, notebooks)
-        self._capturing = Capturing(self._states, notebooks, variables, self._limits)
+        store = variables.store if variables is not None else None
+        self._counting = Counting(checkpoints, self._states, store, self._paths)
+        self._capturing = Capturing(self._states, notebooks, variables, self._limits, self._counting)
         self._ways = Ways(checkpoints, self._states, self._capturing, notebooks, variables, self._paths, self._limits)
         self._restoring = Restoring(
             checkpoints, self._states, self._capturing, self._ways, notebooks, variables, self._paths
         )
         self._differing = Differing(checkpoints, self._states, self._paths, self._limits)
-        self._collecting = Collecting(self._states, variables.store if variables is not None else None, self._limits)
+        self._collecting = Collecting(self._states, store, self._limits)
         checkpoints.on_collected(self._collecting)
         self._turn = Turn(folder)
         self._door = asyncio.Lock()
@@ -132,6 +135,8 @@ class TimeLine:
                     head = await self._checkpoints.head()
                     names = [kept.path for kept in head.notebooks] if head is not None else ()
                 captured = await self._capturing.capture(names, code)
+                if changes_by == "agent" and claims is None:
+                    captured = captured.made_by_agent()
                 # What another server's restore has done so far is nobody's work.
                 restoring = await asyncio.to_thread(self._turn.is_taken)
                 files = await self._files_under_restore(claims) if restoring else claims
@@ -140,7 +145,7 @@ class TimeLine:
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
                     kept=Anchor(
                         notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-                        always=always, under_way=tuple(under_way), overtaken=overtaken,
+                        counted=captured.counted, always=always, under_way=tuple(under_way), overtaken=overtaken,
                     ),
                 )  # fmt: skip
             if captured.notebooks or captured.variables:
@@ -150,11 +155,16 @@ class TimeLine:
         return await self._held.finish(work())
 
     async def pointers(
-        self, record: CheckpointRecord, *, cells: Sequence[tuple[str, str]] = ()
-    ) -> dict[str, Sequence[NotebookOperation]]:
+        self,
+        record: CheckpointRecord,
+        *,
+        cells: Sequence[tuple[str, str]] = (),
+        waiting: Mapping[str, Sequence[NotebookPointer]] | None = None,
+    ) -> dict[str, Sequence[NotebookPointer]]:
         """By notebook, what to write into it so that it names its newest moment, and into ``cells`` (path and id), which
-        were run just before, so that they say which variables there were then."""
-        found: dict[str, Sequence[NotebookOperation]] = {}
+        were run just before, so that they say which variables there were then. What is ``waiting`` to be written, as this
+        told of it before, is told again as far as it is not there."""
+        found: dict[str, Sequence[NotebookPointer]] = {}
         for path in dict.fromkeys([*(kept.path for kept in record.notebooks), *(path for path, _ in cells)]):
             if self._notebooks is None:
                 continue
@@ -164,7 +174,9 @@ class TimeLine:
                 manifest = await asyncio.to_thread(self._variables.store.load, kept.manifest)
             snapshot = await self._notebooks.desk.document(path).snapshot()
             ran = [cell for where, cell in cells if where == path]
-            operations = pointers_to(record, snapshot, ran, manifest, self._limits.pointers_bytes)
+            operations = pointers_to(
+                record, snapshot, ran, manifest, self._limits.pointers_bytes, (waiting or {}).get(path, ())
+            )
             if operations:
                 found[path] = operations
         return found
@@ -260,16 +272,18 @@ class TimeLine:
         # Its other parts are being restored, here or by another server.
         return None
 
-    async def recover(self, choice: Literal["roll_back", "keep"]) -> OperationRecord | None:
+    async def recover(
+        self, choice: Literal["roll_back", "keep"], *, conversation: ConversationPart | None = None
+    ) -> OperationRecord | None:
         """Take back what a restore that was cut short did, in all its parts, or keep everything as it is now. None if there
-        is none."""
+        is none. ``conversation`` is the one that was to go back with the rest, unless it was deleted."""
 
         async def work() -> OperationRecord | None:
             async with self._door, self._turn.taken():
                 half = await self._checkpoints.interrupted()
                 if half is None or choice == "keep":
                     return await self._checkpoints.recover(choice)
-                return await self._restoring.recover(half)
+                return await self._restoring.recover(half, conversation)
 
         return await self._held.finish(work())
 
@@ -295,7 +309,9 @@ class TimeLine:
         if before is not None:
             at = next((place for place, row in enumerate(rows) if row.id == before), None)
             if at is None:
-                raise NotFound(f"There is no operation {before}. Look at the time line again.", id=before)
+                raise NotFound(
+                    f"There is no operation {before}. Look at the time line again.", id=before, why="unknown_operation"
+                )
             rows = rows[at + 1 :]
         half = await self.interrupted()
         return TimeLineView(
@@ -335,6 +351,21 @@ class TimeLine:
     async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
         """Everything that was done, newest first."""
         return await self._checkpoints.operations(limit)
+
+    async def changed_between(self, earlier: CheckpointId, moment: CheckpointRecord) -> Changed | None:
+        """How much changed from one moment to another; None if the earlier one is not kept any more."""
+        return await self._held.finish(self._counting.between(earlier, moment))
+
+    async def newest(self) -> OperationRecord | None:
+        """What led to the state the workspace was last known to be in; None where nothing was saved. Makes no store."""
+
+        def has_store() -> bool:
+            return self._checkpoints.folder.is_dir()
+
+        if not await asyncio.to_thread(has_store):
+            return None
+        operations = await self._checkpoints.operations()
+        return next((one for one in operations if one.checkpoint and not _is_pointers(one.checkpoint)), None)
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
@@ -414,6 +445,7 @@ class TimeLine:
                 raise Conflict(
                     "A restore was cut short before. Roll it back, or keep everything as it is now, then try again.",
                     operation=half.id,
+                    why="cut_short",
                 )
             yield
 
@@ -427,7 +459,10 @@ class TimeLine:
         captured = await self._capturing.capture(
             [*wanted.notebooks, *wanted.variables], "thorough" if wanted.variables else "none"
         )
-        kept = Anchor(notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out)
+        kept = Anchor(
+            notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
+            counted=captured.counted,
+        )  # fmt: skip
         await self._checkpoints.save(_BEFORE, kept=kept)
         way = await self._ways.find(wanted, strict=True)
         done = await self._restoring.go(way, conversation)

@@ -6,8 +6,10 @@ from typing import Literal
 
 from ...messages import ConversationPreview, FilesPreview, Parts, TaskId
 from ...wire import WireModel
-from .._records import Author, CheckpointId, LeftOut
+from .._records import Author, Changed, CheckpointId, LeftOut
+from .._why import Why
 from ..variables import PlannedVariable, Rerun
+from ._reasons import MomentKind, StepTool
 
 __all__ = [
     "CellChange",
@@ -32,7 +34,10 @@ class MomentView(WireModel):
     commit: str
     ts: int
     reason: str
-    """``before run_cell``, ``after run_cell``, ``asked for``, ``before restore`` …: the page words it."""
+    """``before run_cell``, ``after run_cell``, ``asked for``, ``before restore`` …, or a person's note."""
+    kind: MomentKind
+    """What kind of reason that is: by it the page words it."""
+    tool: StepTool | None = None
     author: Author
     task_id: TaskId | None = None
     message_ts: int | None = None
@@ -51,6 +56,8 @@ class MomentView(WireModel):
     """Whether the workspace was last known to be in this state."""
     same_files: bool = False
     """Whether no file differs from the moment before."""
+    changed: Changed | None = None
+    """How much does; absent where that was not counted."""
     already: bool = False
     """Answering a save: nothing has changed since this moment, so no other was made."""
 
@@ -76,6 +83,8 @@ class OperationView(WireModel):
     kept: int = 0
     undoable: bool = False
     error: str | None = None
+    error_why: Why | None = None
+    """The same for a page to word."""
 
 
 class StoreView(WireModel):
@@ -128,6 +137,8 @@ class NotebookPreview(WireModel):
     more_cells: int = 0
     why_not: str | None = None
     """Why it stays as it is."""
+    coded: Why | None = None
+    """The same for a page to word."""
 
 
 class VariablesPreview(WireModel):
@@ -143,6 +154,10 @@ class VariablesPreview(WireModel):
     """Cells that would have to run again for what is lost; none runs by itself."""
     why_not: str | None = None
     """Why they stay as they are: no kernel runs, another language, another version …"""
+    coded: Why | None = None
+    """The same for a page to word."""
+    refuses: bool = False
+    """Whether nothing can be brought back with them while this is so: a kernel that is busy will be free again."""
 
 
 class RestorePreview(WireModel):

@@ -32,7 +32,10 @@ class Turn:
         """Hold it; Conflict if somebody does."""
         lock = await asyncio.to_thread(self._take, _MOMENT_SECONDS)
         if lock is None:
-            raise Conflict("Something else is being restored in this workspace. Wait until it is done, then try again.")
+            raise Conflict(
+                "Something else is being restored in this workspace. Wait until it is done, then try again.",
+                why="restoring_elsewhere",
+            )
         try:
             yield
         finally:

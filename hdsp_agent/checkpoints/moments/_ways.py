@@ -27,6 +27,10 @@ __all__ = ["NotebookWay", "VariablesWay", "Wanted", "Way", "Ways"]
 _CHANGES_NOTHING: Final = frozenset(("keep", "keep_live", "keep_unsaved", "leave"))
 
 
+_FOR_GOOD: Final = (NotFound, Unsupported)
+"""Why variables stay as they are, and everything else is brought back."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What a person chose: of which moment, and which parts."""
@@ -41,7 +45,7 @@ class Wanted:
     """Of files; None is all of them."""
     leave: Sequence[str] = ()
     undo_of: OperationRecord | None = None
-    without: tuple[tuple[str, str], ...] = ()
+    without: tuple[tuple[str, HdspAgentError], ...] = ()
     """Notebooks that were asked for and are not in this moment, and why."""
 
 
@@ -53,7 +57,7 @@ class NotebookWay:
     target: StateId | NotebookState | None = None
     seen: Seen | None = None
     plan: CellPlan | None = None
-    why_not: str | None = None
+    why_not: HdspAgentError | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,12 @@ class VariablesWay:
     path: str
     target: str
     plan: VariablePlan | None = None
-    why_not: str | None = None
+    why_not: HdspAgentError | None = None
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a restore with them does nothing at all: they could be had another time."""
+        return self.why_not is not None and not isinstance(self.why_not, _FOR_GOOD)
 
     @property
     def changes(self) -> bool:
@@ -111,7 +120,7 @@ class Ways:
         notebooks: dict[str, StateId | NotebookState] = {}
         places = await self._places(kept.path for kept in target.notebooks)
         alone = set(leave)
-        without: list[tuple[str, str]] = []
+        without: list[tuple[str, HdspAgentError]] = []
         only: list[str] | None = []
         if self._notebooks is not None and parts.notebooks:
             notebooks = {
@@ -124,7 +133,7 @@ class Ways:
                 try:
                     notebooks[self._now_at(chosen)] = await self._in_tree(target.id, chosen)
                 except HdspAgentError as error:
-                    without.append((chosen, error.message))
+                    without.append((chosen, error))
         if parts.files and parts.path is None:
             only = None
         elif (parts.files and not (chosen and parts.notebooks)) or (self._notebooks is None and parts.notebooks):
@@ -172,7 +181,7 @@ class Ways:
         ways: dict[str, NotebookWay] = {}
         gone: list[str] = []
         if strict and wanted.without and not wanted.notebooks and not wanted.variables:
-            raise NotFound(wanted.without[0][1], path=wanted.without[0][0])
+            raise wanted.without[0][1]
         since = await self._checkpoints.list()
         for path, target in wanted.notebooks.items():
             way = await self._notebook(path, target, wanted, since, strict=strict)
@@ -210,7 +219,7 @@ class Ways:
         assert way.target is not None
         found = await self._notebook(way.path, way.target, wanted, await self._checkpoints.list(), strict=True)
         if found is None:
-            raise NotFound(f"{way.path} was deleted meanwhile.", path=way.path)
+            raise NotFound(f"{way.path} was deleted meanwhile.", path=way.path, why="notebook_deleted")
         return found
 
     # ---- files
@@ -290,7 +299,7 @@ class Ways:
         if cell_id is not None:
             return plan_cell(seen.state, want, cell_id, may_go=wanted.undo_of is not None)
         since = [] if wanted.parts.overwrite else self._since(seen.path, wanted.target, records)
-        return plan_cells(seen.state, want, since, overwrite=wanted.parts.overwrite)
+        return plan_cells(seen.state, want, since, overwrite=wanted.parts.overwrite, printed=seen.printed)
 
     def _since(self, path: str, target: CheckpointRecord, records: Sequence[CheckpointRecord]) -> list[Since]:
         """What is known of the notebook since, the oldest first; ``records`` come newest first."""
@@ -314,7 +323,8 @@ class Ways:
                 continue
             # What a person did until then cannot be told from what the agent did.
             persons = unknown or not _claims(record, file)
-            later.append(Since(state.without_outputs(), "person" if persons else record.author))
+            author = "person" if persons else record.author
+            later.append(Since(state.without_outputs(), author, frozenset(kept.printed)))
             unknown = False
         return later
 
@@ -335,17 +345,19 @@ class Ways:
 
     async def _kernel(self, path: str, target: str, *, strict: bool, overwrite: bool) -> VariablesWay:
         if self._variables is None or self._notebooks is None:
-            return VariablesWay(path, target, why_not="Variables are not kept here.")
+            return VariablesWay(
+                path, target, why_not=Unsupported("Variables are not kept here.", why="values_not_kept")
+            )
         values = self._variables
         try:
             plan = await self._capturing.asked(path, lambda link: values.plan(target, link, overwrite=overwrite))
             return VariablesWay(path, target, plan)
-        except (NotFound, Unsupported) as error:
-            return VariablesWay(path, target, why_not=error.message)
+        except _FOR_GOOD as error:
+            return VariablesWay(path, target, why_not=error)
         except HdspAgentError as error:
             if strict:
                 raise
-            return VariablesWay(path, target, why_not=error.message)
+            return VariablesWay(path, target, why_not=error)
 
     async def _places(self, paths: Iterable[str]) -> dict[str, str]:
         return await asyncio.to_thread(self._paths.all_in_workspace, list(paths))
@@ -364,4 +376,4 @@ def _claims(record: CheckpointRecord, file: str | None) -> bool:
 def _why_not(path: str, error: HdspAgentError, *, strict: bool) -> NotebookWay:
     if strict:
         raise error
-    return NotebookWay(path, why_not=error.message)
+    return NotebookWay(path, why_not=error)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import importlib.util
+import marshal
 import time
+import zlib
 from functools import cache
 from importlib.resources import files
+from types import CodeType
 from typing import Final, Literal, Protocol
 
 from ...errors import StorageUnavailable, Unavailable, Unsupported
@@ -21,7 +26,9 @@ _KEY: Final = "hdsp_agent_variables_2"
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (
     "_live",
+    "_plain",
     "_sharing",
+    "_together",
     "_chunks",
     "_classes",
     "_objects",
@@ -81,7 +88,9 @@ class KernelAsked:
         if not isinstance(value, dict) or value.get("status") != "ok":
             why = str(value.get("evalue", "")) if isinstance(value, dict) else ""
             raise Unsupported(
-                f"This kernel does not let its variables be kept; only IPython's own kernel does. {why}".strip()
+                f"This kernel does not let its variables be kept; only IPython's own kernel does. {why}".strip(),
+                details=why,
+                why="not_ipython",
             )
 
     async def ask(
@@ -90,7 +99,11 @@ class KernelAsked:
         """One answer of the runtime."""
         if self._kernel.language != "python":
             language = self._kernel.language or "an unknown language"
-            raise Unsupported(f"Variables can be kept of Python kernels only; this one is for {language}.")
+            raise Unsupported(
+                f"Variables can be kept of Python kernels only; this one is for {language}.",
+                language=self._kernel.language or None,
+                why="other_language",
+            )
         content: JsonObject = {_KEY: {"do": do, **question}}
         reply = await self._kernel.ask("comm_info_request", content, channel=channel, seconds=seconds)
         if _KEY not in reply and channel == "shell":
@@ -98,10 +111,17 @@ class KernelAsked:
             reply = await self._kernel.ask("comm_info_request", content, channel=channel, seconds=seconds)
         told = reply.get(_KEY)
         if not isinstance(told, dict):
-            raise Unavailable("The kernel has forgotten how to keep its variables.", kernel=self._kernel.kernel_id)
+            raise Unavailable(
+                "The kernel has forgotten how to keep its variables.",
+                kernel=self._kernel.kernel_id,
+                why="kernel_failed",
+            )
         if "error" in told:
             raise Unavailable(
-                f"The kernel could not work with its variables: {told['error']}.", kernel=self._kernel.kernel_id
+                f"The kernel could not work with its variables: {told['error']}.",
+                kernel=self._kernel.kernel_id,
+                details=str(told["error"]),
+                why="kernel_failed",
             )
         return told
 
@@ -113,13 +133,21 @@ class KernelAsked:
         while True:
             told = await self.ask("collect", question, seconds=_ANSWER_SECONDS, channel="control")
             if "failed" in told:
-                raise StorageUnavailable(f"The variables were not saved: {told['failed']}.")
+                raise StorageUnavailable(
+                    f"The variables were not saved: {told['failed']}.",
+                    details=str(told["failed"]),
+                    why="values_not_written",
+                )
             if "gone" in told:
-                raise Unavailable("The kernel has forgotten what it saved; save its variables again.")
+                raise Unavailable(
+                    "The kernel has forgotten what it saved; save its variables again.", why="kernel_failed"
+                )
             if "pending" not in told:
                 return told
             if time.monotonic() > until:
-                raise Unavailable(f"The variables were not written within {seconds:g} s.")
+                raise Unavailable(
+                    f"The variables were not written within {seconds:g} s.", seconds=seconds, why="values_not_written"
+                )
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -129,8 +157,16 @@ def _expression() -> str:
     """Makes a package of the runtime's modules that exists in memory only."""
     folder = files(__package__).joinpath("runtime")
     sources = [(name, folder.joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES]
+    # A kernel of our own Python need not compile them.
+    ready = [
+        (name, compile(source, f"<hdsp-agent {name}>", "exec", dont_inherit=True, optimize=0))
+        for name, source in sources
+    ]
     loader = (
-        "def load(sys, types, sources):\n"
+        "def load(take, magic, ready, sources):\n"
+        "    sys, types, marshal, zlib, base64 = map(take, ('sys', 'types', 'marshal', 'zlib', 'base64'))\n"
+        "    is_ours = take('importlib.util').util.MAGIC_NUMBER == magic\n"
+        "    modules = marshal.loads(zlib.decompress(base64.b64decode(ready if is_ours else sources)))\n"
         f"    name = {_PACKAGE!r}\n"
         "    known = sys.modules.get(name)\n"
         "    if known is not None:\n"
@@ -139,11 +175,13 @@ def _expression() -> str:
         "    package.__path__ = []\n"
         "    sys.modules[name] = package\n"
         "    try:\n"
-        "        for short, source in sources:\n"
+        "        for short, code in modules:\n"
         "            module = types.ModuleType(name + '.' + short)\n"
         "            module.__package__ = name\n"
         "            sys.modules[module.__name__] = module\n"
-        "            exec(compile(source, '<hdsp-agent ' + short + '>', 'exec'), module.__dict__)\n"
+        "            if not is_ours:\n"
+        "                code = compile(code, '<hdsp-agent ' + short + '>', 'exec')\n"
+        "            exec(code, module.__dict__)\n"
         "            setattr(package, short, module)\n"
         "        package.answers = package._answers.install()\n"
         "        return True\n"
@@ -152,6 +190,12 @@ def _expression() -> str:
         "        raise\n"
     )
     return (
-        f"(lambda b, s, space: (b.exec({loader!r}, space), space['load'](s('sys'), s('types'), {sources!r}))[-1])"
+        f"(lambda b, s, space: (b.exec({loader!r}, space), space['load'](s, {importlib.util.MAGIC_NUMBER!r},"
+        f" {_packed(ready)!r}, {_packed(sources)!r}))[-1])"
         "(__import__('builtins'), __import__, {})"
     )
+
+
+def _packed(modules: list[tuple[str, CodeType]] | list[tuple[str, str]]) -> str:
+    """Texts alone look the same to every Python since 3.4."""
+    return base64.b64encode(zlib.compress(marshal.dumps(modules, 4))).decode()

@@ -7,8 +7,8 @@ from typing import Literal
 
 from ...errors import Unsupported
 from ...wire import WireModel
-from ._manifest import Environment, ManifestId, RecordedRun, VariableEntry, VariableManifest
-from ._rerun import Rerun, rerun_for
+from ._manifest import Environment, ManifestId, VariableEntry, VariableManifest
+from ._rerun import Rerun
 
 __all__ = ["PlannedVariable", "VariablePlan", "refuse_other_environment", "variable_plan"]
 
@@ -62,6 +62,7 @@ def refuse_other_environment(
             f" {now.python}. Choose a kernel with {then.python}, or run the cells again.",
             saved=f"{then.implementation} {then.python}",
             kernel=f"{now.implementation} {now.python}",
+            why="other_python",
         )
     used = {
         library
@@ -76,25 +77,29 @@ def refuse_other_environment(
                 f"The variables were saved with {library} {saved}, and this kernel has no {library}. Install it, or run the"
                 " cells again.",
                 library=library,
+                saved=saved,
+                why="library_missing",
             )
         if saved is not None and here is not None and saved.partition(".")[0] != here.partition(".")[0]:
             raise Unsupported(
                 f"The variables were saved with {library} {saved}, and this kernel has {library} {here}: another major"
                 " version may read them wrongly. Choose a kernel with the former, or run the cells again.",
                 library=library,
+                saved=saved,
+                kernel=here,
+                why="library_other",
             )
 
 
 def variable_plan(
     target: VariableManifest,
     current: VariableManifest,
-    runs: tuple[RecordedRun, ...],
     *,
     only: Collection[str] | None = None,
     leave: Collection[str] = (),
     overwrite: bool = False,
 ) -> VariablePlan:
-    """Compare two states of the variables, name by name. ``runs`` are those that led to the target.
+    """Compare two states of the variables, name by name; which cells make what is lost is not looked up.
 
     What has no bytes now stays where it is not what it was, unless ``overwrite`` is set.
     """
@@ -113,7 +118,6 @@ def variable_plan(
     if not overwrite:
         unsaved = current.unsaved
         planned = [_kept(one, unsaved[one.name]) if one.name in unsaved else one for one in planned]
-    lost = {one.name for one in planned if one.action == "lost"}
     loaded = {one.name for one in planned if one.action == "load"}
     return VariablePlan(
         target=target.id,
@@ -124,7 +128,7 @@ def variable_plan(
         cold=not same_life,
         variables=tuple(planned),
         bytes=sum(group.bytes for group in target.groups if not loaded.isdisjoint(group.names)),
-        rerun=rerun_for(lost, runs, target.variables) if lost else Rerun(),
+        rerun=Rerun(),
     )
 
 

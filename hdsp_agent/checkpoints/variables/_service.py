@@ -20,7 +20,7 @@ from ._kernel import LIBRARIES, KernelAsked, VariableKernel
 from ._limits import VariableLimits
 from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
 from ._plan import VariablePlan, refuse_other_environment, variable_plan
-from ._rerun import Rerun
+from ._rerun import Rerun, rerun_for
 from ._store import VariableStore
 
 __all__ = ["VariableCheckpoints", "VariableReport"]
@@ -99,7 +99,9 @@ class VariableCheckpoints:
         if await asyncio.to_thread(self._store.free) < self._limits.free_bytes:
             raise StorageUnavailable(
                 f"The disk has less than {self._limits.free_bytes // 1_000_000} MB left, so variables are not saved. Make"
-                " room on it."
+                " room on it.",
+                megabytes=self._limits.free_bytes // 1_000_000,
+                why="values_no_room",
             )
         async with self._at(kernel) as asked:
             return await self._capture(kernel, asked, thorough)
@@ -145,6 +147,7 @@ class VariableCheckpoints:
                 raise Conflict(
                     "The kernel is busy, so nothing was restored. Wait for it, then try again.",
                     kernel=kernel.kernel_id,
+                    why="kernel_busy",
                 ) from None
             if expected is not None and (plan.life, plan.run) != (expected.life, expected.run):
                 raise _moved(kernel)
@@ -162,6 +165,8 @@ class VariableCheckpoints:
             raise Unavailable(
                 f"{shown} cannot be restored, so nothing was changed: {told['failed']}. Leave it out, or run its cells again.",
                 names=shown,
+                details=str(told["failed"]),
+                why="value_unreadable",
             )
         return VariableReport(
             target=plan.target,
@@ -207,7 +212,8 @@ class VariableCheckpoints:
         if told.get("seen") != word:
             raise Unsupported(
                 "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another user."
-                " Its variables cannot be kept."
+                " Its variables cannot be kept.",
+                why="kernel_elsewhere",
             )
         met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
         return met
@@ -239,7 +245,9 @@ class VariableCheckpoints:
             if not await asyncio.to_thread(self._store.missing, manifest):
                 break
         else:
-            raise StorageUnavailable("The store of variables loses what is written to it; nothing was saved.")
+            raise StorageUnavailable(
+                "The store of variables loses what is written to it; nothing was saved.", why="values_not_written"
+            )
         if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
             _, environment = await self._hello(kernel, asked)
             manifest = manifest.model_copy(update={"environment": environment})
@@ -258,16 +266,24 @@ class VariableCheckpoints:
     ) -> tuple[VariablePlan, VariableManifest]:
         wanted = await asyncio.to_thread(self._store.load, target)
         if wanted.runs_only:
-            raise NotFound(f"The variables of the checkpoint {target} were dropped to make room.", checkpoint=target)
+            raise NotFound(
+                f"The variables of the checkpoint {target} were dropped to make room.",
+                checkpoint=target,
+                why="values_gone",
+            )
         _, environment = await self._hello(kernel, asked)
         refuse_other_environment(wanted, environment, only=only)
         if missing := await asyncio.to_thread(self._store.missing, wanted):
             raise StorageUnavailable(
-                f"{missing} pieces of the checkpoint {target} of variables are not there any more."
+                f"{missing} pieces of the checkpoint {target} of variables are not there any more.", why="values_gone"
             )
         current = await self._capture(kernel, asked, thorough=True)
-        runs = await asyncio.to_thread(self._history, wanted)
-        return variable_plan(wanted, current, runs, only=only, leave=leave, overwrite=overwrite), wanted
+        plan = variable_plan(wanted, current, only=only, leave=leave, overwrite=overwrite)
+        if lost := plan.named("lost"):
+            # Only then: a long session has a manifest for each of its cells.
+            runs = await asyncio.to_thread(self._history, wanted)
+            plan = plan.model_copy(update={"rerun": rerun_for(lost, runs, wanted.variables)})
+        return plan, wanted
 
     def _history(self, manifest: VariableManifest) -> tuple[RecordedRun, ...]:
         """All runs that led to a manifest, the first first; as far back as manifests are kept."""
@@ -322,8 +338,12 @@ def _manifest(
             }
         )
     except ValidationError as error:
-        raise Unavailable("The kernel's variables came in a form that cannot be read.") from error
+        raise Unavailable("The kernel's variables came in a form that cannot be read.", why="kernel_failed") from error
 
 
 def _moved(kernel: VariableKernel) -> Conflict:
-    return Conflict("A cell ran in between, so nothing was restored. Look at the plan again.", kernel=kernel.kernel_id)
+    return Conflict(
+        "A cell ran in between, so nothing was restored. Look at the plan again.",
+        kernel=kernel.kernel_id,
+        why="cell_ran",
+    )

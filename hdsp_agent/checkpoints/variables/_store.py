@@ -62,7 +62,11 @@ def user_key(path: Path) -> bytes:
             os.unlink(temporary)
         return path.read_bytes()
     except OSError as error:
-        raise StorageUnavailable(f"The key of the variables' checkpoints cannot be read or made: {error}") from error
+        raise StorageUnavailable(
+            f"The key of the variables' checkpoints cannot be read or made: {error}",
+            details=str(error),
+            why="values_not_kept",
+        ) from error
 
 
 class VariableStore:
@@ -117,7 +121,9 @@ class VariableStore:
         try:
             raw = self._path(manifest).read_bytes()
         except FileNotFoundError:
-            raise NotFound(f"There is no checkpoint {manifest} of variables.", checkpoint=manifest) from None
+            raise NotFound(
+                f"There is no checkpoint {manifest} of variables.", checkpoint=manifest, why="values_gone"
+            ) from None
         except OSError as error:
             raise _unavailable(error) from error
         try:
@@ -125,20 +131,26 @@ class VariableStore:
             mac, body = str(outer["mac"]), str(outer["manifest"])
         except (ValueError, KeyError, TypeError) as error:
             raise StorageUnavailable(
-                f"The checkpoint {manifest} of variables is damaged.", checkpoint=manifest
+                f"The checkpoint {manifest} of variables is damaged.", checkpoint=manifest, why="values_damaged"
             ) from error
         if not hmac.compare_digest(mac, self._mac(body)):
             raise NotAllowed(
                 f"The checkpoint {manifest} of variables was not made by this user, or was changed since. Loading it would run"
                 " code that somebody else wrote, so it is refused.",
                 checkpoint=manifest,
+                why="values_not_yours",
             )
         try:
             found = VariableManifest.model_validate_json(body)
         except ValidationError as error:
-            raise StorageUnavailable(f"The checkpoint {manifest} of variables cannot be read.") from error
+            raise StorageUnavailable(
+                f"The checkpoint {manifest} of variables cannot be read.", why="values_damaged"
+            ) from error
         if found.id != manifest:
-            raise NotAllowed(f"The checkpoint {manifest} of variables is another one's under its name; it is refused.")
+            raise NotAllowed(
+                f"The checkpoint {manifest} of variables is another one's under its name; it is refused.",
+                why="values_not_yours",
+            )
         return found
 
     def missing(self, manifest: VariableManifest) -> int:
@@ -233,12 +245,14 @@ class VariableStore:
 
     def _piece(self, key: str) -> Path:
         if len(key) != _PIECE_DIGITS or not key.isalnum():
-            raise StorageUnavailable("A checkpoint of variables names a piece that cannot be one.")
+            raise StorageUnavailable(
+                "A checkpoint of variables names a piece that cannot be one.", why="values_damaged"
+            )
         return self.pieces / key[:2] / key
 
     def _path(self, manifest: ManifestId) -> Path:
         if not manifest.isalnum():
-            raise NotFound(f"There is no checkpoint {manifest} of variables.")
+            raise NotFound(f"There is no checkpoint {manifest} of variables.", why="values_gone")
         return self.folder / "manifests" / f"{manifest}.json"
 
     def _mac(self, body: str) -> str:
@@ -269,4 +283,8 @@ class VariableStore:
 
 
 def _unavailable(error: OSError) -> StorageUnavailable:
-    return StorageUnavailable(f"The checkpoints of variables cannot be kept: {error.strerror or error}")
+    return StorageUnavailable(
+        f"The checkpoints of variables cannot be kept: {error.strerror or error}",
+        details=error.strerror or str(error),
+        why="values_not_kept",
+    )

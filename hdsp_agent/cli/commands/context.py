@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND"]
 
 _LINE: Final = 100
+_KINDS: Final = {
+    "summaries": "Summaries",
+    "words": "Your words, and the surroundings",
+    "answers": "Answers and calls",
+    "outputs": "Outputs of tools",
+    "pictures": "Pictures",
+}
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -75,6 +82,7 @@ def _document(reader: TaskReader, seen: SeenRequest) -> JsonObject:
             "tools": parts.tools,
             "messages": parts.messages,
             "total": parts.total,
+            **asdict(seen.kinds),
             "eachMessage": list(seen.sizes),
         },
         "request": {
@@ -92,15 +100,19 @@ def _show(terminal: Terminal, seen: SeenRequest, *, full: bool) -> None:
     request, parts = seen.request, seen.parts
     window = seen.model.context_window
     whole = f" of {count_text(window)}" if window else ""
+    kinds = [(_KINDS[name], tokens) for name, tokens in asdict(seen.kinds).items()]
     rows = [
         ("System prompt", count_text(parts.system)),
         (f"Tools ({len(request.tools)})", count_text(parts.tools)),
         (f"Messages ({len(request.messages)})", count_text(parts.messages)),
+        *((f"  {name}", count_text(tokens)) for name, tokens in kinds if tokens),
         ("Total", f"{count_text(parts.total)}{whole}"),
     ]
     terminal.lines(table(("PART", "TOKENS"), rows))
     model = seen.model.id or "unknown"
     terminal.note(f"Estimated, for the model {model} of the profile {seen.profile} in the mode {seen.mode}.")
+    if seen.room.condense_at is not None:
+        terminal.note(f"At {count_text(seen.room.condense_at)} tokens the conversation is condensed.")
     if seen.is_shortened:
         terminal.note("This model is small: it is sent less than this, with tools of its own.")
     terminal.line()
@@ -111,7 +123,8 @@ def _show(terminal: Terminal, seen: SeenRequest, *, full: bool) -> None:
             terminal.line(terminal.paint(f"tool {tool.name}", "cyan"))
             terminal.lines(f"    {line}".rstrip() for line in tool.description.splitlines())
     for number, (message, size) in enumerate(zip(request.messages, seen.sizes, strict=True), 1):
-        head = f"[{number}] {message.role}, {count_text(size)} tokens"
+        cached = ", cached up to here" if number - 1 in (seen.marks or ()) else ""
+        head = f"[{number}] {message.role}, {count_text(size)} tokens{cached}"
         if full:
             terminal.line(terminal.paint(head, "cyan"))
             terminal.lines(f"    {line}".rstrip() for line in _text(message).splitlines())

@@ -23,6 +23,7 @@ __all__ = [
     "RecordQuery",
     "SeenContext",
     "SeenMessage",
+    "SeenQuery",
     "SeenTokens",
     "SeenTool",
     "StatisticsQuery",
@@ -99,13 +100,34 @@ class TaskView(WireModel):
     counts: dict[str, int]
 
 
+class SeenQuery(WireModel):
+    """Which of the messages, from ``first`` on; and ``find``, a text whose places are told too.
+
+    With ``only`` the system prompt and the tools, which may be longer than all messages, are left out.
+    """
+
+    first: Annotated[int, Field(ge=0, le=_LARGEST_SAFE_INTEGER)] = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] | None = None
+    find: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+    only: Literal["messages"] | None = None
+
+
 class SeenTokens(WireModel):
-    """The estimated tokens of a request, part by part, and of each of its messages."""
+    """The estimated tokens of a request, part by part, and of each of its messages.
+
+    Messages are summaries, the person's ``words`` with what is told of the surroundings, ``answers`` of the model with its
+    calls, ``outputs`` of tools, and ``pictures``.
+    """
 
     system: int
     tools: int
     messages: int
     total: int
+    summaries: int
+    words: int
+    answers: int
+    outputs: int
+    pictures: int
     each_message: list[int]
 
 
@@ -122,19 +144,29 @@ class SeenMessage(WireModel):
 
     role: str
     content: str | list[JsonObject]
+    is_summary: Literal[True] | None = None
+    """It stands for what was condensed."""
 
 
 class SeenContext(WireModel):
     """What the model sees of a task: the next request, as far as it is recorded.
 
-    ``isShortened`` says that the model is small and is sent less than this.
+    ``messages`` are those from the index ``first`` on, of ``count``; ``found`` are the indexes of all that have the text
+    that was looked for. ``marks`` are those that end with a breakpoint of the provider's cache; absent where that needs
+    none. Pictures are without what is in them. ``isShortened`` says that the model is small and is sent less than this.
     """
 
     mode: str
     profile: str
     model: str
     context_window: int | None = None
+    reserved: int | None = None
+    condense_at: int | None = None
     is_shortened: bool
+    count: int
+    first: int
+    found: list[int] | None = None
+    marks: list[int] | None = None
     tokens: SeenTokens
     system: str
     tools: list[SeenTool]

@@ -15,9 +15,7 @@ from ._history_bodies import (
     RecordList,
     RecordQuery,
     SeenContext,
-    SeenMessage,
-    SeenTokens,
-    SeenTool,
+    SeenQuery,
     TaskView,
 )
 
@@ -59,35 +57,19 @@ class TaskLogHandler(RestHandler):
 class TaskContextHandler(RestHandler):
     """`GET tasks/{task}/context`"""
 
-    @endpoint("What the model sees of a task: the next request, and the tokens of each part", answer=SeenContext)
-    async def get(self, task: str) -> SeenContext:
+    @endpoint(
+        "What the model sees of a task: the next request, and the tokens of each part",
+        answer=SeenContext,
+        query=SeenQuery,
+    )
+    async def get(self, task: str, *, query: SeenQuery) -> SeenContext:
         """As the log has it; nothing is asked or changed by looking."""
         reader = await self.services.history.task(owner_of(self), task)
         from ...agent import seen_by_model
+        from ._seen_context import seen_context
 
         manager = await self.services.agent.manager()
-        seen = await seen_by_model(manager.services, reader)
-        request, parts = seen.request, seen.parts
-        return SeenContext(
-            mode=seen.mode,
-            profile=seen.profile,
-            model=seen.model.id,
-            context_window=seen.model.context_window,
-            is_shortened=seen.is_shortened,
-            tokens=SeenTokens(
-                system=parts.system,
-                tools=parts.tools,
-                messages=parts.messages,
-                total=parts.total,
-                each_message=list(seen.sizes),
-            ),
-            system=request.system,
-            tools=[
-                SeenTool(name=tool.name, description=tool.description, parameters=tool.parameters)
-                for tool in request.tools
-            ],
-            messages=[SeenMessage(role=message.role, content=message.content) for message in request.messages],
-        )
+        return await seen_context(await seen_by_model(manager.services, reader), query)
 
 
 class TaskArtifactHandler(RestHandler):

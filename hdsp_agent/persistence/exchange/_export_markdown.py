@@ -74,6 +74,13 @@ def _said(message: ClineMessage) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _truncation(message: ClineMessage) -> str:
+    told = message.context_truncation
+    if told is not None and told.cleared is not None:
+        return "*Outputs of tools were left out for the model.*"
+    return "*Older messages were hidden from the model.*"
+
+
 def _body(message: ClineMessage, kind: str) -> str:
     text = message.text or ""
     match message.type:
@@ -95,7 +102,7 @@ def _body(message: ClineMessage, kind: str) -> str:
         case "say" if kind == "condense_context" and message.context_condense is not None:
             return f"*The conversation so far was summarised:*\n\n{message.context_condense.summary}".rstrip()
         case "say" if kind == "sliding_window_truncation":
-            return "*Older messages were hidden from the model.*"
+            return _truncation(message)
         case "say" if "error" in kind:
             return f"**Error**\n\n{fenced(text)}" if text else ""
         case "say":

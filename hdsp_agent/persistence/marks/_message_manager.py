@@ -161,9 +161,12 @@ class MessageManager:
             await self._append(mark)
             return mark
 
-    async def truncate(self, *, truncation_id: str, event_ts: int, fraction: float = 0.5) -> TruncateMark | None:
+    async def truncate(
+        self, *, truncation_id: str, event_ts: int, fraction: float = 0.5, spared: Collection[int] = ()
+    ) -> TruncateMark | None:
         """Hide the oldest part of what the model sees, of which the first message stays; None if that is too little.
 
+        What is ``spared`` stays in its place.
         ``event_ts`` is the time set aside for the ``sliding_window_truncation`` message, as in ``condense``.
         """
         if not 0 <= fraction <= 1:
@@ -175,37 +178,61 @@ class MessageManager:
             heads = await self._visible_heads()
             condenses = self.view.condenses
             hidden, kept = hidden_by_truncation(heads, condenses[-1].summary_seq if condenses else None, fraction)
+            hidden = [seq for seq in hidden if seq not in spared]
             if not hidden:
                 return None
-            times = {head.seq: head.ts for head in heads}
-            first_kept_ts = None if kept is None else times[kept]
-            mark = TruncateMark(
-                id=str(uuid.uuid4()),
-                ts=self._next_ts(),
-                ui_end=self._ui_end,
-                api_end=self._log.last_api_seq,
-                truncation_id=truncation_id,
-                hides=adjoining(hidden),
-                count=len(hidden),
-                before=self._log.last_api_seq + 1 if kept is None else kept,
-                marker_ts=(event_ts if first_kept_ts is None else first_kept_ts) - 1,
-                event_ts=event_ts,
-            )
-            await self._append(mark)
-            return mark
+            return await self._hide(heads, hidden, kept, truncation_id, event_ts)
+
+    async def hide(self, seqs: Collection[int], *, truncation_id: str, event_ts: int) -> TruncateMark:
+        """Hide these messages, which the model sees now; a marker stands in their place. Otherwise as ``truncate``."""
+        async with self._changing:
+            self._check_event(event_ts)
+            heads = await self._visible_heads()
+            seen = [head.seq for head in heads if head.role != "system"]
+            if not seqs or not set(seqs).issubset(seen):
+                raise InvalidInput("There is nothing to hide, or it is not part of the conversation.", field="seqs")
+            last = max(index for index, seq in enumerate(seen) if seq in seqs)
+            kept = seen[last + 1] if last + 1 < len(seen) else None
+            return await self._hide(heads, list(seqs), kept, truncation_id, event_ts)
+
+    async def _hide(
+        self, heads: Sequence[Head], hidden: Sequence[int], kept: int | None, truncation_id: str, event_ts: int
+    ) -> TruncateMark:
+        """Hide messages, and put the marker before the one that is ``kept``, or at the end."""
+        times = {head.seq: head.ts for head in heads}
+        first_kept_ts = None if kept is None else times[kept]
+        mark = TruncateMark(
+            id=str(uuid.uuid4()),
+            ts=self._next_ts(),
+            ui_end=self._ui_end,
+            api_end=self._log.last_api_seq,
+            truncation_id=truncation_id,
+            hides=adjoining(hidden),
+            count=len(hidden),
+            before=self._log.last_api_seq + 1 if kept is None else kept,
+            marker_ts=(event_ts if first_kept_ts is None else first_kept_ts) - 1,
+            event_ts=event_ts,
+        )
+        await self._append(mark)
+        return mark
 
     async def rewind_to_timestamp(
-        self, ts: int, *, include_target_message: bool = False, files: str | None = None
+        self,
+        ts: int,
+        *,
+        include_target_message: bool = False,
+        files: str | None = None,
+        mark_id: str | None = None,
     ) -> RewindMark | None:
         """Take back the message ``ts`` and all that followed, in both histories; None if there was nothing to take.
 
         With ``include_target_message`` the message itself stays in the UI history; the API history loses what was
-        written at its time in any case.
+        written at its time in any case. Whoever must know the mark's id before it is made chooses it.
         """
         async with self._changing:
             await self._check_visible(ts)
             mark = await self._rewind_mark(ts, ts + 1 if include_target_message else ts)
-            return await self._put(mark and mark.model_copy(update={"files": files}))
+            return await self._put(mark and mark.model_copy(update=_chosen(files, mark_id)))
 
     async def foresee_rewind(self, ts: int, *, include_target_message: bool = False) -> Foreseen:
         """What ``rewind_to_timestamp`` would do now; raises what it would."""
@@ -233,15 +260,22 @@ class MessageManager:
             first = before = page[0].ts
         return first
 
-    async def undo(self, mark_id: str | None = None, *, newer: Newer = "refuse", files: str | None = None) -> UndoMark:
+    async def undo(
+        self,
+        mark_id: str | None = None,
+        *,
+        newer: Newer = "refuse",
+        files: str | None = None,
+        as_mark: str | None = None,
+    ) -> UndoMark:
         """Take back a mark, by default the newest that counts.
 
         Undoing a condensation or truncation leaves later messages alone. Undoing a rewind returns to the conversation as
         it was then; if it has gone on since, that is a ``Conflict`` unless what is newer may be set aside with it.
-        Nothing is lost either way: undoing the undo (``redo``) brings it back.
+        Nothing is lost either way: undoing the undo (``redo``) brings it back. ``as_mark`` is the new mark's id.
         """
         async with self._changing:
-            return await self._undo(self._to_undo(mark_id), newer, files)
+            return await self._undo(self._to_undo(mark_id), newer, files, as_mark)
 
     async def redo(self, mark_id: str | None = None, *, newer: Newer = "refuse", files: str | None = None) -> UndoMark:
         """Take back an undo, by default the newest one."""
@@ -252,10 +286,17 @@ class MessageManager:
         """The operation on files that went with what an undo, or a redo, would take back."""
         return (self._to_redo(mark_id) if redo else self._to_undo(mark_id)).files
 
-    async def foresee_undo(self, mark_id: str | None = None) -> Foreseen:
-        """What ``undo`` would do now, if need be setting aside what is newer."""
+    def counts(self, mark_id: str) -> bool:
+        """Whether there is such a mark, and it has its effect now."""
+        mark = self._replay.find(mark_id)
+        return mark is not None and self.view.counts(mark)
+
+    async def foresee_undo(
+        self, mark_id: str | None = None, *, aside: Callable[[ClineMessage], bool] = lambda message: False
+    ) -> Foreseen:
+        """What ``undo`` would do now, if need be setting aside what is newer; messages that are ``aside`` are no news."""
         async with self._changing:
-            return await self._foresee_undo(self._to_undo(mark_id))
+            return await self._foresee_undo(self._to_undo(mark_id), aside)
 
     async def foresee_redo(self, mark_id: str | None = None) -> Foreseen:
         """What ``redo`` would do now, if need be setting aside what is newer."""
@@ -284,8 +325,8 @@ class MessageManager:
             raise InvalidInput(f"The change {mark_id} is no undo, so it cannot be redone; undo it.", field="markId")
         return mark
 
-    async def _undo(self, target: Mark, newer: Newer, files: str | None) -> UndoMark:
-        mark = self._undo_mark(target).model_copy(update={"files": files})
+    async def _undo(self, target: Mark, newer: Newer, files: str | None, as_mark: str | None = None) -> UndoMark:
+        mark = self._undo_mark(target).model_copy(update=_chosen(files, as_mark))
         if newer == "refuse" and await self._went_on_since(target):
             raise Conflict(
                 "The conversation has gone on since. Undoing this sets aside what is newer; confirm to do so.",
@@ -294,8 +335,10 @@ class MessageManager:
         await self._append(mark)
         return mark
 
-    async def _foresee_undo(self, target: Mark) -> Foreseen:
-        return self._foresee(self._undo_mark(target), gone_on=await self._went_on_since(target))
+    async def _foresee_undo(
+        self, target: Mark, aside: Callable[[ClineMessage], bool] = lambda message: False
+    ) -> Foreseen:
+        return self._foresee(self._undo_mark(target), gone_on=await self._went_on_since(target, aside))
 
     def _undo_mark(self, target: Mark) -> UndoMark:
         if not self.view.counts(target):
@@ -337,10 +380,10 @@ class MessageManager:
             api_hides=api_hides,
         )
 
-    async def _went_on_since(self, mark: Mark) -> bool:
+    async def _went_on_since(self, mark: Mark, aside: Callable[[ClineMessage], bool] = lambda message: False) -> bool:
         if not self._replay.goes_back(mark):
             return False
-        newest = [message for message in await self.ui_page() if message.ts > mark.ui_end]
+        newest = [message for message in await self.ui_page() if message.ts > mark.ui_end and not aside(message)]
         # Whoever stops a task to change its conversation is asked whether to go on; that is no news.
         if self._replay.changed_since(mark) or any(
             message.ask not in _WHETHER_TO_GO_ON or message.is_answered for message in newest
@@ -425,3 +468,8 @@ class MessageManager:
             raise InvalidInput(
                 f"The event's time {event_ts} was rewound; give it a time of its own.", field="eventTs", ts=event_ts
             )
+
+
+def _chosen(files: str | None, mark_id: str | None) -> dict[str, object]:
+    """What whoever makes a mark says of it."""
+    return {"files": files} if mark_id is None else {"files": files, "id": mark_id}

@@ -8,6 +8,7 @@ from ._blanks import with_blanks
 from ._cells import AddCell, AddText, CompoundTool, DeleteCell, EditCell, RenameVariable, RunCell
 from ._claims import is_effect, lacks_picture, lacks_value
 from ._code import made_names
+from ._doing import variable_words
 from ._examples import EXAMPLES
 from ._looking import InspectVariable, ReadCell
 from ._surroundings import CHANGES, Surroundings, ToldCell, cell_of_person, cells_in, surroundings
@@ -41,6 +42,7 @@ __all__ = [
     "made_names",
     "ran_something",
     "surroundings",
+    "variable_words",
     "with_blanks",
     "wrote_same",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._creating import CreateNotebook
-from ._digest import notebook_digest
+from ._digest import NotebookDigest, notebook_digest
 from ._editing import EditCells
 from ._kernels import ListKernels, ManageKernel
 from ._reading import ReadNotebook
@@ -18,6 +18,7 @@ __all__ = [
     "InstallPackages",
     "ListKernels",
     "ManageKernel",
+    "NotebookDigest",
     "ReadNotebook",
     "RunCells",
     "RunCode",

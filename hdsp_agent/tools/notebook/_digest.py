@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ...errors import HdspAgentError
 from ...messages import CellId
-from ...notebooks import Notebooks, OutlineLine, PersonRun, outline_of
+from ...notebooks import Notebooks, PersonRun, outline_of
+from ...notebooks.kernels import KernelInfo
 from .._paths import PathPolice
 from .._threads import in_thread
 from .._tool import ToolFailed
 from ._selection import numbers_of
-from ._states import outline_text
+from ._states import outline_line
 
-__all__ = ["notebook_digest"]
+__all__ = ["NotebookDigest", "notebook_digest"]
 
-_MOST_LINES: Final = 40
 _MOST_RUNS: Final = 10
 _LONGEST_ERROR: Final = 300
 _PATIENCE_SECONDS: Final = 5.0
 
 
-async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolice) -> str | None:
-    """What to tell of the notebook of a task, unmasked; None if it is kept from the agent."""
+@dataclass(frozen=True)
+class NotebookDigest:
+    """What there is to tell of a notebook, unmasked. ``cells`` and ``runs`` are texts by what tells them apart.
+
+    ``is_seen`` is whether the notebook could be looked at; else ``about`` says why not.
+    """
+
+    path: str
+    about: str
+    is_seen: bool = False
+    cells: tuple[tuple[CellId, str], ...] = ()
+    runs: tuple[tuple[str, str], ...] = ()
+    kernel: KernelInfo | None = None
+
+
+async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolice) -> NotebookDigest | None:
+    """What to tell of the notebook of a task; None if it is kept from the agent."""
     path = await notebooks.called(path)
     if not await _may_be_read(path, notebooks.desk.root, paths):
         return None
     try:
         return await asyncio.wait_for(_digest(notebooks, path), _PATIENCE_SECONDS)
     except asyncio.TimeoutError:
-        return f"Notebook of this task: {path}. The browser tab that has it open does not answer just now."
+        silent = "The browser tab that has it open does not answer just now."
+        return NotebookDigest(path, f"Notebook of this task: {path}. {silent}")
     except HdspAgentError as error:
-        return f"Notebook of this task: {path}. {error.message}"
+        return NotebookDigest(path, f"Notebook of this task: {path}. {error.message}")
 
 
 async def _may_be_read(path: str, root: Path | None, paths: PathPolice) -> bool:
@@ -45,26 +62,26 @@ async def _may_be_read(path: str, root: Path | None, paths: PathPolice) -> bool:
     return True
 
 
-async def _digest(notebooks: Notebooks, path: str) -> str:
+async def _digest(notebooks: Notebooks, path: str) -> NotebookDigest:
     snapshot = await notebooks.desk.document(path).snapshot()
     kernel = await notebooks.kernel(path)
     lines = outline_of(snapshot, notebooks.memory(path, kernel))
     numbers = numbers_of(snapshot)
     runs = f"kernel {kernel.display_name} ({kernel.state})" if kernel is not None else "no kernel runs"
-    parts = [f"Notebook of this task: {path}, {len(lines)} cells, {runs}.", _outline(lines, numbers)]
-    person = list(notebooks.person_runs(path))[-_MOST_RUNS:]
-    if person:
-        parts.append("What the person ran there lately, newest last:")
-        parts += [_run(run, numbers) for run in person]
-    return "\n".join(part for part in parts if part)
+    # Other cells by their ids: a number that shifts would make a line another one.
+    names = {cell_id: cell_id for cell_id in numbers}
+    return NotebookDigest(
+        path,
+        f"Notebook of this task: {path}, {len(lines)} cells, {runs}.",
+        is_seen=True,
+        cells=tuple((line.cell_id, outline_line(line, names)) for line in lines),
+        runs=tuple((_key(run), _run(run, numbers)) for run in list(notebooks.person_runs(path))[-_MOST_RUNS:]),
+        kernel=kernel,
+    )
 
 
-def _outline(lines: Sequence[OutlineLine], numbers: Mapping[CellId, int]) -> str:
-    if len(lines) <= _MOST_LINES:
-        return outline_text(lines, numbers)
-    half = _MOST_LINES // 2
-    between = f"[… {len(lines) - 2 * half} more cells: read_notebook lists them …]"
-    return "\n".join([outline_text(lines[:half], numbers), between, outline_text(lines[-half:], numbers)])
+def _key(run: PersonRun) -> str:
+    return f"{run.ended_at} {run.cell_id or ''}"
 
 
 def _run(run: PersonRun, numbers: Mapping[CellId, int]) -> str:

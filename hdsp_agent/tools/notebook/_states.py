@@ -9,10 +9,10 @@ from typing_extensions import assert_never
 from ...messages import CellId
 from ...notebooks import CellFreshness, OutlineLine
 
-__all__ = ["outline_text", "state_words"]
+__all__ = ["outline_line", "outline_text", "state_words"]
 
 
-def state_words(freshness: CellFreshness, numbers: Mapping[CellId, int]) -> str:
+def state_words(freshness: CellFreshness, numbers: Mapping[CellId, int | CellId]) -> str:
     """One state, and why."""
     match freshness.state:
         case "empty" | "fresh" | "failed" | "unknown":
@@ -28,15 +28,16 @@ def state_words(freshness: CellFreshness, numbers: Mapping[CellId, int]) -> str:
 def outline_text(lines: Sequence[OutlineLine], numbers: Mapping[CellId, int] | None = None) -> str:
     """A line for each cell: number, id, type, count, state, outputs, first line."""
     known = numbers or {line.cell_id: line.number for line in lines}
-    return "\n".join(_line(line, known) for line in lines)
+    return "\n".join(f"{line.number} {outline_line(line, known)}" for line in lines)
 
 
-def _line(line: OutlineLine, numbers: Mapping[CellId, int]) -> str:
+def outline_line(line: OutlineLine, names: Mapping[CellId, int | CellId]) -> str:
+    """What is said of one cell behind its number. ``names`` are what other cells are called."""
     facts: list[str] = []
     if line.cell_type == "code":
         facts.append(f"[{line.execution_count if line.execution_count is not None else ' '}]")
     if line.freshness is not None and line.freshness.state != "empty":
-        facts.append(f"({state_words(line.freshness, numbers)})")
+        facts.append(f"({state_words(line.freshness, names)})")
     if line.outputs.error is not None:
         facts.append(f"({line.outputs.error})")
     if line.outputs.images:
@@ -44,10 +45,10 @@ def _line(line: OutlineLine, numbers: Mapping[CellId, int]) -> str:
     title = f"{'#' * line.level} {line.title}" if line.level else line.title
     more = f" … {line.lines} lines" if line.lines > 1 else ""
     about = f" {' '.join(facts)}" if facts else ""
-    return f"{line.number} {line.cell_id} {line.cell_type}{about} {title or '(empty)'}{more}"
+    return f"{line.cell_id} {line.cell_type}{about} {title or '(empty)'}{more}"
 
 
-def _why(freshness: CellFreshness, numbers: Mapping[CellId, int]) -> str:
+def _why(freshness: CellFreshness, numbers: Mapping[CellId, int | CellId]) -> str:
     match freshness.reason:
         case "source_changed":
             return "changed since it ran"

@@ -1,3 +1,6 @@
+import type { YNotebook } from '@jupyter/ydoc';
+import type * as nbformat from '@jupyterlab/nbformat';
+
 import type { ApplyNotebookOperationsMessage } from '../../generated/wire';
 import type { IAgentChange } from '../desk';
 import { OpenedNotebook } from './openednotebook';
@@ -185,6 +188,123 @@ describe('the desk', () => {
     expect(opened.desk.work(opened.path)).toEqual([]);
     expect(seen).toEqual([1, 0]);
   });
+
+  /**
+   * Have another tab write the file, and hold back those who read it.
+   */
+  const writtenElsewhere = async (
+    change: (cells: nbformat.ICell[]) => void
+  ): Promise<() => void> => {
+    const { contents } = opened.services;
+    (opened.model.sharedModel as YNotebook).nbformat_minor = 5;
+    await opened.context.save();
+    const content = opened.model.toJSON() as nbformat.INotebookContent;
+    change(content.cells);
+    await contents.save(opened.path, {
+      type: 'notebook',
+      format: 'json',
+      content
+    });
+    let goOn = () => {};
+    const mayGoOn = new Promise<void>(resolve => (goOn = resolve));
+    // It is played already.
+    const get = contents.get as jest.MockedFunction<typeof contents.get>;
+    const answer = get.getMockImplementation();
+    get.mockImplementation(async (path, options) => {
+      await mayGoOn;
+      return answer?.(path, options) as ReturnType<typeof contents.get>;
+    });
+    opened.client.receive({
+      type: 'reloadNotebook',
+      path: opened.path,
+      contentHash: 'another'
+    });
+    await opened.settle();
+    return goOn;
+  };
+
+  it('keeps what is typed while it reads a file anew', async () => {
+    const goOn = await writtenElsewhere(cells => {
+      cells[0].source = 'a = 10';
+    });
+    const [, mine] = opened.model.sharedModel.cells;
+    mine.updateSource(5, 5, ' # typed');
+    goOn();
+    await opened.settle();
+    expect(opened.sources).toEqual(['a = 10', 'b = 2 # typed', 'c = 3']);
+    expect(opened.model.sharedModel.cells[1]).toBe(mine);
+    expect(opened.notebooks.list()[0].dirty).toBe(true);
+    await opened.context.save();
+    expect(opened.model.dirty).toBe(false);
+  });
+
+  it('has nothing unsaved after it has read a file anew', async () => {
+    const goOn = await writtenElsewhere(cells => {
+      cells.pop();
+    });
+    goOn();
+    await opened.settle();
+    expect(opened.sources).toEqual(['a = 1', 'b = 2']);
+    expect(opened.model.dirty).toBe(false);
+  });
+
+  it('counts as unsaved what is typed while Lab saves', async () => {
+    const saving = opened.context.save();
+    opened.context.saveState.connect((_, state) => {
+      if (state === 'started') {
+        void Promise.resolve().then(() =>
+          opened.model.sharedModel.getCell(0).setSource('a = 1 # typed')
+        );
+      }
+    });
+    await saving;
+    expect(opened.sources[0]).toBe('a = 1 # typed');
+    expect(opened.model.dirty).toBe(true);
+    await opened.context.save();
+    expect(opened.model.dirty).toBe(false);
+  });
+
+  it.each(['agent', 'person'])(
+    'says what it holds of checkpoints when the %s saves, and nobody can undo it',
+    async who => {
+      const { sharedModel } = opened.model;
+      sharedModel.clearUndoHistory();
+      const revision = opened.notebooks.revision(opened.panel);
+      ask('1', {
+        operations: [],
+        pointers: [
+          {
+            op: 'setCellMetadata',
+            cellId: 'cell-0',
+            key: 'hdsp_checkpoint',
+            value: { ts: 1 }
+          },
+          { op: 'setCellMetadata', cellId: 'gone', key: 'x', value: 1 },
+          { op: 'setNotebookMetadata', key: 'hdsp_agent', value: { head: 'h' } }
+        ]
+      });
+      await opened.settle();
+      expect(opened.model.dirty).toBe(false);
+      expect(opened.notebooks.revision(opened.panel)).toBe(revision);
+      expect(opened.model.getMetadata('hdsp_agent')).toBeUndefined();
+      if (who === 'agent') {
+        ask('2', {
+          operations: [{ op: 'clearOutputs', cellId: 'cell-0' }],
+          save: true
+        });
+        await opened.settle(300);
+      } else {
+        await opened.context.save();
+      }
+      const file = await opened.services.contents.get(opened.path);
+      const content = file.content as nbformat.INotebookContent;
+      expect(content.metadata.hdsp_agent).toEqual({ head: 'h' });
+      expect(content.cells[0].metadata.hdsp_checkpoint).toEqual({ ts: 1 });
+      expect(opened.model.dirty).toBe(false);
+      expect(sharedModel.canUndo()).toBe(false);
+      expect(sharedModel.getCell(0).canUndo()).toBe(false);
+    }
+  );
 
   it('does nothing any more when it is disposed', async () => {
     opened.desk.dispose();

@@ -260,6 +260,56 @@ describe('operations', () => {
       expect(outputs.get(0)).toBe(shown);
     });
 
+    it('come back trusted as they were, and others as the cell is', () => {
+      const cell = opened.model.cells.get(0) as ICodeCellModel;
+      const set = (html: string, trusted?: boolean) =>
+        apply({
+          op: 'setOutputs',
+          cellId: 'cell-0',
+          outputs: [
+            {
+              output_type: 'display_data',
+              data: { 'text/html': html },
+              metadata: {}
+            }
+          ],
+          ...(trusted === undefined ? {} : { trusted })
+        });
+      const seen: boolean[] = [];
+      cell.outputs.changed.connect((_, { type }) => {
+        if (type === 'add') {
+          seen.push(cell.outputs.get(0).trusted);
+        }
+      });
+      cell.trusted = true;
+      set('<b>run by the agent</b>');
+      set('<i>untrusted</i>', false);
+      set('<i>untrusted, run by nobody</i>');
+      set('<u>trusted</u>', true);
+      // Not for a moment as something else.
+      expect(seen).toEqual([true, false, false, true]);
+      set('<u>trusted</u>', false);
+      expect(cell.trusted).toBe(true);
+      expect(cell.sharedModel.getMetadata('trusted')).toBe(true);
+      set('<i>untrusted</i>', false);
+      expect(cell.sharedModel.getMetadata('trusted')).toBe(false);
+    });
+
+    it.each([true, false])(
+      'of a cell that comes back are trusted: %s',
+      trusted => {
+        apply({
+          op: 'insertCell',
+          cellId: 'back',
+          cellType: 'code',
+          source: '',
+          outputs: [stream('x')],
+          trusted
+        });
+        expect(opened.model.cells.get(0).trusted).toBe(trusted);
+      }
+    );
+
     it('are no step that can be undone', () => {
       apply(
         { op: 'replaceSource', cellId: 'cell-0', source: 'new' },

@@ -20,6 +20,7 @@ const MOST_FILES = 20;
 export function PreviewText({
   preview,
   withFiles,
+  isPart = false,
   trans
 }: {
   preview: ConversationPreview;
@@ -28,6 +29,12 @@ export function PreviewText({
    * Whether files go back too, so that what was done to them does not stay.
    */
   withFiles: boolean;
+
+  /**
+   * Whether more goes back with it, of which it is said as a whole that it can be
+   * undone.
+   */
+  isPart?: boolean;
   trans: TranslationBundle;
 }): JSX.Element {
   const { removed, restored, toolCalls, moreEffects } = preview;
@@ -82,7 +89,9 @@ export function PreviewText({
       {preview.stopsTask && (
         <p>{trans.__('The agent is at work on this. It is stopped first.')}</p>
       )}
-      {(removed > 0 || restored > 0 || preview.canBeUndone) && (
+      {(isPart
+        ? !preview.canBeUndone
+        : removed > 0 || restored > 0 || preview.canBeUndone) && (
         <p>
           {!preview.canBeUndone
             ? trans.__('This cannot be undone.')

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
+import { CommandIDs } from '../../commands/ids';
 import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
@@ -25,7 +26,7 @@ export interface IContextUse extends IModelRoom {
  */
 export function ContextBar({ use }: { use: IContextUse }): JSX.Element | null {
   const { trans } = usePanel();
-  const { used, window } = use;
+  const { used, window, condenseAt } = use;
   if (window === null || window <= 0) {
     return null;
   }
@@ -45,6 +46,12 @@ export function ContextBar({ use }: { use: IContextUse }): JSX.Element | null {
     >
       <span className="jp-mod-used" style={{ width: width(used) }} />
       <span className="jp-mod-reserved" style={{ width: width(reserved) }} />
+      {condenseAt !== null && condenseAt < window && (
+        <span
+          className="jp-mod-limit"
+          style={{ insetInlineStart: width(condenseAt) }}
+        />
+      )}
     </div>
   );
 }
@@ -84,8 +91,8 @@ export function ContextMeter({
   taskId: string;
   use: IContextUse;
 }): JSX.Element {
-  const { trans } = usePanel();
-  const { used, reserved, window } = use;
+  const { commands, trans } = usePanel();
+  const { used, reserved, window, condenseAt } = use;
   return (
     <div className="jp-hdspAgent-context">
       <ContextBar use={use} />
@@ -104,11 +111,33 @@ export function ContextMeter({
             <dd>{fullCount(freeOf(use))}</dd>
           </>
         )}
+        {condenseAt !== null && (
+          <>
+            <dt data-part="limit">{trans.__('Condensed at')}</dt>
+            <dd>{fullCount(condenseAt)}</dd>
+          </>
+        )}
       </dl>
       {window === null && (
         <p>{trans.__('How much this model takes in is not known.')}</p>
       )}
-      <Condense taskId={taskId} />
+      <div className="jp-hdspAgent-context-actions">
+        <Condense taskId={taskId} />
+        {commands.hasCommand(CommandIDs.showContext) && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            title={trans.__(
+              'Show the exact request that the model would be sent next, with the tokens of each part'
+            )}
+            onClick={() =>
+              void commands.execute(CommandIDs.showContext, { taskId })
+            }
+          >
+            {trans.__('What the model sees')}
+          </button>
+        )}
+      </div>
     </div>
   );
 }
@@ -185,9 +214,20 @@ function freeOf({ used, reserved, window }: IContextUse): number {
 }
 
 /**
- * The whole of it in one sentence.
+ * The whole of it in one or two sentences.
  */
 function contextSentence(use: IContextUse, trans: TranslationBundle): string {
+  const sentence = roomSentence(use, trans);
+  return use.condenseAt === null || use.window === null
+    ? sentence
+    : trans.__(
+        '%1. At %2 the conversation is condensed.',
+        sentence,
+        fullCount(use.condenseAt)
+      );
+}
+
+function roomSentence(use: IContextUse, trans: TranslationBundle): string {
   const { used, reserved, window } = use;
   if (window === null) {
     return trans.__('The conversation takes %1 tokens.', fullCount(used));

@@ -19,6 +19,11 @@ export interface IModelRoom {
    * How many of them are kept free for the answer; `null` if nobody knows.
    */
   readonly reserved: number | null;
+
+  /**
+   * At how many the conversation is condensed; `null` if it is not, or nobody knows.
+   */
+  readonly condenseAt: number | null;
 }
 
 /**
@@ -55,7 +60,8 @@ export function useModelRoom(profileName: string | undefined): IModelRoom {
   const told = known?.modelRoom;
   return {
     window: told?.contextWindow ?? own.window ?? listed,
-    reserved: told?.maxOutput ?? own.reserved
+    reserved: told?.reserved ?? told?.maxOutput ?? own.reserved,
+    condenseAt: told?.condenseAt ?? null
   };
 }
 
@@ -70,7 +76,8 @@ function ownRoom(
   const settings = isCurrent ? state?.apiConfiguration : undefined;
   return {
     window: settings?.modelContextWindow ?? null,
-    reserved: settings?.modelMaxTokens ?? null
+    reserved: settings?.modelMaxTokens ?? null,
+    condenseAt: null
   };
 }
 

@@ -9,6 +9,7 @@ import { onDemand } from '../header/ondemand';
 import { titleOf } from '../header/opentasks';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';
+import { More } from '../more';
 import { usePanel } from '../services';
 import { HistoryFilters } from './filters';
 import { HistoryList } from './historylist';
@@ -248,7 +249,11 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
     );
   }
   if (hasMore) {
-    return <More pages={pages} />;
+    return (
+      <div className="jp-hdspAgent-history-ending">
+        <More pages={pages} />
+      </div>
+    );
   }
   if (items.length > 0) {
     return null;
@@ -271,38 +276,6 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
           {trans.__('Show all')}
         </button>
       )}
-    </div>
-  );
-}
-
-/**
- * Fetches what follows when it comes into sight, or is pressed.
- */
-function More({ pages }: { pages: HistoryPages }): JSX.Element {
-  const { trans } = usePanel();
-  const button = React.useRef<HTMLButtonElement>(null);
-  React.useEffect(() => {
-    if (button.current === null || typeof IntersectionObserver !== 'function') {
-      return;
-    }
-    const observer = new IntersectionObserver(entries => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) {
-        void pages.more();
-      }
-    });
-    observer.observe(button.current);
-    return () => observer.disconnect();
-  }, [pages]);
-  return (
-    <div className="jp-hdspAgent-history-ending">
-      <button
-        ref={button}
-        type="button"
-        className="jp-hdspAgent-button"
-        onClick={() => void pages.more()}
-      >
-        {trans.__('Show more')}
-      </button>
     </div>
   );
 }

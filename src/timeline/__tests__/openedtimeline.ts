@@ -24,6 +24,7 @@ export function moment(
     commit: id.repeat(5),
     ts: Date.UTC(2026, 0, 2, 3, 4, 5),
     reason: 'asked for',
+    kind: 'asked_for',
     author: 'person',
     notebooks: [],
     variables: [],

@@ -62,6 +62,7 @@ describe('going back', () => {
           {
             path: 'a.ipynb',
             cold: true,
+            refuses: false,
             right: 4,
             moreVariables: 2,
             variables: [
@@ -111,6 +112,49 @@ describe('going back', () => {
     expect(opened.said?.options.actions?.map(({ label }) => label)).toEqual([
       'Undo'
     ]);
+  });
+
+  it('words why parts stay, or let nothing be brought back', async () => {
+    const kernel = {
+      path: 'a.ipynb',
+      cold: false,
+      right: 0,
+      moreVariables: 0,
+      variables: [],
+      rerun: { cells: [], unexplained: [] },
+      whyNot: 'English.',
+      coded: { code: 'kernel_busy', params: {} }
+    } as const;
+    const notebook = {
+      path: 'b.ipynb',
+      open: true,
+      moreCells: 0,
+      cells: [{ cellId: 'x', action: 'keep', cellType: 'code', line: '' }]
+    } as const;
+    opened.rest.answers.set(PREVIEW, () =>
+      preview({
+        notebooks: [notebook],
+        variables: [
+          { ...kernel, refuses: true },
+          {
+            ...kernel,
+            path: 'c.ipynb',
+            refuses: false,
+            coded: { code: 'no_kernel', params: {} }
+          }
+        ]
+      } as unknown as Parameters<typeof preview>[0])
+    );
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    const said = opened.dialog?.textContent ?? '';
+    expect(said).toContain(
+      'They cannot be brought back now. Its kernel runs a cell. Wait for it, then try again. Or leave the variables out.'
+    );
+    expect(said).toContain(
+      'They stay as they are: It has no kernel that runs.'
+    );
+    expect(said).toContain('because you changed it since: (empty)');
+    expect(said).not.toContain('English');
   });
 
   it('is chosen with the keyboard, round and round', async () => {
@@ -178,6 +222,7 @@ describe('going back', () => {
           {
             path: 'a.ipynb',
             cold: false,
+            refuses: false,
             right: 0,
             moreVariables: 0,
             variables: [],
@@ -296,6 +341,7 @@ describe('going back', () => {
         {
           path: 'a.ipynb',
           cold: false,
+          refuses: false,
           right: 0,
           moreVariables: 0,
           variables: [

@@ -34,11 +34,16 @@ describe('the time line', () => {
         parts: ['files', 'variables'],
         written: 2,
         kept: 1,
-        moment: moment('c', { here: true, reason: 'after restore' })
+        moment: moment('c', {
+          here: true,
+          reason: 'after restore',
+          kind: 'after'
+        })
       }),
       operation('2', {
         moment: moment('b', {
           reason: 'before run_cell',
+          kind: 'before',
           author: 'agent',
           notebooks: ['dir/a.ipynb'],
           variables: ['dir/a.ipynb']
@@ -57,8 +62,46 @@ describe('the time line', () => {
     expect(opened.openers[0].getAttribute('aria-current')).toBe('true');
     expect(opened.openers[0].textContent).toContain('2 files changed');
     expect(opened.openers[1].textContent).toContain('Agent');
-    expect(opened.openers[1].textContent).toContain('a.ipynb with variables');
+    expect(opened.openers[1].textContent).toContain('with variables');
     expect(opened.button('Undo: Went back')).toBeTruthy();
+  });
+
+  it('says how much changed, and of nothing whose work it is', async () => {
+    const changed = { files: 3, cells: 1, variables: 0 };
+    const nothing = { files: 0, cells: 0, variables: 0 };
+    await opened.show([
+      operation('3', {
+        kind: 'restore',
+        written: 9,
+        moment: moment('c', { changed })
+      }),
+      operation('2', { moment: moment('b', { author: 'agent', changed }) }),
+      operation('1', { moment: moment('a', { changed: nothing }) })
+    ]);
+    const said = opened.openers.map(({ textContent }) => textContent);
+    expect(said[0]).toContain('3 files, 1 cell changed');
+    expect(said[0]).not.toContain('9');
+    expect(said[1]).toMatch(/Agent.*3 files, 1 cell changed/);
+    expect(said[2]).toContain('nothing changed');
+    expect(said[2]).not.toContain('You');
+  });
+
+  it('words why a restore failed', async () => {
+    const failed = { kind: 'restore', status: 'rolled_back' } as const;
+    await opened.show([
+      operation('2', {
+        ...failed,
+        error: 'English.',
+        errorWhy: { code: 'cell_ran', params: {} }
+      }),
+      operation('1', { ...failed, error: 'Only English.' })
+    ]);
+    const [worded, plain] = opened.openers.map(
+      ({ textContent }) => textContent
+    );
+    expect(worded).toContain('A cell ran in between');
+    expect(worded).not.toContain('English');
+    expect(plain).toContain('Only English.');
   });
 
   it('says how it begins when nothing was done', async () => {

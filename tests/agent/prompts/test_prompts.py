@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+from hdsp_agent.agent.context import Standing
 from hdsp_agent.agent.modes import BUILT_IN
-from hdsp_agent.agent.prompts import Surroundings, agent_rules, mode_rules, shared_rules, system_prompt
-from hdsp_agent.config import GlobalSettings
+from hdsp_agent.agent.prompts import Surroundings, agent_rules, mode_rules, shared_rules, standing_prompt
+from hdsp_agent.config import GlobalSettings, ModeConfig
 
 CODE = BUILT_IN[0]
 
@@ -15,6 +17,11 @@ CODE = BUILT_IN[0]
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+async def system_prompt(mode: ModeConfig, settings: GlobalSettings, where: Surroundings, **more: Any) -> str:
+    standing: Standing = await standing_prompt(mode, settings, where, **more)
+    return standing.text
 
 
 async def test_the_prompt_is_the_same_until_something_it_tells_changes(tmp_path: Path) -> None:
@@ -95,3 +102,28 @@ async def test_who_has_tools_for_notebooks_is_told_how_to_treat_them(tmp_path: P
     assert "# Notebooks" not in await system_prompt(CODE, GlobalSettings(), without)
     text = await system_prompt(CODE, GlobalSettings(), having)
     assert "# Notebooks" in text and "never as text files" in text and "Notebook of this task: a.ipynb" in text
+
+
+async def test_what_the_prompt_tells_is_named_so_that_changes_can_be_told_alone(tmp_path: Path) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    write(work / "AGENTS.md", "agents file")
+    write(work / ".hdsp/rules/all.md", "all modes")
+    settings = GlobalSettings(custom_instructions="global wish", language="ko")
+    where = Surroundings(workspace=work, person=home, notebook="a.ipynb")
+    standing = await standing_prompt(CODE, settings, where, other_modes=BUILT_IN, ignored="*.secret")
+    told = {part.name: [entry.key for entry in part.entries] for part in standing.tells}
+    assert told == {
+        "environment": ["Operating system", "Programs", "Home folder", "Workspace", "Notebook of this task"],
+        "role": ["Role", "Modes"],
+        "instructions": [
+            "Language", "For every mode", "Files you may not read", str(work / "AGENTS.md"), str(work / ".hdsp/rules/all.md")
+        ],
+    }  # fmt: skip
+    assert all(entry.text in standing.text for part in standing.tells for entry in part.entries)
+
+
+async def test_rules_beyond_the_limit_are_left_out_and_that_is_said(tmp_path: Path) -> None:
+    for number in range(3):
+        write(tmp_path / f".hdsp/rules/{number}.md", "word " * 30_000)
+    text = await system_prompt(CODE, GlobalSettings(), Surroundings(workspace=tmp_path, person=tmp_path / "home"))
+    assert len(text) < 120_000 and "tokens truncated…" in text and "[… 2 more are left out" in text

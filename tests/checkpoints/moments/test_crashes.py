@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +10,9 @@ from hdsp_agent.checkpoints.moments._restoring import Restoring
 from hdsp_agent.errors import Conflict
 from tests.persistence.test_crashes import unix
 
+from ..crashing import Died, assert_whole_wherever_it_is_killed
 from .scenes import CELLS, EVERYTHING, PATH, Scene, scene
 from .test_restoring import Conversation, broken, is_broken, is_whole
-
-ROOT = Path(__file__).parents[3]
 
 
 @unix
@@ -25,24 +21,13 @@ ROOT = Path(__file__).parents[3]
 def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.checkpoints.moments.killed_moment", str(quick_folder), what, str(step)],
-        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
-    assert report["wrong"] == []
-    assert report["calls"] >= least
-
-
-class Died(BaseException):
-    """Stands for the end of the process."""
+    assert_whole_wherever_it_is_killed("moments.killed_moment", quick_folder, what, step, least)
 
 
 class Deadly(Conversation):
     """The server dies when all but the conversation is back."""
 
-    async def go_back(self) -> str:
+    async def go_back(self, mark_id: str) -> None:
         raise Died
 
 
@@ -120,12 +105,12 @@ async def test_a_restore_under_way_is_not_one_that_was_cut_short(tmp_path: Path)
         seen: list[object] = []
 
         class Slow(Conversation):
-            async def go_back(self) -> str:
+            async def go_back(self, mark_id: str) -> None:
                 seen.append(await other.interrupted())
                 with pytest.raises(Conflict, match="being restored"):
                     await other.restore(target, CELLS)
                 seen.append(await other.save("meanwhile"))
-                return await super().go_back()
+                await super().go_back(mark_id)
 
         await here.line.restore(target, EVERYTHING, conversation=Slow())
         assert seen[0] is None and len(seen) == 2

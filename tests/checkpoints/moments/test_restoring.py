@@ -22,6 +22,7 @@ class Conversation:
     def __init__(self, error: HdspAgentError | None = None) -> None:
         self.error = error
         self.done: list[str] = []
+        self.marks: list[str] = []
 
     @property
     def task_id(self) -> TaskId:
@@ -33,15 +34,24 @@ class Conversation:
             gone_on=False, stops_task=False,
         )  # fmt: skip
 
-    async def go_back(self) -> str:
+    async def go_back(self, mark_id: str) -> None:
         if self.error is not None:
             raise self.error
-        self.done.append("back")
-        return f"mark{len(self.done)}"
+        self._note("back", mark_id)
 
-    async def undo(self, mark_id: str) -> str:
-        self.done.append(f"undo {mark_id}")
-        return f"mark{len(self.done)}"
+    async def undo(self, mark_id: str, as_mark: str) -> None:
+        self._note(f"undo {self._called(mark_id)}", as_mark)
+
+    async def put_back(self, mark_id: str) -> None:
+        if mark_id in self.marks:
+            self.done.append(f"put back {self._called(mark_id)}")
+
+    def _note(self, what: str, mark_id: str) -> None:
+        self.done.append(what)
+        self.marks.append(mark_id)
+
+    def _called(self, mark_id: str) -> str:
+        return f"mark{self.marks.index(mark_id) + 1}"
 
 
 async def broken(here: Scene) -> str:
@@ -92,14 +102,14 @@ async def test_one_restore_brings_all_parts_back_and_one_undo_the_breakage(tmp_p
 @pytest.mark.parametrize("saved", [False, True])
 async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, saved: bool) -> None:
     class Busy(Conversation):
-        async def go_back(self) -> str:
+        async def go_back(self, mark_id: str) -> None:
             (here.root / "data.csv").write_text("the person's\n", "utf-8")
             (here.root / "theirs.txt").write_text("the person's\n", "utf-8")
             if saved:
                 another = here.another_line()
                 await another.save("before run_cell")
                 await another.close()
-            return await super().go_back()
+            await super().go_back(mark_id)
 
     async with scene(tmp_path) as here:
         (here.root / "other.txt").write_text("then\n", "utf-8")
@@ -122,13 +132,14 @@ async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, sav
 async def test_the_log_says_it_in_one_line(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         target = await broken(here)
-        done = await here.line.restore(target, EVERYTHING, conversation=Conversation())
+        conversation = Conversation()
+        done = await here.line.restore(target, EVERYTHING, conversation=conversation)
         newest = (await here.line.operations(1))[0]
         assert newest.id == done.operation.id and newest.parts is not None and newest.checkpoint is not None
         assert newest.parts.selected == ("files", "notebooks", "variables", "conversation")
         assert [one.path for one in newest.parts.notebooks] == [PATH]
         assert [one.path for one in newest.parts.variables] == [PATH]
-        assert newest.parts.conversation is not None and newest.parts.conversation.mark_id == "mark1"
+        assert newest.parts.conversation is not None and [newest.parts.conversation.mark_id] == conversation.marks
         view = await here.line.view()
         assert view.here is not None and view.here.id == newest.checkpoint.id
         assert view.operations[0].id == newest.id and view.interrupted is None
@@ -213,6 +224,8 @@ async def test_a_busy_kernel_is_told_of_soon(tmp_path: Path) -> None:
         line = here.another_line(limits=MomentLimits(busy_seconds=0.3))
         preview = await line.preview(target, EVERYTHING)
         assert preview.variables[0].why_not is not None and "runs a cell" in preview.variables[0].why_not
+        assert preview.variables[0].refuses and preview.variables[0].coded is not None
+        assert preview.variables[0].coded.code == "kernel_busy"
         with pytest.raises(Unavailable, match="runs a cell"):
             await line.restore(target, EVERYTHING)
         assert here.csv == "gone\n" and here.sources[0] == "a = broken" and not running.done()

@@ -453,6 +453,26 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
         assert {row.target for row in view.operations if row.target} <= shown
 
 
+async def test_pointers_that_wait_for_a_save_are_told_again_until_they_are_there(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        page = here.open()
+        await here.run("table = [1]")
+        first = await here.save(code="after", message_ts=1000)
+        waiting = await here.line.pointers(first, cells=[(PATH, "one")])
+        assert not await here.notebooks.desk.point(PATH, waiting[PATH])
+        await here.run("more = 1")
+        second = await here.save(code="after", message_ts=2000)
+        told = await here.line.pointers(second, cells=[(PATH, "two")], waiting=waiting)
+        await here.notebooks.desk.point(PATH, told[PATH])
+        page.save()
+        assert [set(cell["metadata"]["hdsp_checkpoint"]["variables"]) for cell in page.cells] == [
+            {"table"},
+            {"table", "more"},
+        ]
+        assert page.content["metadata"]["hdsp_agent"]["head"] == second.id
+        assert not await here.line.pointers(second, cells=[(PATH, "two")], waiting=told)
+
+
 async def test_a_person_may_call_a_moment_pointers(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         record = await here.save("pointers")

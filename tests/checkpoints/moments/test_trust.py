@@ -1,4 +1,4 @@
-"""Outputs of a closed notebook are trusted after a restore exactly if they were when the moment was made."""
+"""Outputs are trusted after a restore exactly if they were when the moment was made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, NotebookOperation, ReplaceSource, SetOutputs
 
 from ...notebooks.headless import headless_notebooks
-from ...notebooks.pages import code, text
+from ...notebooks.pages import Page, code, text
 from .scenes import CELLS, PATH, Scene, scene
 
 ONE, TWO = CellId("one"), CellId("two")
@@ -121,6 +121,59 @@ async def test_one_trusted_cell_makes_no_other_trusted(tmp_path: Path, notary: N
         assert here.sources == ["a = 1", "b = 2", "mine"] and not trusted(here, notary)
 
 
+def in_tab(here: Scene, *, trusted: bool) -> Page:
+    """The notebook in a tab, whose cells say how it shows them."""
+    page = here.open()
+    for cell in page.cells:
+        cell["metadata"]["trusted"] = trusted
+    page.saves = True
+    return page
+
+
+def close(here: Scene, page: Page) -> None:
+    here.tabs.pages.remove(page)
+    content = json.loads(here.file.read_text("utf-8"))
+    for cell in content["cells"]:
+        # As the file never says it.
+        cell["metadata"].pop("trusted", None)
+    here.file.write_text(json.dumps(content), "utf-8")
+
+
+@pytest.mark.parametrize("was", [True, False])
+@pytest.mark.parametrize("breaking", BREAKING)
+async def test_what_a_tab_showed_is_trusted_in_the_closed_notebook_as_it_was_there(
+    tmp_path: Path, notary: NotebookNotary, was: bool, breaking: Sequence[NotebookOperation]
+) -> None:
+    async with scene(tmp_path, *CELLS_THERE) as here:
+        if was:
+            trust(here, notary)
+        page = in_tab(here, trusted=was)
+        target = await here.save()
+        close(here, page)
+        await agents(here, *breaking)
+        if not was:
+            trust(here, notary)
+        await here.line.restore(target.id, CELLS)
+        assert here.sources == ["a = 1", "b = 2", "mine"] and trusted(here, notary) == was
+
+
+@pytest.mark.parametrize("was", [True, False])
+@pytest.mark.parametrize("breaking", BREAKING)
+async def test_what_a_file_held_is_trusted_in_a_tab_as_it_was_there(
+    tmp_path: Path, notary: NotebookNotary, was: bool, breaking: Sequence[NotebookOperation]
+) -> None:
+    async with scene(tmp_path, *CELLS_THERE) as here:
+        if was:
+            trust(here, notary)
+        target = await here.save()
+        await agents(here, *breaking)
+        page = in_tab(here, trusted=not was)
+        await here.line.restore(target.id, CELLS)
+        assert page.sources == ["a = 1", "b = 2", "mine"]
+        back = page.cells[0]
+        assert back["outputs"] and bool(back["metadata"].get("trusted")) == was
+
+
 async def test_a_moment_of_another_person_is_not_trusted(tmp_path: Path, notary: NotebookNotary) -> None:
     async with scene(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
@@ -151,6 +204,59 @@ async def test_a_state_edited_by_hand_is_refused(tmp_path: Path, notary: Noteboo
         with pytest.raises(HdspAgentError, match="damaged"):
             await here.line.restore(target.id, CELLS)
         assert here.file.read_bytes() == before
+
+
+# ---- in a tab
+
+
+async def test_in_a_tab_each_output_comes_back_trusted_as_it_was(tmp_path: Path, notary: NotebookNotary) -> None:
+    async with scene(tmp_path, *CELLS_THERE) as here:
+        page = here.open()
+        page.cells[0]["metadata"]["trusted"] = True
+        target = await here.save()
+        theirs = [
+            SetOutputs(cell_id=cell, outputs=[html("<i>the agent's</i>")], execution_count=2) for cell in (ONE, TWO)
+        ]
+        await apply(here, *theirs)
+        for cell in page.cells:
+            # As after a run, which the person's own kernel did.
+            cell["metadata"]["trusted"] = True
+        await here.save("after run_cells", by="agent")
+        done = await here.line.restore(target.id, CELLS)
+        assert [cell["outputs"] for cell in page.cells] == [cell["outputs"] for cell in CELLS_THERE]
+        assert [cell["metadata"]["trusted"] for cell in page.cells] == [True, False]
+        await here.line.undo(done.operation.id)
+        assert [cell["metadata"]["trusted"] for cell in page.cells] == [True, True]
+
+
+@pytest.mark.parametrize("was_trusted", [True, False])
+async def test_in_a_tab_a_deleted_cell_comes_back_trusted_as_it_was(
+    tmp_path: Path, notary: NotebookNotary, was_trusted: bool
+) -> None:
+    async with scene(tmp_path, *CELLS_THERE) as here:
+        page = here.open()
+        page.cells[0]["metadata"]["trusted"] = was_trusted
+        target = await here.save()
+        await apply(here, DeleteCell(cell_id=ONE))
+        await here.save("after edit", by="agent")
+        await here.line.restore(target.id, CELLS)
+        assert here.sources == ["a = 1", "b = 2"]
+        assert page.cells[0]["metadata"]["trusted"] == was_trusted
+
+
+async def test_what_was_trusted_in_a_tab_is_so_in_the_file_of_a_closed_notebook(
+    tmp_path: Path, notary: NotebookNotary
+) -> None:
+    async with scene(tmp_path, *CELLS_THERE) as here:
+        trust(here, notary)
+        page = here.open()
+        for cell in page.cells:
+            cell["metadata"]["trusted"] = True
+        target = await here.save()
+        here.tabs.pages.clear()
+        await agents(here, DeleteCell(cell_id=ONE))
+        await here.line.restore(target.id, CELLS)
+        assert here.sources == ["a = 1", "b = 2", "mine"] and trusted(here, notary)
 
 
 # ---- attachments

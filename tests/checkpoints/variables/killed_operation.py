@@ -13,7 +13,6 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import KernelManager
@@ -22,6 +21,7 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.messages import JsonObject
 
 from ..killed_operation import in_child
+from .asking import AskedKernel, shown
 from .scenes import KEY
 
 MADE = (
@@ -38,49 +38,18 @@ FIRST = "(5, 'first', 0, ['a'], True, ['only_first'])"
 SECOND = "(-1, 'second', 7, ['a', 'b'], True, ['only_second'])"
 
 
-class Kernel:
-    """What ``VariableCheckpoints`` needs of a connection; each question counts as three calls to the system."""
+class Kernel(AskedKernel):
+    """Each question to it counts as three calls to the system."""
 
-    kernel_id = "killed"
-    language = "python"
-
-    def __init__(self, client: AsyncKernelClient) -> None:
-        self._client = client
-
-    async def ask(
-        self,
-        kind: str,
-        content: JsonObject,
-        *,
-        channel: Literal["shell", "control"] = "shell",
-        subshell: str | None = None,
-        seconds: float | None = None,
-    ) -> JsonObject:
-        """A request's reply."""
-        at = self._client.shell_channel if channel == "shell" else self._client.control_channel
-        message = self._client.session.msg(kind, content)
+    def stepped(self) -> None:
         os.utime(".")
-        at.send(message)
-        os.utime(".")
-        while True:
-            reply = await at.get_msg(timeout=60)
-            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
-                os.utime(".")
-                told: JsonObject = reply["content"]
-                return told
 
     async def value(self, code: str, expression: str = "''") -> str:
         """Run a cell; what the expression is afterwards."""
         content: JsonObject = {"code": code, "silent": False, "user_expressions": {"it": expression}}
         reply = await self.ask("execute_request", content)
         assert reply["status"] == "ok", reply
-        told = reply["user_expressions"]
-        assert isinstance(told, dict)
-        found = told["it"]
-        assert isinstance(found, dict) and found["status"] == "ok", found
-        data = found["data"]
-        assert isinstance(data, dict)
-        return str(data["text/plain"]).strip('"')
+        return shown(reply).strip('"')
 
 
 Work = Callable[[Kernel, VariableCheckpoints], Awaitable[object]]
@@ -119,7 +88,7 @@ class Scene:
         client.load_connection_file()
         client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=True)
         try:
-            await work(Kernel(client), VariableCheckpoints(VariableStore(self.folder / "store", KEY)))
+            await work(Kernel("killed", client, 60), VariableCheckpoints(VariableStore(self.folder / "store", KEY)))
         finally:
             client.stop_channels()
 

@@ -71,6 +71,11 @@ async def test_a_thread_that_works_on_is_found(tmp_path: Path) -> None:
         big = after.group_of("big")
         assert big is not None and not big.assumed
         assert big.digest != (before.group_of("big") or big).digest
+        report = await at.restore(before)
+        assert await at.told("float(big[7]), worker.is_alive()") == "0.0 True"
+        assert {"worker", "go"} <= set(report.kept_live)
+        await at.restore(after)
+        assert await at.told("float(big[7])") == "7.0"
 
 
 async def test_a_cell_that_names_nothing_large_looks_at_nothing_large(tmp_path: Path) -> None:

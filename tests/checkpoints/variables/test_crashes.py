@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +10,10 @@ from hdsp_agent.checkpoints.variables import VariableManifest
 from hdsp_agent.errors import Unavailable
 from tests.persistence.test_crashes import quick_folder, unix
 
+from ..crashing import assert_whole_wherever_it_is_killed
 from .scenes import Scene, scene, watched
 
 __all__ = ["quick_folder"]
-
-ROOT = Path(__file__).parents[3]
 
 MADE = (
     "import numpy as np\n"
@@ -68,14 +64,7 @@ RESTORING = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "least"), [("capture", 12), ("restore", 20)])
 def test_variables_and_store_are_whole_wherever_the_server_is_killed(quick_folder: Path, what: str, least: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.checkpoints.variables.killed_operation", str(quick_folder), what, "1"],
-        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
-    assert report["wrong"] == []
-    assert report["calls"] >= least
+    assert_whole_wherever_it_is_killed("variables.killed_operation", quick_folder, what, 1, least)
 
 
 async def _once(at: Scene, where: str, after: bool, signal: str) -> None:

@@ -136,13 +136,13 @@ async def test_a_workspace_inside_the_servers_folder_names_notebooks_its_own_way
         assert task.approvals[-1].action.path == "work.ipynb"
 
 
-async def test_a_digest_is_short_and_keeps_hidden_notebooks_hidden(workspace: Path) -> None:
+async def test_a_digest_tells_each_cell_and_keeps_hidden_notebooks_hidden(workspace: Path) -> None:
     async with notebook_task(workspace, *(f"v{number}" for number in range(100))) as task:
         told = await notebook_digest(task.notebooks, "work.ipynb", task.paths)
-        assert told is not None and "[… 60 more cells: read_notebook lists them …]" in told
-        assert "1 c1 code" in told and "100 c100 code" in told and len(told.splitlines()) == 42
+        assert told is not None and told.about == "Notebook of this task: work.ipynb, 100 cells, no kernel runs."
+        assert told.is_seen and told.cells[0] == ("c1", "c1 code [ ] (never ran) v0") and len(told.cells) == 100
         gone = await notebook_digest(task.notebooks, "gone.ipynb", task.paths)
-        assert gone is not None and "There is no notebook gone.ipynb" in gone
+        assert gone is not None and "There is no notebook gone.ipynb" in gone.about and not gone.is_seen
         (workspace / ".hdspignore").write_text("*.ipynb\n")
         hidden = await asyncio.to_thread(PathPolice, workspace)
         assert await notebook_digest(task.notebooks, "work.ipynb", hidden) is None

@@ -59,7 +59,7 @@ class Chunks:
             if stopped():
                 break
             piece = view[start : start + SIZE]
-            mark = self._mark(piece)
+            mark = self.mark(piece)
             if number < len(before) and mark is not None and before[number][0] == mark:
                 found.append(before[number])
             else:
@@ -94,20 +94,21 @@ class Chunks:
         """Call this when everything given so far is on disk, or could not be written."""
         self._later(call)
 
-    def read(self, keys, size, into=None):
-        """The bytes of these pieces, checked."""
+    def read(self, keys, size, into=None, near=None):
+        """The bytes of these pieces, checked. ``near`` fills those that are in memory already, and says whether it did."""
         whole = bytearray(size) if into is None else into
         view = memoryview(whole)
         if view.nbytes != size or len(keys) != -(-size // SIZE):
             raise ValueError("a part of the store has another size than what it is for")
-        pieces = [view[start : start + SIZE] for start in range(0, size, SIZE)]
-        if len(keys) < _FEW:
-            for _ in map(self._read, keys, pieces):
-                pass
+        pieces = [(key, view[number * SIZE : (number + 1) * SIZE]) for number, key in enumerate(keys)]
+        far = [one for one in pieces if near is None or not near(*one)]
+        if len(far) < _FEW:
+            for key, piece in far:
+                self._read(key, piece)
             return whole
         # Files and hashes leave the interpreter to others.
         with concurrent.futures.ThreadPoolExecutor(_READERS, "hdsp-agent-reader") as readers:
-            for _ in readers.map(self._read, keys, pieces):
+            for _ in readers.map(lambda one: self._read(*one), far):
                 pass
         return whole
 
@@ -177,7 +178,7 @@ class Chunks:
             raise
         self._known.add(key)
 
-    def _mark(self, piece):
+    def mark(self, piece):
         """A hash an order of magnitude faster than a cryptographic one: products with odd numbers drawn by this process.
 
         Of whole words and of their upper halves: modulo 2**64 alone, two flipped signs would cancel each other.

@@ -22,10 +22,12 @@ LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch"
 class Part:
     """Bytes in the store, and how they were told from what was there before."""
 
-    __slots__ = ("pieces", "readonly", "size")
+    __slots__ = ("array", "pieces", "readonly", "size")
 
-    def __init__(self, size, pieces, readonly=False):
+    def __init__(self, size, pieces, readonly=False, array=None):
         self.size, self.pieces, self.readonly = size, pieces, readonly
+        # Weakly: whose memory it is.
+        self.array = array
 
     def told(self):
         return {"size": self.size, "keys": [key for _, key in self.pieces], "readonly": self.readonly}
@@ -90,7 +92,7 @@ def save(names, values, views, memory, chunks, limits, before=None, stopped=lamb
     for number, blob in enumerate(pickler.blobs):
         if not blob.pieces:
             blob.pieces = chunks.pieces(memoryview(blob.data), _earlier(old and old.blobs, number), stopped)
-    group.blobs = [Part(blob.size, blob.pieces) for blob in pickler.blobs]
+    group.blobs = [Part(blob.size, blob.pieces, array=blob.array) for blob in pickler.blobs]
     if len(stream) > INLINE:
         view = memoryview(stream)
         group.stream = Part(len(stream), chunks.pieces(view, old.stream.pieces if old and old.stream else (), stopped))

@@ -58,7 +58,7 @@ class Sink:
 class Blob:
     """A large array's memory; or its strings, as bytes made once for as long as none of them changes."""
 
-    __slots__ = ("data", "kept", "kind", "pieces", "pointers", "size")
+    __slots__ = ("array", "data", "kept", "kind", "pieces", "pointers", "size")
 
 
 class Memory:
@@ -92,14 +92,26 @@ class Memory:
     def strings(self, value):
         """The blob of an array of strings, or None when there is something else in it."""
         known = self._strings.get(id(value))
-        pointers = bytes((ctypes.c_char * value.nbytes).from_address(value.ctypes.data))
+        pointers = _pointers(value)
         if known is not None and known[0]() is value and known[1].pointers == pointers:
             return known[1]
         blob = _strings(value, pointers)
         if blob is not None:
-            number = id(value)
-            self._strings[number] = (weakref.ref(value, lambda _: self._strings.pop(number, None)), blob)
+            self._keep_strings(value, blob)
         return blob
+
+    def strings_again(self, keys, shape):
+        """An array of the strings whose bytes these pieces are, if there is one still; None otherwise."""
+        for _, blob in list(self._strings.values()):
+            if [key for _, key in blob.pieces] == keys:
+                value = blob.kept.reshape(shape).copy()
+                self._keep_strings(value, blob)
+                return value
+        return None
+
+    def _keep_strings(self, value, blob):
+        number = id(value)
+        self._strings[number] = (weakref.ref(value, lambda _: self._strings.pop(number, None)), blob)
 
 
 class Reducers:
@@ -303,11 +315,13 @@ def _array(pickler, value):
 
 def _memory_of(value):
     blob = Blob()
-    blob.data, blob.size, blob.pieces = _flat(value), value.nbytes, ()
+    blob.data, blob.size, blob.pieces = flat(value), value.nbytes, ()
+    blob.array = weakref.ref(value)
     return blob
 
 
-def _flat(value):
+def flat(value):
+    """An array's memory, of one that lies in one piece."""
     return value.ravel(order="K").view("u1")
 
 
@@ -324,6 +338,10 @@ def _address(owning):
     return owning.ctypes.data if _is_whole(owning) else None
 
 
+def _pointers(value):
+    return bytes((ctypes.c_char * value.nbytes).from_address(value.ctypes.data))
+
+
 def _strings(value, pointers):
     items = value.ravel().tolist()
     kinds = set(map(type, items))
@@ -331,7 +349,10 @@ def _strings(value, pointers):
         return None
     blob = Blob()
     # The copy keeps the strings alive, so that equal pointers are equal strings.
-    blob.pointers, blob.kept, blob.pieces = pointers, value.copy(), ()
+    blob.pointers, blob.kept, blob.pieces, blob.array = pointers, value.copy(), (), None
+    if _pointers(blob.kept) != pointers:
+        # A thread is changing it.
+        return None
     if kinds == {str} and len(set(items)) > len(items) // 2:
         joined = "\0".join(items)
         if joined.count("\0") == len(items) - 1:
@@ -468,7 +489,7 @@ def make_array(number, dtype, shape, order, writeable):
 
     # Read into its own memory: it owns it as it did before.
     value = numpy.empty(shape, dtype, order)
-    _now.blobs.read(number, memoryview(_flat(value)))
+    _now.blobs.read(number, memoryview(flat(value)))
     value.flags.writeable = writeable
     return value
 
@@ -476,11 +497,13 @@ def make_array(number, dtype, shape, order, writeable):
 def make_strings(number, shape, writeable):
     import numpy
 
-    data = bytes(_now.blobs.read(number))
-    items = data[1:].decode().split("\0") if data[:1] == b"j" else _strings_from(memoryview(data)[1:])
-    flat = numpy.empty(len(items), object)
-    flat[:] = items
-    value = flat.reshape(shape)
+    value = _now.loading.memory.strings_again(_now.blobs.keys(number), shape)
+    if value is None:
+        data = bytes(_now.blobs.read(number))
+        items = data[1:].decode().split("\0") if data[:1] == b"j" else _strings_from(memoryview(data)[1:])
+        value = numpy.empty(len(items), object)
+        value[:] = items
+        value = value.reshape(shape)
     value.flags.writeable = writeable
     return value
 

@@ -8,7 +8,7 @@ import importlib
 import signal
 import threading
 
-from . import _classes, _groups, _objects
+from . import _chunks, _classes, _groups, _objects
 
 
 class _Failed(Exception):
@@ -19,6 +19,7 @@ def restore(asked, sweeper, memory, chunks):
     """Load groups, remove names, import modules; nothing is changed unless all of it can be."""
     values, loading = {}, _objects.Loading(memory, None, _definitions(asked["classes"], sweeper, memory))
     before = []
+    near = _Near(sweeper.groups, chunks)
     try:
         # First: what is loaded may ask its class for what it is made of.
         for token, found in loading.classes.items():
@@ -26,7 +27,7 @@ def restore(asked, sweeper, memory, chunks):
                 _during([found["name"]], lambda token=token: _classes.class_of(token, loading, _objects.load))
         _during([kind.__qualname__ for kind, _ in loading.states], lambda: _set(loading.states, before))
         for group in asked["groups"]:
-            _during(group["names"], lambda group=group: values.update(_load(group, chunks, loading)))
+            _during(group["names"], lambda group=group: values.update(_load(group, chunks, near, loading)))
         for name, module in asked["modules"].items():
             _during([name], lambda name=name, module=module: values.update({name: importlib.import_module(module)}))
         for name in asked["keep"]:
@@ -94,7 +95,7 @@ def _definitions(told, sweeper, memory):
     return found
 
 
-def _load(group, chunks, loading):
+def _load(group, chunks, near, loading):
     stream = group["stream"]
     data = chunks.read(stream["keys"], stream["size"]) if stream else base64.b64decode(group["inline"])
     buffers = [
@@ -102,18 +103,49 @@ def _load(group, chunks, loading):
         for part in group["buffers"]
         for whole in [chunks.read(part["keys"], part["size"])]
     ]
-    return _objects.load(data, buffers, _Blobs(group["blobs"], chunks), loading)
+    return _objects.load(data, buffers, _Blobs(group["blobs"], chunks, near), loading)
 
 
 class _Blobs:
     """Read when they are asked for, into the memory where they belong."""
 
-    def __init__(self, parts, chunks):
-        self._parts, self._chunks = parts, chunks
+    def __init__(self, parts, chunks, near):
+        self._parts, self._chunks, self._near = parts, chunks, near
+
+    def keys(self, number):
+        return self._parts[number]["keys"]
 
     def read(self, number, into=None):
         part = self._parts[number]
-        return self._chunks.read(part["keys"], part["size"], into)
+        return self._chunks.read(part["keys"], part["size"], into, self._near.copy)
+
+
+class _Near:
+    """Pieces that arrays hold in memory now, as they were found when they were last looked at: copied, they need not be read."""
+
+    def __init__(self, groups, chunks):
+        self._mark = chunks.mark
+        self._found = {
+            key: (mark, part.array, number * _chunks.SIZE)
+            for group in groups.values()
+            for part in group.blobs
+            if part.array is not None
+            for number, (mark, key) in enumerate(part.pieces)
+            if mark is not None
+        }
+
+    def copy(self, key, piece):
+        """Fill a piece, if it can be; False where its bytes have to come from the store."""
+        mark, array, start = self._found.get(key, (None, None, 0))
+        value = None if array is None else array()
+        if value is None:
+            return False
+        data = memoryview(_objects.flat(value))[start : start + piece.nbytes]
+        if data.nbytes != piece.nbytes:
+            return False
+        piece[:] = data
+        # Of the copy: what a thread has changed since is not what it was.
+        return self._mark(piece) == mark
 
 
 def _set(states, before):

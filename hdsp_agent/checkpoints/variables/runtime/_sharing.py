@@ -3,6 +3,7 @@
 # Runs in a kernel, in another Python than ours.
 
 import array
+import bisect
 import datetime
 import decimal
 import enum
@@ -16,11 +17,13 @@ import sys
 import types
 import uuid
 
-from . import _live
+from . import _live, _plain
 
 MOST = 2_000_000
 """Objects looked at in one variable; what is further in is saved, but may lose that it is shared with others."""
 _SLICE = 20_000
+_FEW = 8
+"""So many times fewer are looked up one by one."""
 
 _PLAIN = {
     bool, int, float, complex, type(None), str, bytes, range, slice, type(Ellipsis), type(NotImplemented),
@@ -33,26 +36,68 @@ _TRANSPARENT = (tuple, frozenset, types.MethodType, classmethod, staticmethod, f
 
 
 class Reach:
-    """What one variable reaches: ``ids`` of what may be shared, and of each array the one that owns its memory."""
+    """What one variable reaches: ``ids`` of what may be shared, and of each array the one that owns its memory.
 
-    __slots__ = ("arrays", "ids", "whole")
+    Of plain data also all that it is: ``look``.
+    """
 
-    def __init__(self, ids, arrays, whole):
-        self.ids = array.array("Q", ids)
+    __slots__ = ("_found", "_ids", "arrays", "look", "whole")
+
+    def __init__(self, ids, arrays, whole, look=None):
+        self._found = None if ids is None else array.array("Q", ids)
+        self._ids = None
         self.arrays = arrays
         self.whole = whole
+        self.look = look
+
+    @property
+    def ids(self):
+        """In order, each once. Made when they are asked for, which is seldom."""
+        if self._ids is None:
+            self._ids = array.array("Q", sorted(self.look.ids() if self._found is None else self._found))
+        return self._ids
+
+    def keep_ids(self, before):
+        """They are what they were."""
+        self._ids = before._ids
+
+    def shares_with(self, other):
+        """Whether both reach something."""
+        few, many = sorted((self.ids, other.ids), key=len)
+        if len(few) * _FEW < len(many):
+            return any(_is_in(many, number) for number in few)
+        return not set(few).isdisjoint(many)
+
+    def owners_in(self, owners):
+        """Whose ids it reaches, of these."""
+        ids = self.ids
+        if len(owners) * _FEW < len(ids):
+            return {name for number, name in owners.items() if _is_in(ids, number)}
+        return {owners[number] for number in ids if number in owners}
+
+    def is_same(self, before):
+        """Whether it is for certain what it was, with everything in it."""
+        return self.look is not None and before.look is not None and self.look.is_same(before.look)
 
     def __eq__(self, other):
-        return self.arrays == other.arrays and (
-            # What is built alike is mostly found in the same order, too.
-            self.ids == other.ids or (len(self.ids) == len(other.ids) and set(self.ids) == set(other.ids))
-        )
+        if self.look is not None and other.look is not None and self.look.is_shaped_like(other.look):
+            return True
+        # What is built alike is mostly found in the same order, too.
+        alike = self._found is not None and self._found == other._found
+        return self.arrays == other.arrays and (alike or self.ids == other.ids)
 
     __hash__ = None
 
 
-def reach(value, namespace, stopped=lambda: False):
-    """Look through a value without running any of its code; None where it was stopped."""
+def reach(value, namespace, stopped=lambda: False, before=None):
+    """Look through a value without running any of its code; None where it was stopped.
+
+    ``before``: what it reached when it was looked through last.
+    """
+    if before is None or before.look is not None:
+        look = _plain.look(value, namespace, stopped, MOST)
+        if look is not None:
+            return Reach(None, {}, True, look)
     walk = _Walk(value, namespace)
     while walk.todo:
         if stopped():
@@ -113,6 +158,8 @@ def _way(kind, numpy):
         return _functions
     if kind is types.MethodType or kind is types.BuiltinFunctionType:
         return _methods
+    if kind is dict and sys.version_info >= (3, 13):
+        return _dictionaries
     if numpy is not None and issubclass(kind, numpy.ndarray):
         return _arrays
     shared = not issubclass(kind, _TRANSPARENT) or kind is functools.partial
@@ -124,6 +171,14 @@ def _way(kind, numpy):
 def _open(walk, some, referred):
     walk.ids.update(map(id, some))
     referred.extend(gc.get_referents(*some))
+
+
+def _dictionaries(walk, some, referred):
+    """An object's own dictionary tells the collector nothing."""
+    walk.ids.update(map(id, some))
+    for one in some:
+        referred.extend(list(one))
+        referred.extend(list(one.values()))
 
 
 def _through(walk, some, referred):
@@ -152,6 +207,11 @@ def _methods(walk, some, referred):
 def _arrays(walk, some, referred):
     for one in some:
         _array(one, walk.ids, walk.arrays, referred, walk.seen)
+
+
+def _is_in(ordered, number):
+    at = bisect.bisect_left(ordered, number)
+    return at < len(ordered) and ordered[at] == number
 
 
 def owner(value):

@@ -10,7 +10,7 @@ import threading
 import time
 import types
 
-from . import _chunks, _groups, _live, _objects, _sharing
+from . import _chunks, _groups, _live, _objects, _sharing, _together
 
 _ATOMS = {int, float, complex, bool, type(None), str, bytes, range, type(Ellipsis)}
 _ATOM_BYTES = 4096
@@ -53,6 +53,7 @@ class Sweeper:
         self.assumed = set()
         self._used = 0
         self._reads = {}
+        self._others = False
 
     def forget(self):
         """What was written may be gone: everything is saved again."""
@@ -79,6 +80,8 @@ class Sweeper:
         stopped = _never if until is None else lambda: time.perf_counter() > until
         self.limits = limits
         self.assumed = set()
+        # What they change meanwhile might be looked at before and saved after it.
+        self._others = _live.has_own_threads()
         self._used = sum(group.bytes for group in self.groups.values())
         values = self.names()
         for name in [name for name in self.known if name not in values]:
@@ -100,9 +103,8 @@ class Sweeper:
             self._drop(names)
         walked = set()
         for names, fresh in self._check(values, changed, touched, stopped).items():
-            moved = self._walk(names, values, stopped)
             walked.update(names)
-            if moved or fresh is None:
+            if fresh is None:
                 changed.update(names)
             else:
                 self._keep(names, fresh)
@@ -179,7 +181,7 @@ class Sweeper:
     def _check(self, values, changed, touched, stopped):
         """Look whether what kept its names and objects holds the same: those that do not, with what they hold now.
 
-        What there was no time for, and what cannot be saved any more, holds None.
+        What holds other objects than before, what there was no time for, and what cannot be saved any more, holds None.
         """
         found = {}
         spent = 0.0
@@ -191,10 +193,10 @@ class Sweeper:
             if touched is not None and not light and not touched.intersection(names):
                 self.assumed.add(names)
                 continue
-            if stopped():
-                found[names] = None
+            moved, same = self._walk(names, values, stopped)
+            if same:
                 continue
-            now = self._now(names, values)
+            now = None if moved or stopped() else self._now(names, values)
             if now is None or now.digest != group.digest:
                 found[names] = now
             else:
@@ -212,17 +214,29 @@ class Sweeper:
             return None
 
     def _walk(self, names, values, stopped):
-        """Look anew at what these reach; whether anything in that is another than before, or not known for want of time."""
-        moved = False
+        """Look anew at what these reach.
+
+        Whether anything in that is another than before, or not known for want of time; and whether for certain nothing is.
+        """
+        moved, same = False, not self._others
         found = {}
         for name in names:
             known = self.known[name]
-            if known.value is _missing and known.status != "module":
-                if known.number not in found:
-                    found[known.number] = _sharing.reach(values[name], self.shell.user_ns, stopped)
-                before, known.reach = known.reach, found[known.number]
-                moved = moved or before is None or known.reach is None or before != known.reach
-        return moved
+            if known.value is not _missing or known.status == "module":
+                continue
+            before = known.reach
+            if known.number not in found:
+                now = None if stopped() else _sharing.reach(values[name], self.shell.user_ns, stopped, before)
+                is_moved = before is None or now is None or before != now
+                is_same = not is_moved and now.is_same(before)
+                if is_same:
+                    now = before
+                elif not is_moved:
+                    now.keep_ids(before)
+                found[known.number] = now, is_moved, is_same
+            known.reach, is_moved, is_same = found[known.number]
+            moved, same = moved or is_moved, same and is_same
+        return moved, same
 
     def _save(self, values, changed, stopped, patient, cut=None):
         """Group anew what changed, and save it. ``stopped`` lets no other group begin, ``cut`` ends one that has begun."""
@@ -265,35 +279,7 @@ class Sweeper:
         if all(self.known[name].value is not _missing for name in changed if self.known[name].status != "module"):
             # What cannot change shares nothing.
             return [(name,) for name in changed if self.known[name].status != "module"]
-        parents = {
-            name: name
-            for name, known in self.known.items()
-            if known.status != "module" and (known.group is not None or name in changed)
-        }
-
-        def root(name):
-            while parents[name] != name:
-                parents[name] = parents[parents[name]]
-                name = parents[name]
-            return name
-
-        owners, walked = {}, {}
-        for name in parents:
-            known = self.known[name]
-            if known.reach is None:
-                continue
-            first = walked.setdefault(id(known.reach), name)
-            if first is not name:
-                parents[root(name)] = root(first)
-                continue
-            for number in known.reach.ids:
-                first = owners.setdefault(number, name)
-                if first is not name:
-                    parents[root(name)] = root(first)
-        together = {}
-        for name in parents:
-            together.setdefault(root(name), []).append(name)
-        return [tuple(sorted(names)) for names in together.values()]
+        return _together.together(self.known, self.groups, changed)
 
     def _save_group(self, names, values, stopped, patient):
         try:

@@ -83,6 +83,14 @@ describe('checkpoints', () => {
         say: 'checkpoint_saved',
         text: 'ff',
         checkpoint: { to: 'ff', isFirst: true }
+      },
+      {
+        ...SAVED,
+        ts: ts + 2,
+        checkpoint: {
+          ...SAVED.checkpoint,
+          changed: { files: 3, cells: 2, variables: 1 }
+        }
       }
     );
     const row = rows.row(ts);
@@ -92,6 +100,8 @@ describe('checkpoints', () => {
       '2026-11-21T12:30:00.000Z'
     );
     expect(rows.row(ts + 1).textContent).toContain('everything was at first');
+    const said = '3 files, 2 cells, 1 variable changed';
+    expect(rows.row(ts + 2).textContent).toContain(said);
   });
 
   it('should offer nothing where there is no time line', async () => {
@@ -183,6 +193,7 @@ describe('checkpoints', () => {
     const lost = {
       path: 'a.ipynb',
       cold: true,
+      refuses: false,
       right: 0,
       rerun: { cells: [], unexplained: [] },
       variables: [

@@ -3,9 +3,11 @@ import { undoIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { CommandIDs } from '../../../commands/ids';
+import type { Changed } from '../../../generated/rest';
 import type { ClineMessage } from '../../../generated/wire';
 import { checkpointIcon } from '../../../timeline/icons';
-import { reasonText, whenText } from '../../../timeline/wording';
+import { reasonText } from '../../../timeline/reasons';
+import { changedText, whenText } from '../../../timeline/wording';
 import { restoreCheckpoint } from '../../changes/restoring';
 import { IconButton } from '../../header/iconbutton';
 import { differenceIcon, pastIcon } from '../../header/icons';
@@ -24,6 +26,7 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
   const isHere = useIsHere(message);
   const reason = message.checkpoint?.reason;
+  const changed = changedIn(message);
   return (
     <div className="jp-hdspAgent-chat-note jp-hdspAgent-checkpoint">
       <RowHead
@@ -41,6 +44,16 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
             >
               {whenText(message.ts)}
             </time>{' '}
+            {changed !== null && (
+              <>
+                <span
+                  className="jp-hdspAgent-chat-quiet"
+                  title={trans.__('Since the checkpoint before')}
+                >
+                  {changedText(changed, trans)}
+                </span>{' '}
+              </>
+            )}
             {isHere && (
               <strong className="jp-hdspAgent-chat-badge">
                 {trans.__('You are here')}
@@ -52,6 +65,16 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
       <Actions message={message} />
     </div>
   );
+}
+
+/**
+ * How much changed since the checkpoint before it; `null` if that is not known,
+ * as of the first.
+ */
+function changedIn({ checkpoint }: ClineMessage): Changed | null {
+  const changed = checkpoint?.changed as Partial<Changed> | null | undefined;
+  const { files = 0, cells = 0, variables = 0 } = changed ?? {};
+  return changed ? { files, cells, variables } : null;
 }
 
 /**

@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { ClearedAccount, CondenseAccount } from '../../context/account';
+import { UndoFold } from '../../context/undobutton';
 import { usePanel } from '../../services';
 import { Fold } from '../fold';
 import { costText, shortCount } from '../../figures';
@@ -21,6 +23,7 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
     );
   }
   const { prevContextTokens, newContextTokens, cost, summary } = condensed;
+  const { kept, dropped, markId } = condensed;
   return (
     <div className="jp-hdspAgent-divider">
       <div className="jp-hdspAgent-divider-line">
@@ -35,6 +38,19 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
           <span className="jp-hdspAgent-chat-quiet">{costText(cost)}</span>
         )}
       </div>
+      {(kept ?? dropped) && (
+        <Fold
+          id={`${message.ts}:account`}
+          summary={trans.__('What was kept, and what was dropped')}
+        >
+          <CondenseAccount condensed={condensed} />
+          <UndoFold
+            ts={message.ts}
+            markId={markId}
+            tokens={Math.max(0, prevContextTokens - newContextTokens)}
+          />
+        </Fold>
+      )}
       {summary && (
         <Fold
           id={`${message.ts}:summary`}
@@ -48,22 +64,56 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
 }
 
 /**
- * Old messages were left out, for the model.
+ * Old messages, or old outputs of tools, were left out for the model.
  */
 export function TruncationRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
-  const { messagesRemoved = 0 } = message.contextTruncation ?? {};
+  const {
+    messagesRemoved = 0,
+    cleared,
+    end,
+    prevContextTokens = 0,
+    newContextTokens = 0,
+    markId
+  } = message.contextTruncation ?? {};
+  const saved = Math.max(0, prevContextTokens - newContextTokens);
   return (
     <div className="jp-hdspAgent-divider">
       <div className="jp-hdspAgent-divider-line">
         <span>
-          {trans._n(
-            'The model does not see %1 older message any more, to make room. You still do.',
-            'The model does not see %1 older messages any more, to make room. You still do.',
-            messagesRemoved
-          )}
+          {cleared
+            ? trans._n(
+                'The model does not see %1 output of a tool any more, to make room. You still do.',
+                'The model does not see %1 outputs of tools any more, to make room. You still do.',
+                cleared.outputs
+              )
+            : end === 'newest'
+              ? trans._n(
+                  'The provider did not take the newest step: the model does not see its %1 message any more. You still do.',
+                  'The provider did not take the newest step: the model does not see its %1 messages any more. You still do.',
+                  messagesRemoved
+                )
+              : trans._n(
+                  'The model does not see %1 older message any more, to make room. You still do.',
+                  'The model does not see %1 older messages any more, to make room. You still do.',
+                  messagesRemoved
+                )}
         </span>
+        {saved > 0 && (
+          <span className="jp-hdspAgent-chat-quiet">
+            {trans.__('%1 tokens', `−${shortCount(saved)}`)}
+          </span>
+        )}
       </div>
+      {cleared && (
+        <Fold
+          id={`${message.ts}:account`}
+          summary={trans.__('Which outputs, and why')}
+        >
+          <ClearedAccount cleared={cleared} />
+        </Fold>
+      )}
+      <UndoFold ts={message.ts} markId={markId} tokens={saved} />
     </div>
   );
 }

@@ -165,6 +165,35 @@ describe('TaskHeader', () => {
       expect(rest.of('GET models')).toHaveLength(0);
     });
 
+    it('should show what is kept for the answer, and where it is condensed', () => {
+      page.commands.addCommand('hdsp-agent:show-context', {
+        execute: ({ taskId }) => shown.push(taskId)
+      });
+      const shown: unknown[] = [];
+      page.begin(
+        showing(anItem(), {
+          tokenUsage: usage,
+          modelRoom: {
+            contextWindow: 100_000,
+            maxOutput: 90_000,
+            reserved: 40_000,
+            condenseAt: 60_000
+          }
+        })
+      );
+      expect(page.find('[role="meter"]')?.getAttribute('aria-valuetext')).toBe(
+        '50,000 of 100,000 tokens used, 40,000 kept for the answer, 10,000 free. At 60,000 the conversation is condensed.'
+      );
+      const limit = page.find('.jp-mod-limit') as HTMLElement;
+      expect(limit.style.insetInlineStart).toBe('60%');
+      page.act(() => page.button('Details of this conversation').click());
+      expect(page.find('.jp-hdspAgent-context-parts')?.textContent).toBe(
+        'Used50,000Kept for the answer40,000Free10,000Condensed at60,000'
+      );
+      page.act(() => page.button('What the model sees').click());
+      expect(shown).toEqual(['a']);
+    });
+
     it('should be measured against the window of the model of its profile', async () => {
       page.begin(
         showing(anItem({ apiConfigName: 'work' }), {

@@ -1,0 +1,61 @@
+import type { ISharedNotebook } from '@jupyter/ydoc';
+import type * as nbformat from '@jupyterlab/nbformat';
+import type { PartialJSONObject } from '@lumino/coreutils';
+
+/**
+ * A cell as the file has it, as far as it takes to tell later what was changed
+ * since.
+ */
+export interface IFiledCell {
+  readonly type: string;
+  readonly source: string;
+  readonly count: number | null;
+  readonly metadata: PartialJSONObject;
+}
+
+/**
+ * A notebook as the file has it: its cells by their ids, in order.
+ */
+export interface IFiledNotebook {
+  readonly cells: ReadonlyMap<string, IFiledCell>;
+  readonly metadata: PartialJSONObject;
+}
+
+/**
+ * What is in a file that says what this model says now.
+ */
+export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
+  return {
+    cells: new Map(
+      notebook.cells.map(cell => [
+        cell.getId(),
+        {
+          type: cell.cell_type,
+          source: cell.getSource(),
+          count: 'execution_count' in cell ? cell.execution_count : null,
+          metadata: cell.getMetadata()
+        }
+      ])
+    ),
+    metadata: notebook.getMetadata()
+  };
+}
+
+/**
+ * A cell of a file.
+ */
+export function filedCell(cell: nbformat.ICell): IFiledCell {
+  return {
+    type: cell.cell_type,
+    source: inOneText(cell.source),
+    count: (cell.execution_count as number | null | undefined) || null,
+    metadata: cell.metadata
+  };
+}
+
+/**
+ * A text that nbformat keeps in one piece, or in lines.
+ */
+export function inOneText(text: nbformat.MultilineString): string {
+  return typeof text === 'string' ? text : text.join('');
+}

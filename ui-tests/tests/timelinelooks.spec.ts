@@ -1,0 +1,132 @@
+import { Chat } from '../chat';
+import type { Lab } from '../lab';
+import type { AgentAtWork, Notebooks } from '../notebooks';
+import { expect, OpenNotebook, test } from '../notebooks';
+import { TimeLine } from '../timeline';
+
+const TABLE = 'sales.csv';
+
+let path = '';
+
+test.beforeEach(() => {
+  path = `looks-${Date.now()}.ipynb`;
+});
+
+test('rows say how much changed and why something is missing, and stay clear down to a restore of everything and its undo', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  test.slow();
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await work(lab, agent);
+
+  const second = await line.checkpoint('Before the agent changed a file');
+  await expect(second).toContainText(/\d (cell|variable)s?.* changed/);
+  await lab.picture('rows-in-conversation');
+  await line.open();
+  const written = line.rows.filter({
+    hasText: 'After the agent changed a file'
+  });
+  await expect(written.first()).toContainText('1 file changed');
+  await written.first().getByRole('button').first().click();
+  await expect(line.view).toContainText(TABLE);
+  await lab.picture('rows');
+
+  // While a cell runs, its variables cannot be had.
+  await notebook.edit(2);
+  await lab.page.keyboard.press('Shift+Enter');
+  await lab.execute('hdsp-agent:save-checkpoint', { note: 'before lunch' });
+  const noted = line.rows.filter({ hasText: 'before lunch' }).first();
+  await expect(noted.getByRole('button').first()).toContainText('before lunch');
+  await noted.getByRole('button').first().click();
+  await expect(noted).toContainText('Its kernel runs a cell.');
+  await lab.picture('left-out');
+  await expect(lab.page.getByText('Python 3 (ipykernel) | Idle')).toBeVisible();
+
+  await line.view.getByRole('button', { name: /checkpoints?, / }).click();
+  await lab.picture('store');
+
+  const first = line.rows.last();
+  await first.getByRole('button', { name: /^What to do with/ }).click();
+  await lab.picture('menu');
+  await lab.page.getByRole('menuitem', { name: 'Restore everything…' }).click();
+  await expect(line.dialog).toContainText('What to bring back');
+  await lab.picture('restore-of-everything');
+  await lab.page.setViewportSize({ width: 360, height: 640 });
+  await lab.picture('restore-on-a-small-screen');
+  await lab.page.setViewportSize({ width: 1280, height: 800 });
+  await line.dialog.getByRole('checkbox', { name: 'Conversation' }).uncheck();
+  await line.accept('Go back');
+  await expect(line.view).toContainText('You are at: Went back to');
+  await lab.picture('went-back');
+  await line.view.getByRole('button', { name: /^Undo: / }).click();
+  await expect(line.view).toContainText('A restore was undone');
+  await lab.picture('undone');
+  expect(lab.errors).toEqual([]);
+});
+
+test('the versions of a cell are told apart', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await work(lab, agent);
+  await lab.picture('toolbars');
+  await notebook.cell(0).click();
+  await notebook
+    .cell(0)
+    .getByRole('button', { name: 'Choose from what this cell was before' })
+    .click();
+  await expect(line.dialog.getByRole('radio')).toHaveCount(2);
+  await expect(line.dialog.getByRole('radio', { checked: true })).toHaveCSS(
+    'appearance',
+    'auto'
+  );
+  await lab.picture('versions');
+  await lab.page.setViewportSize({ width: 360, height: 640 });
+  await lab.picture('versions-on-a-small-screen');
+});
+
+/**
+ * A notebook that has run, a table beside it, and the panel.
+ */
+async function begin(lab: Lab, notebooks: Notebooks): Promise<OpenNotebook> {
+  await notebooks.write(path, [
+    { id: 'load', source: 'rows = [3, 4, 5]\ntotal = sum(rows)' },
+    { id: 'clear', source: 'rows.clear()\ntotal = 0' },
+    { id: 'wait', source: 'import time; time.sleep(30)' }
+  ]);
+  await notebooks.api.jupyter('PUT', `contents/${TABLE}`, {
+    type: 'file',
+    format: 'text',
+    content: 'price\n3\n4\n5\n'
+  });
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await notebook.edit(0);
+  await lab.page.keyboard.press('Shift+Enter');
+  await notebook.save();
+  await lab.openPanel();
+  return notebook;
+}
+
+/**
+ * The agent runs a cell, changes another, and empties the table.
+ */
+async function work(lab: Lab, agent: AgentAtWork): Promise<void> {
+  const chat = new Chat(lab);
+  await chat.say('Tidy up.');
+  await agent.read(path);
+  await agent.run(path, 'clear');
+  await agent.edit(path, {
+    op: 'replace',
+    cell: 'load',
+    source: 'rows = None\ntotal = sum(rows)'
+  });
+  await agent.call('write_to_file', { path: TABLE, content: 'price\n' });
+  await chat.finish(agent.model);
+}
