@@ -12,6 +12,7 @@ from ..messages import ClineMessage, HistoryItem, TaskId
 from ..persistence import ApiRecord, Fork, NewTask, TaskLog, TaskReader, fork_at
 from ._items import TaskConfig, fresh_item
 from ._services import AgentServices
+from .context import renumbered
 
 __all__ = ["fork_task"]
 
@@ -22,7 +23,8 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     """Make a task of the conversation up to and with the message ``ts``; its id. Half a fork is no task."""
     ui = [message async for message in reader.ui.iterate()]
     api = [record async for record in reader.api.iterate()]
-    fork = fork_at(ui, api, [mark async for mark in reader.marks.iterate()], ts)
+    marks = [mark async for mark in reader.marks.iterate()]
+    fork = fork_at(ui, api, marks, ts, renumber=renumbered)
     metadata, item = reader.metadata, (await reader.read_state()).history_item
     log = await services.store.create(
         NewTask(

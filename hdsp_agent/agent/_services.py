@@ -16,6 +16,7 @@ from ..persistence import TaskStore
 from ..providers import CompactionOffers
 from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, Unheard
 from ._retry import Sleep
+from .context import SeenHistories
 from .speech._commands import CommandBook
 
 if TYPE_CHECKING:
@@ -71,4 +72,5 @@ class AgentServices:
     spacing: Spacing = field(default_factory=Spacing)
     calibration: Calibration = field(default_factory=Calibration)
     offers: CompactionOffers = field(default_factory=CompactionOffers)
+    seen: SeenHistories = field(default_factory=SeenHistories)
     sleep: Sleep = asyncio.sleep

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ._compare import FileChange, file_changes
+from ._contents import Contents
 from ._folders import FileEntry, Folder, FolderLoader, FolderRef
 from ._records import Author
 
@@ -33,11 +34,11 @@ def changed_by_persons(states: Sequence[State], now: Folder, loader: FolderLoade
     steps = [*states, State(now, "person")]
     for older, newer in reversed(list(pairwise(steps))):
         for change in file_changes(older.folder, newer.folder, loader):
-            if _counts(change):
+            if _counts(change, loader.contents):
                 last.setdefault(change.path, newer.maker(change.path))
     # Where only touched files are kept, a file may have changed while nobody looked.
     for change in file_changes(states[0].folder, now, loader):
-        if _counts(change):
+        if _counts(change, loader.contents):
             last.setdefault(change.path, "person")
     return frozenset(path for path, author in last.items() if author == "person")
 
@@ -46,17 +47,20 @@ def changed_since_crash(
     now: Folder, before: FolderRef, aims: Mapping[bytes, FileChange], loader: FolderLoader
 ) -> frozenset[bytes]:
     """The files that are as no half restore leaves them: it found them otherwise, and aimed at something else."""
-    changes = (change for change in file_changes(before, now, loader) if _counts(change))
-    return frozenset(change.path for change in changes if not _is_half_done(change.new, aims.get(change.path)))
+    contents = loader.contents
+    changes = (change for change in file_changes(before, now, loader) if _counts(change, contents))
+    return frozenset(
+        change.path for change in changes if not _is_half_done(change.new, aims.get(change.path), contents)
+    )
 
 
-def _is_half_done(there: FileEntry | None, aim: FileChange | None) -> bool:
+def _is_half_done(there: FileEntry | None, aim: FileChange | None, contents: Contents) -> bool:
     """Whether the restore put this there, or moved away what was there before."""
     if aim is None:
         return False
-    return there is None or (aim.new is not None and aim.new.oid == there.oid)
+    return there is None or (aim.new is not None and aim.new.same_bytes(there, contents))
 
 
-def _counts(change: FileChange) -> bool:
+def _counts(change: FileChange, contents: Contents) -> bool:
     """A time of change alone is nobody's work."""
-    return change.old is None or change.new is None or not change.old.same_content(change.new)
+    return change.old is None or change.new is None or not change.old.same_content(change.new, contents)

@@ -39,7 +39,9 @@ def collect(store: CheckpointStore, limits: Limits) -> bool:
     operations = list(_staying(store.log.operations, keep))
     rewritten = [path for path, share in _shares(store, needed) if share < _WORTH_KEEPING]
     if len(packs.paths()) > _MANY_PACKS:
-        rewritten += [path for path in packs.paths() if path not in rewritten and path.stat().st_size < _SMALL_PACK]
+        # Damaged ones stay for whoever has a copy of them.
+        whole = (path for path, _ in packs.contents())
+        rewritten += [path for path in whole if path not in rewritten and path.stat().st_size < _SMALL_PACK]
     dropped = len(operations) < len(store.log.operations)
     if not rewritten and not dropped:
         # A save that died before its line may have left some.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ._contents import Contents
 from ._file_names import joined
 from ._folders import FileEntry, Folder, FolderLoader, Node
 from ._git_objects import ObjectId
@@ -62,7 +63,7 @@ def differences(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -
     before, after = loader.folder(old), loader.folder(new)
     if before.mode != after.mode:
         yield Difference(path, before, after)
-    for name in sorted(_differing(before, after)):
+    for name in sorted(_differing(before, after, loader.contents)):
         yield from _at(joined(path, name), state_of(before, name, loader), state_of(after, name, loader), loader)
 
 
@@ -91,18 +92,18 @@ def _at(path: bytes, old: State, new: State, loader: FolderLoader) -> Iterator[D
     if isinstance(old, Folder) and isinstance(new, Folder):
         yield from differences(old, new, loader, path)
     elif isinstance(old, FileEntry) and isinstance(new, FileEntry):
-        if not old.same(new):
+        if not old.same(new, loader.contents):
             yield Difference(path, old, new)
     elif old != new:
         yield Difference(path, old, new)
 
 
-def _differing(old: Folder, new: Folder) -> set[bytes]:
+def _differing(old: Folder, new: Folder, contents: Contents) -> set[bytes]:
     """The names that may differ: two states mostly share nearly all, often even the objects."""
     names = old.files.keys() ^ new.files.keys()
     for name, entry in new.files.items():
         was = old.files.get(name)
-        if was is not None and was is not entry and not was.same(entry):
+        if was is not None and was is not entry and not was.same(entry, contents):
             names.add(name)
     names |= old.folders.keys() ^ new.folders.keys()
     for name, below in new.folders.items():

@@ -8,9 +8,10 @@ from typing import Final, Literal
 
 from ..wire import WireModel
 from ._compare import FileChange, file_changes
+from ._contents import Contents
 from ._file_names import NamedFile, named
 from ._folders import FileEntry, FolderLoader, Node
-from ._git_objects import ObjectId
+from ._git_objects import ObjectId, is_large
 from ._notebook_diff import NotebookDiff, notebook_diff
 from ._records import CheckpointId
 from ._text_diff import Hunk, as_text, text_hunks
@@ -70,11 +71,12 @@ class _Seen:
 class _Differ:
     read: Callable[[ObjectId], bytes]
     with_content: bool
+    contents: Contents
 
     def diff(self, change: FileChange, renamed_from: bytes | None) -> FileDiff:
         old, new = change.old, change.new
         text, raw = named(change.path)
-        how = _change(change, renamed_from)
+        how = _change(change, renamed_from, self.contents)
         kind = _kind_by_name(change.path, old, new)
         seen = _Seen(kind)
         if self.with_content and how not in ("attributes", "renamed"):
@@ -114,37 +116,48 @@ def diff_states(
 ) -> Iterator[FileDiff]:  # fmt: skip
     """Each file that differs, in the order of paths. A file that was only moved is one that was renamed."""
     changes = [change for change in file_changes(old, new, loader) if only is None or change.path in only]
-    moved = _moves(changes)
+    contents = loader.contents
+    moved = _moves(changes, contents)
     gone = set(moved.values())
-    differ = _Differ(read, with_content)
+    differ = _Differ(read, with_content, contents)
     for change in changes:
         if change.new is None and change.path in gone:
             continue
-        if _is_seen(change):
+        if _is_seen(change, contents):
             yield differ.diff(change, moved.get(change.path))
 
 
-def _is_seen(change: FileChange) -> bool:
+def _is_seen(change: FileChange, contents: Contents) -> bool:
     """A new time of change alone is no difference to anybody."""
-    return change.old is None or change.new is None or not change.old.same_content(change.new)
+    return change.old is None or change.new is None or not change.old.same_content(change.new, contents)
 
 
-def _moves(changes: Sequence[FileChange]) -> dict[bytes, bytes]:
+def _moves(changes: Sequence[FileChange], contents: Contents) -> dict[bytes, bytes]:
     """From the new path to the old, where exactly one file with this content went and exactly one came."""
+    large: dict[int, list[FileEntry]] = {}
+    for change in changes:
+        for entry in (change.old, change.new):
+            if entry is not None and is_large(entry.oid):
+                large.setdefault(entry.size, []).append(entry)
+
+    def content(entry: FileEntry) -> ObjectId:
+        same = (one.oid for one in large.get(entry.size, ()) if one.same_bytes(entry, contents))
+        return next(same, entry.oid)
+
     went: dict[ObjectId, list[bytes]] = {}
     came: dict[ObjectId, list[bytes]] = {}
     for change in changes:
         if change.new is None and change.old is not None and change.old.size:
-            went.setdefault(change.old.oid, []).append(change.path)
+            went.setdefault(content(change.old), []).append(change.path)
         elif change.old is None and change.new is not None and change.new.size:
-            came.setdefault(change.new.oid, []).append(change.path)
+            came.setdefault(content(change.new), []).append(change.path)
     return {
         paths[0]: went[oid][0] for oid, paths in came.items() if len(paths) == 1 and len(went.get(oid, [])) == 1
     }  # fmt: skip
 
 
 def _change(
-    change: FileChange, renamed_from: bytes | None
+    change: FileChange, renamed_from: bytes | None, contents: Contents
 ) -> Literal["added", "removed", "modified", "attributes", "renamed"]:
     if renamed_from is not None:
         return "renamed"
@@ -152,7 +165,7 @@ def _change(
         return "added"
     if change.new is None:
         return "removed"
-    return "attributes" if change.old.oid == change.new.oid and change.old.is_link == change.new.is_link else "modified"
+    return "attributes" if change.old.same_bytes(change.new, contents) else "modified"
 
 
 def _kind_by_name(path: bytes, old: FileEntry | None, new: FileEntry | None) -> Kind:

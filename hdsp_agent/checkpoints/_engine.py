@@ -8,6 +8,7 @@ that says what to roll back to.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import time
@@ -17,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from ..errors import Conflict, HdspAgentError, InvalidInput
+from ..errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable
 from ._anchor import NOT_COUNTED, Anchor, Counted, says_nothing_new
 from ._attribution import State, changed_by_persons, changed_since_crash
 from ._checkpoint_store import CheckpointStore, store_folder_of
@@ -48,6 +49,7 @@ from ._workspace import PathsOf, Workspace
 
 __all__ = ["INTERRUPTED", "NOT_COUNTED", "Anchor", "Counted", "FileCheckpoints", "Selection"]
 
+_logger = logging.getLogger(__name__)
 INTERRUPTED: Final = Why(code="interrupted")
 """Why a restore that a crash cut short came to no end."""
 _BEFORE_RESTORE: Final = "before restore"
@@ -262,7 +264,7 @@ class FileCheckpoints:
         mended = {from_text(path, root) for path in mend}
         only = None if half.only is None else {file.name() for file in half.only} | mended
         left = {from_text(path, root) for path in leave} - mended
-        plan = make_plan(now, self.store.node(before), loader, persons, Choice(only, left, mended))
+        plan = make_plan(now, self.store.node(before), loader, persons, Choice(only, left, mended), self._largest())
         recovery = OperationRecord(
             seq=log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind="recovery", status="begun",
             target=before.id, before=here.id, undo_of=half.id, kept=len(plan.conflicts),
@@ -333,7 +335,8 @@ class FileCheckpoints:
         # Touched files include those just restored, or the result would know nothing of them.
         paths = [step.path for step in plan.steps]
         record, root = self._record("after restore", "restore", Anchor(), paths, paths)
-        wrong = next((step.path for step in plan.steps if not step.is_done(root)), None)
+        contents = self.store.loader.contents
+        wrong = next((step.path for step in plan.steps if not step.is_done(root, contents)), None)
         if wrong is not None:
             text, _ = named(wrong)
             raise Conflict(
@@ -379,7 +382,11 @@ class FileCheckpoints:
             self.store.loader.forget()
             self._generation = self.store.log.generation
         if head is not None and self.workspace.known is None:
-            self.workspace.remember(self.store.node(head), self.store.loader)
+            try:
+                self.workspace.remember(self.store.node(head), self.store.loader)
+            except StorageUnavailable as error:
+                # What the agent names from here on is kept again.
+                _logger.warning("which files the agent touched before cannot be read: %s", error)
 
     def _record(
         self,
@@ -400,6 +407,8 @@ class FileCheckpoints:
             root = snapshot.root
             reason, anchor = anchor.as_kept(reason)
             same = head is not None and (head.tree, head.side) == (root.tree.hex(), root.side.hex())
+            # One whose commit was lost is made anew, as is all else that was.
+            same = same and head is not None and writer.has(bytes.fromhex(head.commit))
             parent = head.parent_commit if head is not None and same else head.commit if head is not None else None
             if head is not None and same:
                 commit = head.commit
@@ -423,7 +432,7 @@ class FileCheckpoints:
             message_ts=anchor.message_ts,
             ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
-            changed=None if before is None else self._changed(before, root, anchor.counted),
+            changed=None if before is None else self._counted(before, root, anchor.counted),
         )  # fmt: skip
         return record, root
 
@@ -433,6 +442,14 @@ class FileCheckpoints:
             return None
         node, known = self.store.node(record), self.workspace.known
         return known if known is not None and (known.tree, known.side) == (node.tree, node.side) else node
+
+    def _counted(self, before: Node, now: Node, counted: Counted) -> Changed | None:
+        """None where it cannot be said: a damaged checkpoint before this one is no reason not to make it."""
+        try:
+            return self._changed(before, now, counted)
+        except StorageUnavailable as error:
+            _logger.warning("what changed since the newest checkpoint cannot be counted: %s", error)
+            return None
 
     def _changed(self, before: Node, now: Node, counted: Counted) -> Changed:
         told = {from_text(path, self.workspace.path) for path in counted.notebooks}
@@ -464,7 +481,14 @@ class FileCheckpoints:
         persons: Container[bytes] = ()
         if not selection.overwrite_all:
             persons = changed_by_persons(self._states_since(target), now, loader)
-        return make_plan(now, self.store.node(target), loader, persons, selection.choice(self.workspace.path))
+        choice = selection.choice(self.workspace.path)
+        return make_plan(now, self.store.node(target), loader, persons, choice, self._largest())
+
+    def _largest(self) -> int:
+        """How large a file may be that is about to be restored."""
+        limits = self.limits
+        cloned = 0 if self.store.repository.large.clones is False else limits.cloned_bytes
+        return max(limits.file_bytes, limits.touched_file_bytes, cloned)
 
     def _states_since(self, target: CheckpointRecord) -> list[State]:
         records = list(self.store.log.checkpoints.values())

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final, Literal, Protocol
 
 from ..errors import StorageUnavailable
+from ._contents import Contents
 from ._git_objects import (
     EMPTY_TREE,
     EXECUTABLE,
@@ -89,13 +90,19 @@ class FileEntry:
         """Whether it is a symbolic link."""
         return stat.S_ISLNK(self.key[0])
 
-    def same_content(self, other: FileEntry) -> bool:
-        """Whether type, permissions and bytes are the same."""
-        return self.oid == other.oid and self.mode == other.mode
+    def same_bytes(self, other: FileEntry, contents: Contents) -> bool:
+        """Whether the bytes are the same, and both are links or neither is."""
+        return self.is_link == other.is_link and (
+            self.oid == other.oid or (self.size == other.size and contents.same(self.oid, other.oid))
+        )
 
-    def same(self, other: FileEntry) -> bool:
+    def same_content(self, other: FileEntry, contents: Contents) -> bool:
+        """Whether type, permissions and bytes are the same."""
+        return self.mode == other.mode and self.same_bytes(other, contents)
+
+    def same(self, other: FileEntry, contents: Contents) -> bool:
         """Whether the time of change is the same too."""
-        return self.key[:3] == other.key[:3] and self.oid == other.oid
+        return self.key[:3] == other.key[:3] and (self.oid == other.oid or self.same_bytes(other, contents))
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,7 @@ class FolderLoader:
 
     def __init__(self, objects: _Reader) -> None:
         self._objects = objects
+        self.contents = Contents(objects)
         self._known: dict[FolderRef, Folder] = {}
 
     def folder(self, node: Node) -> Folder:
@@ -182,6 +190,7 @@ class FolderLoader:
     def forget(self) -> None:
         """Give the memory back."""
         self._known.clear()
+        self.contents.forget()
 
     def _read(self, ref: FolderRef) -> Folder:
         tree = b"" if ref.tree == EMPTY_TREE else self._objects.read(ref.tree)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import struct
 import threading
@@ -21,6 +23,7 @@ from ._git_objects import BLOB, COMMIT, TREE, ObjectId, object_id
 
 __all__ = ["Packs"]
 
+_logger = logging.getLogger(__name__)
 _HEAD: Final = 8
 _FAN_OUT: Final = 256 * 4
 _NAMES: Final = _HEAD + _FAN_OUT
@@ -46,6 +49,10 @@ class _Pack:
         data = index.read_bytes()
         if data[:_HEAD] != b"\377tOc\0\0\0\2" or len(data) < _NAMES + 40:
             raise _damaged(index, "it is no index of a pack")
+        if hashlib.sha1(data[:-20], usedforsecurity=False).digest() != data[-20:]:
+            raise _damaged(index, "it is not what was stored")
+        self.is_whole = _ends_with(self.path, data[-40:-20])
+        """Whether it ends as it was written. One that was cut may have some objects still, and is not relied on."""
         self._fan_out = struct.unpack(">256I", data[_HEAD:_NAMES])
         self.count: int = self._fan_out[255]
         self._names = data[_NAMES : _NAMES + 20 * self.count]
@@ -113,6 +120,9 @@ class Packs:
         self._small: dict[ObjectId, _Pack] = {}
         """Where the objects of small packs are: there are many of those, and to look into each takes longer."""
         self._large: list[_Pack] = []
+        self._damaged: list[_Pack] = []
+        self._unusable: set[str] = set()
+        """Indexes that name nothing any more; what only their packs have counts as not there."""
         self._recent: OrderedDict[ObjectId, bytes] = OrderedDict()
         self._recent_bytes = 0
 
@@ -123,13 +133,13 @@ class Packs:
             if self._packs.keys() - found:
                 for name in self._packs.keys() - found:
                     self._packs.pop(name).close()
-                self._small, self._large = {}, []
+                self._small, self._large, self._damaged = {}, [], []
                 for pack in self._packs.values():
                     self._list(pack)
-            for name in sorted(found - self._packs.keys()):
+            self._unusable &= found
+            for name in sorted(found - self._packs.keys() - self._unusable):
                 with suppress(FileNotFoundError):
-                    pack = self._packs[name] = _Pack(self._folder / name)
-                    self._list(pack)
+                    self._open(name)
         except OSError as error:
             raise storage_error(self._folder, "read", error) from error
 
@@ -180,19 +190,33 @@ class Packs:
         return next((place.end - place.start for _, place in self._places(oid)), 0)
 
     def contents(self) -> Iterator[tuple[Path, dict[ObjectId, int]]]:
-        """Of each pack, its objects and how many bytes they take."""
+        """Of each pack that is whole, its objects and how many bytes they take."""
         for pack in list(self._packs.values()):
-            yield pack.path, pack.sizes()
+            if pack.is_whole:
+                yield pack.path, pack.sizes()
+
+    def _open(self, name: str) -> None:
+        try:
+            pack = self._packs[name] = _Pack(self._folder / name)
+        except StorageUnavailable as error:
+            # What is saved from here on does without it, and whoever needs what it names is refused.
+            _logger.warning("%s", error)
+            self._unusable.add(name)
+            return
+        self._list(pack)
 
     def _list(self, pack: _Pack) -> None:
-        if pack.count > _SMALL:
+        if not pack.is_whole:
+            _logger.warning("the checkpoints in %s are damaged: it does not end as it was written", pack.path)
+            self._damaged.append(pack)
+        elif pack.count > _SMALL:
             self._large.append(pack)
         else:
             self._small.update(dict.fromkeys(pack.names(), pack))
 
     def _places(self, oid: ObjectId) -> Iterator[tuple[_Pack, _Place]]:
         small = self._small.get(oid)
-        for pack in self._large if small is None else (small, *self._large):
+        for pack in (*(() if small is None else (small,)), *self._large, *self._damaged):
             place = pack.find(oid)
             if place is not None:
                 yield pack, place
@@ -209,6 +233,12 @@ class Packs:
             if attempt == 0:
                 self.refresh()
         raise _damaged(self._folder, f"the object {oid.hex()} is not there")
+
+
+def _ends_with(path: Path, end: bytes) -> bool:
+    with open(path, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - len(end)))
+        return file.read() == end
 
 
 def _content(path: Path, oid: ObjectId, entry: bytes) -> tuple[int, bytes]:

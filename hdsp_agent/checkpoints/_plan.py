@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ._compare import Difference, Skipped, State, differences, state_of
+from ._contents import Contents
 from ._file_names import joined, named
 from ._folders import FileEntry, Folder, FolderLoader, Node
 from ._records import CheckpointId, PlannedChange, RestorePlan
@@ -59,7 +60,7 @@ class Step:
     mode: int = 0
     """Of a folder."""
 
-    def is_done(self, root: Folder) -> bool:
+    def is_done(self, root: Folder, contents: Contents) -> bool:
         """Whether this is how it is there now."""
         *parents, name = self.path.split(b"/")
         folder = root
@@ -70,12 +71,7 @@ class Step:
             folder = below
         found = folder.files.get(name)
         if self.kind in ("write", "attributes"):
-            want = self.want
-            return (
-                isinstance(found, FileEntry)
-                and want is not None
-                and (found.oid, found.is_link) == (want.oid, want.is_link)
-            )
+            return found is not None and self.want is not None and found.same_bytes(self.want, contents)
         if self.kind == "make_folder":
             return name in folder.folders
         return self.kind != "delete" or (found is None and name not in folder.skips)
@@ -102,20 +98,24 @@ class Plan:
         )
 
 
-def make_plan(now: Node, target: Node, loader: FolderLoader, persons: Container[bytes], choice: Choice) -> Plan:
-    """Plan the way from ``now`` to ``target``; ``persons`` are the files that a person changed last."""
-    planner = _Planner(loader, persons, choice)
+def make_plan(
+    now: Node, target: Node, loader: FolderLoader, persons: Container[bytes], choice: Choice, largest: int
+) -> Plan:
+    """Plan the way from ``now`` to ``target``; ``persons`` are the files that a person changed last. No file of more than
+    ``largest`` bytes is written: it would be in no checkpoint, and nobody could take it back."""
+    planner = _Planner(loader, persons, choice, largest)
     for difference in differences(now, target, loader):
         planner.add(difference)
     return planner.plan
 
 
 class _Planner:
-    def __init__(self, loader: FolderLoader, persons: Container[bytes], choice: Choice) -> None:
+    def __init__(self, loader: FolderLoader, persons: Container[bytes], choice: Choice, largest: int) -> None:
         self.plan = Plan()
         self._loader = loader
         self._persons = persons
         self._choice = choice
+        self._largest = largest
 
     def add(self, difference: Difference) -> None:
         path, now, want = difference.path, difference.old, difference.new
@@ -143,15 +143,15 @@ class _Planner:
         if not self._choice.wants(path):
             return
         if isinstance(now, FileEntry):
-            if now.oid == want.oid and now.is_link == want.is_link:
+            if now.same_bytes(want, self._loader.contents):
                 if now.mode == want.mode or self._may_change(path, "attributes", want):
                     self.plan.steps.append(Step("attributes", path, now, want))
-            elif self._may_change(path, "overwrite", want):
+            elif self._can_keep(path, want) and self._may_change(path, "overwrite", want):
                 self.plan.steps.append(Step("write", path, now, want))
         elif isinstance(now, Folder):
-            if self._may_displace(path, now, want):
+            if self._can_keep(path, want) and self._may_displace(path, now, want):
                 self.plan.steps += [Step("displace", path, now), Step("write", path, None, want)]
-        elif self._may_change(path, "create", want):
+        elif self._can_keep(path, want) and self._may_change(path, "create", want):
             self.plan.steps.append(Step("write", path, None, want))
 
     def _to_folder(self, path: bytes, now: State, want: Folder) -> None:
@@ -201,6 +201,13 @@ class _Planner:
             return True
         self.plan.conflicts.append(_change(path, action, entry, conflict=True, reason="conflict"))
         return False
+
+    def _can_keep(self, path: bytes, want: FileEntry) -> bool:
+        """Whether the checkpoint after the restore would have it: limits may have been lowered since it was saved."""
+        if want.size > self._largest:
+            self._leave(path, "too_large", want)
+            return False
+        return True
 
     def _may_displace(self, path: bytes, now: Folder, want: FileEntry) -> bool:
         """Whether a whole folder may make room for a file: only if everything in it can be brought back."""

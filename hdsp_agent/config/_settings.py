@@ -346,6 +346,16 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = True
+    count_cjk_characters: Annotated[
+        bool,
+        shown(
+            "context",
+            "Count Chinese, Japanese and Korean characters",
+            "Reckon each such character as a token, instead of four bytes. For models that take more tokens for these "
+            "scripts; what a provider counts itself is believed in any case.",
+            advanced=True,
+        ),
+    ] = False
     include_current_time: Annotated[
         bool,
         shown(

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
+from ..config import GlobalSettings
 from ..messages import ApiMessage, JsonObject
 from ..providers import ModelRequest, ToolSpec, UsageReport
 
@@ -84,6 +85,11 @@ class TokenCounter:
     """Counts tokens one way. It keeps nothing: ``SentHistory`` remembers what it has counted."""
 
     counting: Counting = "bytes"
+
+    @classmethod
+    def of(cls, settings: GlobalSettings) -> TokenCounter:
+        """Counts as the person has set."""
+        return cls("cjk" if settings.count_cjk_characters else "bytes")
 
     def text(self, text: str) -> int:
         """A text on its own."""

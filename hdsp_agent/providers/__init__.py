@@ -9,7 +9,7 @@ from ._answer import Answer, parsed_arguments
 from ._cache_marks import cache_marks
 from ._catalogue import ModelEntry, find_model, known_models
 from ._classify import classify, is_silently_truncated
-from ._compaction import CompactingClient, Compaction, CompactionOffers, sealed_items
+from ._compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
 from ._key_check import KeyCheck, KeyVerdict, check_key
 from ._listing import list_models
 from ._model import (
@@ -54,6 +54,7 @@ __all__ = [
     "ModelInfo",
     "ModelRequest",
     "ScriptedModel",
+    "SealedRefused",
     "Stop",
     "StopReason",
     "TextDelta",

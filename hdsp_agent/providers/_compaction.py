@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 from ..messages import ApiMessage, JsonObject
 from ._model import ModelClient, ModelRequest, UsageReport
@@ -14,7 +16,16 @@ from ._responses_usage import usage_of
 from ._transport import broken_stream
 from ._untrusted import items, mapping, text
 
-__all__ = ["SEALED_FOR", "CompactingClient", "Compaction", "CompactionOffers", "compaction_of", "sealed_items"]
+__all__ = [
+    "SEALED_FOR",
+    "CompactingClient",
+    "Compaction",
+    "CompactionOffers",
+    "SealedRefused",
+    "compaction_of",
+    "endpoint_of",
+    "sealed_items",
+]
 
 SEALED_FOR: Final = "sealed_for"
 """Of a sealed item: the endpoint and model that can read it. Ours, never sent."""
@@ -33,16 +44,23 @@ class Compaction:
     usage: UsageReport | None
 
 
+class SealedRefused(ModelError):
+    """The provider cannot read what it sealed itself, as with another key. The client sends no sealed items from now on."""
+
+
 @runtime_checkable
 class CompactingClient(ModelClient, Protocol):
     """A model whose provider may condense conversations."""
 
     @property
-    def endpoint(self) -> str:
-        """Names the address and the model together: what one of them seals, no other reads."""
+    def endpoint(self) -> str | None:
+        """Stands for the address and the model together: what one of them seals, no other reads. None once it did not."""
 
     async def compact(self, request: ModelRequest) -> Compaction:
-        """Have the messages of a request condensed. Raises ModelError, also where the provider does not offer it."""
+        """Have the messages of a request condensed. Raises ModelError, also where the provider does not offer it.
+
+        SealedRefused if it cannot read what it sealed before.
+        """
 
 
 class CompactionOffers:
@@ -60,6 +78,13 @@ class CompactionOffers:
         """It was tried in vain: for now, or for good where there is no such address."""
         offered = error.http_status not in _NOT_OFFERED
         self._not_before[endpoint] = self._now() + _PAUSE_SECONDS if offered else float("inf")
+
+
+def endpoint_of(address: str, model: str) -> str:
+    """See ``CompactingClient.endpoint``. It is kept in logs, so an address with a name and password is not in it."""
+    parts = urlsplit(address)
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path} {model}"
+    return hashlib.sha256(place.encode()).hexdigest()
 
 
 def compaction_of(answer: object, endpoint: str, provider: str) -> Compaction:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
@@ -16,7 +15,7 @@ from ..config import ProviderSettings, tool_set
 from ..messages import JsonObject
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
-from ._compaction import Compaction, compaction_of
+from ._compaction import Compaction, SealedRefused, compaction_of, endpoint_of
 from ._connection import Connection
 from ._constrained_stream import ConstrainedStream
 from ._learnt import adapted
@@ -24,9 +23,10 @@ from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
 from ._quirks import quirks_of
-from ._responses_request import ResponsesOptions, compact_body, holds_sealed, responses_body
+from ._responses_request import ResponsesOptions, compact_body, responses_body
 from ._responses_stream import ResponsesStream
 from ._sdk_client import Decoder, Post, SdkClient
+from ._sealed_refusal import refuses_sealed
 from ._transport import EventStream, Timeouts, http_timeout, in_time, model_error
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 _NO_KEY = "none"
 _AZURE_VERSION = "2024-10-21"
 _COMPACT_PATH: Final = "/responses/compact"
-_SEALED: Final = re.compile(r"encrypted[_ ]content|compaction", re.IGNORECASE)
+_UNREADABLE: Final = "The provider cannot read any more what it condensed of this conversation before."
 
 
 class AdaptingClient(SdkClient):
@@ -90,27 +90,38 @@ class ResponsesClient(AdaptingClient):
     def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
         super().__init__(info, sdk, "/responses", timeouts)
         self._sdk = sdk
-        self.endpoint = f"{sdk.base_url} {options.model}"
-        self._options = replace(options, endpoint=self.endpoint)
+        self._options = replace(options, endpoint=endpoint_of(str(sdk.base_url), options.model))
+
+    @property
+    def endpoint(self) -> str | None:
+        """See ``CompactingClient``."""
+        return self._options.endpoint
 
     async def compact(self, request: ModelRequest) -> Compaction:
         """Have the provider condense the conversation."""
+        provider, endpoint = self._info.provider, self.endpoint
+        if endpoint is None:
+            raise ModelError(_UNREADABLE, provider=provider)
         body = compact_body(await asyncio.to_thread(self._ordered_body, request))
-        provider = self._info.provider
         try:
             # Not responses.compact(), for the reason ``_post`` gives.
             sent = self._sdk.post(_COMPACT_PATH, cast_to=object, body=body)
             answer = await in_time(sent, self._timeouts.first, provider, "answer")
         except Exception as error:
+            self._check_sealed(error, body)
             raise model_error(error, provider) from error
-        return compaction_of(answer, self.endpoint, provider)
+        return compaction_of(answer, endpoint, provider)
 
     def _adapt(self, request: ModelRequest, error: ModelError) -> bool:
-        if error.http_status in (400, 422) and _SEALED.search(error.raw) and holds_sealed(self._body(request)):
-            logger.info("%s cannot read what it had condensed; going on with the text of it", self._info.provider)
-            self._options = replace(self._options, endpoint=None)
-            return True
+        self._check_sealed(error.__cause__, self._body(request))
         return super()._adapt(request, error)
+
+    def _check_sealed(self, error: BaseException | None, body: JsonObject) -> None:
+        """Raise SealedRefused if that is what the SDK's error says. What to send instead is for the caller to find."""
+        if refuses_sealed(error, body):
+            logger.info("%s cannot read what it had condensed, so nothing sealed is sent", self._info.provider)
+            self._options = replace(self._options, endpoint=None)
+            raise SealedRefused(_UNREADABLE, provider=self._info.provider) from error
 
     def _whole_body(self, request: ModelRequest) -> JsonObject:
         return responses_body(request, self._options)

@@ -13,7 +13,7 @@ from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_
 from ._compaction import SEALED_FOR, sealed_items
 from ._model import ModelRequest
 
-__all__ = ["POSITION", "ResponsesOptions", "compact_body", "holds_sealed", "responses_body"]
+__all__ = ["POSITION", "ResponsesOptions", "compact_body", "responses_body"]
 
 POSITION: Final = "position"
 """Of a reasoning item: how many texts and calls of its answer came before it. Ours, never sent."""
@@ -84,12 +84,6 @@ def responses_body(request: ModelRequest, options: ResponsesOptions) -> JsonObje
 def compact_body(body: JsonObject) -> JsonObject:
     """The same conversation for the endpoint that condenses it."""
     return {key: body[key] for key in _COMPACT_KEYS if key in body}
-
-
-def holds_sealed(body: JsonObject) -> bool:
-    """Whether a sealed item is in a request's body."""
-    sent = body.get("input")
-    return isinstance(sent, list) and any(isinstance(item, dict) and item.get("type") == "compaction" for item in sent)
 
 
 def _sealed(message: ApiMessage, endpoint: str | None) -> list[JsonObject]:

@@ -209,6 +209,12 @@ export function settingsText(
         'Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary.'
       )
     },
+    countCjkCharacters: {
+      title: trans.__('Count Chinese, Japanese and Korean characters'),
+      description: trans.__(
+        'Reckon each such character as a token, instead of four bytes. For models that take more tokens for these scripts; what a provider counts itself is believed in any case.'
+      )
+    },
     includeCurrentTime: {
       title: trans.__('Tell the model the time'),
       description: trans.__(

@@ -1797,6 +1797,8 @@ export interface GlobalSettings {
   condensingApiConfigId?: string;
   /** Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary. */
   condenseAtProvider: boolean;
+  /** Reckon each such character as a token, instead of four bytes. For models that take more tokens for these scripts; what a provider counts itself is believed in any case. */
+  countCjkCharacters: boolean;
   /** Include the date and time in what the model is told about its surroundings. */
   includeCurrentTime: boolean;
   /** Include the cost so far in what the model is told about its surroundings. */

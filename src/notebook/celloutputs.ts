@@ -19,12 +19,7 @@ export function setOutputs(
   trusted?: boolean
 ): void {
   const { outputs: shown } = cell;
-  if (
-    JSONExt.deepEqual(
-      shown.toJSON().map(Private.joined),
-      outputs.map(Private.joined)
-    )
-  ) {
+  if (JSONExt.deepEqual(shown.toJSON().map(joined), outputs.map(joined))) {
     if (trusted) {
       cell.trusted = true;
     }
@@ -48,25 +43,25 @@ export function setTrusted(cell: ICodeCellModel, trusted: boolean): void {
 }
 
 /**
+ * The output with texts in one piece: nbformat allows them in lines as well.
+ */
+export function joined(output: nbformat.IOutput): PartialJSONObject {
+  const { text, data, ...others } = output as PartialJSONObject;
+  const bundle = Object.entries((data ?? {}) as PartialJSONObject);
+  return {
+    ...others,
+    ...(text === undefined ? {} : { text: Private.inOne(text) }),
+    data: Object.fromEntries(
+      bundle.map(([mime, value]) => [mime, Private.inOne(value)])
+    )
+  };
+}
+
+/**
  * Functions of this module alone.
  */
 namespace Private {
-  /**
-   * The output with texts in one piece: nbformat allows them in lines as well.
-   */
-  export function joined(output: nbformat.IOutput): PartialJSONObject {
-    const { text, data, ...others } = output as PartialJSONObject;
-    const bundle = Object.entries((data ?? {}) as PartialJSONObject);
-    return {
-      ...others,
-      ...(text === undefined ? {} : { text: inOne(text) }),
-      data: Object.fromEntries(
-        bundle.map(([mime, value]) => [mime, inOne(value)])
-      )
-    };
-  }
-
-  function inOne(value: PartialJSONValue | undefined): PartialJSONValue {
+  export function inOne(value: PartialJSONValue | undefined): PartialJSONValue {
     return Array.isArray(value) && value.every(line => typeof line === 'string')
       ? value.join('')
       : (value ?? null);

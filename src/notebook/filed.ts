@@ -1,6 +1,8 @@
-import type { ISharedNotebook } from '@jupyter/ydoc';
+import type { ISharedCodeCell, ISharedNotebook } from '@jupyter/ydoc';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { PartialJSONObject } from '@lumino/coreutils';
+
+import { outputsHash } from './outputshash';
 
 /**
  * A cell as the file has it, as far as it takes to tell later what was changed
@@ -10,6 +12,10 @@ export interface IFiledCell {
   readonly type: string;
   readonly source: string;
   readonly count: number | null;
+  /**
+   * A hash of its outputs, if it is a cell that can have some.
+   */
+  readonly outputs: string | null;
   readonly metadata: PartialJSONObject;
 }
 
@@ -33,6 +39,10 @@ export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
           type: cell.cell_type,
           source: cell.getSource(),
           count: 'execution_count' in cell ? cell.execution_count : null,
+          outputs:
+            cell.cell_type === 'code'
+              ? outputsHash((cell as ISharedCodeCell).getOutputs())
+              : null,
           metadata: cell.getMetadata()
         }
       ])
@@ -49,6 +59,10 @@ export function filedCell(cell: nbformat.ICell): IFiledCell {
     type: cell.cell_type,
     source: inOneText(cell.source),
     count: (cell.execution_count as number | null | undefined) || null,
+    outputs:
+      cell.cell_type === 'code'
+        ? outputsHash((cell.outputs as nbformat.IOutput[] | undefined) ?? [])
+        : null,
     metadata: cell.metadata
   };
 }

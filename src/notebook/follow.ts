@@ -82,12 +82,13 @@ export class Follower extends Listener {
   }
 
   private _onActive(): void {
-    const { content } = this._options.panel;
+    const { desk, now, panel } = this._options;
     const before = this._active;
-    this._active = content.activeCell;
+    this._active = panel.content.activeCell;
     // Where the active cell was deleted, nobody selected the next one.
-    if (before && content.widgets.includes(before)) {
-      this._busyAt = this._options.now();
+    const isThere = before && panel.content.widgets.includes(before);
+    if (isThere && !desk.notebooks.isChangedByAgent(panel)) {
+      this._busyAt = now();
     }
   }
 

@@ -1,4 +1,8 @@
-import type { ISharedAttachmentsCell, ISharedNotebook } from '@jupyter/ydoc';
+import type {
+  ISharedAttachmentsCell,
+  ISharedCodeCell,
+  ISharedNotebook
+} from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -10,6 +14,7 @@ import { setOutputs } from './celloutputs';
 import type { IFiledCell, IFiledNotebook } from './filed';
 import { filedCell } from './filed';
 import { longestRise } from './longestrise';
+import { outputsHash } from './outputshash';
 import { pairedByText } from './pairing';
 import { replaceSource } from './steps';
 import { mergedText } from './threetexts';
@@ -58,6 +63,10 @@ export function mergeFile(
 interface IPair {
   readonly theirs: nbformat.ICell;
   /**
+   * What the file says of it.
+   */
+  readonly filed: IFiledCell;
+  /**
    * What the file said of it before.
    */
   base?: IFiledCell;
@@ -93,8 +102,7 @@ class Merge {
       if (pair.id === null) {
         this._insert(pair, before);
       } else {
-        const { id, theirs } = pair;
-        this._merge(id, theirs);
+        this._merge(pair.id, pair);
       }
       before = pair.id ?? before;
     }
@@ -113,11 +121,11 @@ class Merge {
    * The outputs, which go in through the cells' own models.
    */
   outputs(): void {
-    const theirs = new Map(this._pairs.map(pair => [pair.id, pair.theirs]));
+    const pairs = new Map(this._pairs.map(pair => [pair.id, pair]));
     for (const cell of this._model.cells) {
-      const filed = theirs.get(cell.id);
-      if (cell.type === 'code' && filed?.cell_type === 'code') {
-        this._mergeOutputs(cell as ICodeCellModel, filed as nbformat.ICodeCell);
+      const pair = pairs.get(cell.id);
+      if (cell.type === 'code' && pair?.filed.type === 'code') {
+        this._mergeOutputs(cell as ICodeCellModel, pair);
       }
     }
   }
@@ -128,9 +136,9 @@ class Merge {
   filed(): IFiledNotebook {
     return {
       cells: new Map(
-        this._pairs.map(({ id, theirs }): [string, IFiledCell] => [
+        this._pairs.map(({ id, theirs, filed }): [string, IFiledCell] => [
           id ?? (theirs.id as string | undefined) ?? UUID.uuid4(),
-          filedCell(theirs)
+          { ...filed, outputs: this._shown.get(id) ?? filed.outputs }
         ])
       ),
       metadata: this._file.metadata
@@ -140,33 +148,34 @@ class Merge {
   /**
    * Which cell here is which there: by id, and by what they said in a file
    * without ids. Where the file has other ids now, the cells that somebody
-   * writes in here are found in the same way.
+   * writes in or runs here are found in the same way.
    */
   private _paired(): IPair[] {
     const here = new Set(this._list.ids);
     const known = new Set<string>();
     const pairs = this._file.cells.map((theirs): IPair => {
       const id = theirs.id as string | undefined;
+      const filed = filedCell(theirs);
       if (id === undefined || known.has(id)) {
-        return { theirs, id: null };
+        return { theirs, filed, id: null };
       }
       known.add(id);
       const base = this._base.cells.get(id);
-      return { theirs, base, id: here.has(id) ? id : null };
+      return { theirs, filed, base, id: here.has(id) ? id : null };
     });
     const left = [...this._base.cells].filter(([id]) => !known.has(id));
     const named = pairs.filter(({ base }) => base === undefined);
     const same = pairedByText(
       left.map(([, { type, source }]) => ({ type, text: source })),
-      named.map(({ theirs }) => {
-        const { type, source } = filedCell(theirs);
-        return { type, text: source };
-      })
+      named.map(({ filed: { type, source } }) => ({ type, text: source }))
     );
     named.forEach((pair, place) => {
       const [id, cell] = left[same.get(place) ?? -1] ?? [null, undefined];
       const isHere = id !== null && here.has(id);
-      if (pair.theirs.id === undefined || (isHere && this._isWritten(id))) {
+      if (
+        pair.theirs.id === undefined ||
+        (isHere && (this._isWritten(id) || this._isRun(id)))
+      ) {
         pair.id = isHere ? id : null;
         pair.base = cell;
       }
@@ -183,6 +192,24 @@ class Merge {
     return (
       base !== undefined &&
       (cell.getSource() !== base.source || cell.cell_type !== base.type)
+    );
+  }
+
+  /**
+   * Whether a cell was run here since it was read, or lost what it had printed.
+   * One that is not in the file yet had printed nothing.
+   */
+  private _isRun(id: string): boolean {
+    const cell = this._list.get(id);
+    if (cell.cell_type !== 'code') {
+      return false;
+    }
+    const { execution_count: count } = cell as ISharedCodeCell;
+    const base = this._base.cells.get(id);
+    return (
+      count !== (base?.count ?? null) ||
+      outputsHash((cell as ISharedCodeCell).getOutputs()) !==
+        (base?.outputs ?? outputsHash([]))
     );
   }
 
@@ -232,8 +259,8 @@ class Merge {
   }
 
   private _insert(pair: IPair, before: string | null): void {
-    const { theirs, base } = pair;
-    if (base !== undefined && base.source === filedCell(theirs).source) {
+    const { theirs, filed, base } = pair;
+    if (base !== undefined && base.source === filed.source) {
       // It was deleted here, and nobody wrote in it there.
       this.unsaved = true;
       return;
@@ -255,9 +282,8 @@ class Merge {
     return id;
   }
 
-  private _merge(id: string, theirs: nbformat.ICell): void {
+  private _merge(id: string, { theirs, filed }: IPair): void {
     const cell = this._list.get(id);
-    const filed = filedCell(theirs);
     const base = this._base.cells.get(id) ?? filed;
     const isWritten = this._isWritten(id);
     if (cell.cell_type !== filed.type && !isWritten) {
@@ -323,23 +349,26 @@ class Merge {
   /**
    * Outputs of a cell that was run here since, or runs, stay.
    */
-  private _mergeOutputs(
-    cell: ICodeCellModel,
-    theirs: nbformat.ICodeCell
-  ): void {
-    const base = this._base.cells.get(cell.id);
+  private _mergeOutputs(cell: ICodeCellModel, { theirs, filed }: IPair): void {
+    const { outputs, metadata } = theirs as nbformat.ICodeCell;
+    const isFiled =
+      cell.executionCount === filed.count &&
+      outputsHash(cell.sharedModel.getOutputs()) === filed.outputs;
     const isRunning =
       'executionState' in cell && cell.executionState === 'running';
-    if (isRunning || (base && base.count !== cell.executionCount)) {
-      this.unsaved ||= cell.executionCount !== theirs.execution_count;
+    if (!isFiled && (isRunning || this._isRun(cell.id))) {
+      this.unsaved = true;
       return;
     }
-    setOutputs(cell, theirs.outputs, theirs.metadata.trusted === true);
-    cell.executionCount = theirs.execution_count;
+    setOutputs(cell, outputs, metadata.trusted === true);
+    cell.executionCount = filed.count;
+    // Lab works in returns and the like: it may not say what the file says.
+    this._shown.set(cell.id, outputsHash(cell.sharedModel.getOutputs()));
   }
 
   private readonly _list: CellList;
   private readonly _pairs: IPair[];
+  private readonly _shown = new Map<string | null, string>();
 }
 
 /**

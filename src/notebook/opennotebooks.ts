@@ -170,6 +170,13 @@ export class OpenNotebooks extends Listener {
   }
 
   /**
+   * Whether it is the agent that changes a notebook just now.
+   */
+  isChangedByAgent({ context }: Pick<NotebookPanel, 'context'>): boolean {
+    return this._changing === context.model;
+  }
+
+  /**
    * Where the server finds the notebook; `null` for one on another drive.
    */
   pathOf({ context }: Pick<NotebookPanel, 'context'>): string | null {

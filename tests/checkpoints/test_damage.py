@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints, Limits
+from hdsp_agent.checkpoints import Checkpoints, Limits, _collection
+from hdsp_agent.checkpoints._records import Changed
 from hdsp_agent.errors import StorageUnavailable
 
 from .scenes import assert_sound, picture, the_store, write
@@ -46,7 +47,7 @@ async def test_a_damaged_pack_changes_nothing_and_is_as_good_as_new_when_mended(
     (pack,) = (the_store(store_dir) / "objects" / "pack").glob("*.pack")
     write(workspace, {"a": "2", "b/c": "2", "new": "2"})
     after = picture(workspace)
-    await files.save("second", changes_by="agent")
+    second = await files.save("second", changes_by="agent")
     await files.close()
     whole = shutil.copytree(the_store(store_dir), tmp_path / "whole")
     damage(pack.with_suffix(suffix))
@@ -59,10 +60,18 @@ async def test_a_damaged_pack_changes_nothing_and_is_as_good_as_new_when_mended(
             await refused
         assert picture(workspace) == after
     assert not (tmp_path / "out").exists()
+    log = the_store(store_dir) / "operations.jsonl"
+    packs, lines = {path.name for path in pack.parent.iterdir()}, log.read_bytes()
     try:
         await tight.gc()
     except StorageUnavailable:
-        assert len((the_store(store_dir) / "operations.jsonl").read_bytes().splitlines()) >= 2
+        assert log.read_bytes() == lines and {path.name for path in pack.parent.iterdir()} == packs
+    else:
+        assert [record.id for record in await tight.list()] == [second.id]
+    assert picture(workspace) == after
+    # Either way what is not damaged can still be gone back to.
+    write(workspace, {"a": "3", "new": "3"})
+    await Checkpoints(workspace, store_dir).restore(second.id, overwrite_conflicts=True)
     assert picture(workspace) == after
 
     shutil.rmtree(the_store(store_dir))
@@ -75,3 +84,67 @@ async def test_a_damaged_pack_changes_nothing_and_is_as_good_as_new_when_mended(
     await again.undo()
     assert picture(workspace) == after
     assert_sound(store_dir, leftovers=True)
+
+
+@pytest.mark.parametrize("damage", [_cut, _empty, _spoil, _remove])
+@pytest.mark.parametrize("suffix", [".pack", ".idx"])
+@pytest.mark.parametrize("limits", [Limits(), Limits(touched_only=True)], ids=["all", "touched"])
+@pytest.mark.parametrize("changed", [False, True])
+async def test_what_is_saved_after_the_newest_pack_was_damaged_is_whole(
+    workspace: Path, store_dir: Path, damage: Callable[[Path], None], suffix: str, limits: Limits, *, changed: bool
+) -> None:
+    files = Checkpoints(workspace, store_dir, limits)
+    names = ["a", "b/c", "b/same", "d/e"]
+    write(workspace, dict.fromkeys(names, "1" * 1000))
+    await files.save("first", touching=names)
+    first_packs = set((the_store(store_dir) / "objects" / "pack").glob("*.pack"))
+    write(workspace, {"a": "2" * 1000, "b/c": "2" * 1000})
+    head = await files.save("second", changes_by="agent")
+    await files.close()
+    (pack,) = set((the_store(store_dir) / "objects" / "pack").glob("*.pack")) - first_packs
+    damage(pack.with_suffix(suffix))
+
+    other = Checkpoints(workspace, store_dir, limits)
+    if changed:
+        write(workspace, {"a": "3"})
+    next_one = await other.save("next", touching=names)
+    # What changed cannot be said where the newest is unreadable; kept is all the same.
+    assert next_one.changed == (None if changed else Changed()) and next_one.id != head.id
+    before = picture(workspace)
+    write(workspace, {"a": "4"})
+    after = picture(workspace)
+    saved = await other.save("last", changes_by="agent")
+    assert saved.changed == Changed(files=1)
+    await other.close()
+    later = Checkpoints(workspace, store_dir, limits)
+    await later.restore(next_one.id, overwrite_conflicts=True)
+    assert picture(workspace) == before
+    await later.restore(saved.id, overwrite_conflicts=True)
+    assert picture(workspace) == after
+    await later.close()
+
+
+async def test_a_damaged_pack_is_not_dropped_when_small_ones_are_put_together(
+    workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Checkpoints(workspace, store_dir)
+    states = []
+    for number in range(4):
+        write(workspace, {f"file {number}": f"{number}" * 1000, "b/same": "1" * 1000})
+        states.append((await files.save("next", changes_by="agent"), picture(workspace)))
+    await files.close()
+    first, *_ = sorted(
+        (the_store(store_dir) / "objects" / "pack").glob("*.pack"), key=lambda path: path.stat().st_mtime
+    )
+    whole = first.read_bytes()
+    # The last object, which no tree stands behind, and the end.
+    first.write_bytes(whole[:-21])
+    monkeypatch.setattr(_collection, "_MANY_PACKS", 1)
+    later = Checkpoints(workspace, store_dir)
+    await later.gc()
+    assert first.exists()
+    first.write_bytes(whole)
+    again = Checkpoints(workspace, store_dir)
+    for record, there in states:
+        await again.restore(record.id, overwrite_conflicts=True)
+        assert picture(workspace) == there

@@ -107,6 +107,27 @@ async def test_500_megabytes_are_kept_and_brought_back_at_once(cloning: Path) ->
     await files.close()
 
 
+async def test_what_was_packed_when_the_limit_was_higher_is_neither_changed_nor_in_the_way(cloning: Path) -> None:
+    store_dir = cloning.parent / "checkpoints"
+    write(cloning, {"a.py": "1", "data.csv": b"1" * 300_000, "other.csv": b"1" * 300_000})
+    before = picture(cloning)
+    first = await Checkpoints(cloning, store_dir, Limits(file_bytes=1_000_000)).save("before")
+    assert kept(store_dir) == {}
+    write(cloning, {"a.py": "2", "other.csv": b"2" * 300_000})
+    after = picture(cloning)
+    files = Checkpoints(cloning, store_dir, LIMITS)
+    second = await files.save("after", changes_by="agent")
+    assert second.changed is not None and second.changed.files == 2
+    assert sorted(kept(store_dir).values()) == [300_000, 300_000]
+    plan = await files.plan_restore(first.id)
+    assert ([change.path for change in plan.changes], plan.conflicts, plan.left) == (["a.py", "other.csv"], (), ())
+    await files.restore(first.id)
+    assert picture(cloning) == before
+    await files.undo()
+    assert picture(cloning) == after
+    await files.close()
+
+
 async def test_what_changes_while_it_is_cloned_is_cloned_again_or_left_out(
     cloning: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hdsp_agent.config import GlobalSettings
 from hdsp_agent.context import Calibration, Parts, TokenCounter, used_tokens
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelRequest, UsageReport
@@ -31,6 +32,11 @@ def test_a_text_costs_a_token_for_four_bytes_or_for_a_wide_character(
 ) -> None:
     assert COUNT.text(words) == by_bytes
     assert CJK.text(words) == by_characters
+
+
+def test_the_setting_decides_how_characters_count() -> None:
+    assert TokenCounter.of(GlobalSettings()) == COUNT
+    assert TokenCounter.of(GlobalSettings(count_cjk_characters=True)) == CJK
 
 
 def test_an_image_costs_the_same_however_large_its_data_is() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any, Final
 
 import pytest
@@ -17,10 +18,12 @@ from hdsp_agent.providers import (
     CompactingClient,
     CompactionOffers,
     ModelError,
+    SealedRefused,
     Timeouts,
     UsageReport,
     sealed_items,
 )
+from hdsp_agent.providers._compaction import endpoint_of
 
 from ..modelserver import Reply, raw_server, refusal
 from .asking import ask, image, opened, profile, request, result, user
@@ -98,17 +101,89 @@ async def test_other_protocols_are_sent_the_text_alone(protocol: str) -> None:
     assert "What was." in sent and "compaction" not in sent and str(SEALED["encrypted_content"]) not in sent
 
 
-async def test_what_the_provider_cannot_read_any_more_is_left_out_from_then_on() -> None:
-    words = "The encrypted content for item cmp_1 could not be verified."
-    no = refusal("400 Bad Request", {"error": {"message": words, "code": "invalid_encrypted_content"}})
-    async with raw_server(CONDENSED, no, DONE, DONE) as server, opened(profile("responses", server.url)) as client:
+async def test_what_is_kept_of_an_address_tells_nothing_of_it() -> None:
+    async with raw_server(CONDENSED) as server, opened(profile("responses", server.url)) as client:
+        assert isinstance(client, CompactingClient)
+        found = await client.compact(request(user("hi")))
+    assert found.item == {**SEALED, "sealed_for": client.endpoint} and "127.0.0.1" not in json.dumps(found.item)
+    plain = endpoint_of("https://host:8443/v1/", "m")
+    assert plain == endpoint_of("https://anna:pass-word@host:8443/v1/", "m") and re.fullmatch("[0-9a-f]{64}", plain)
+    others = [("https://host:8443/v1/", "n"), ("https://host/v1/", "m"), ("http://host:8443/v1/", "m")]
+    assert len({plain, *(endpoint_of(*other) for other in others)}) == 4
+
+
+def refused(message: str, code: str | None = None, param: str | None = None, status: str = "400 Bad Request") -> bytes:
+    error = {"message": message, "type": "invalid_request_error", "code": code, "param": param}
+    return refusal(status, {"error": error})
+
+
+UNREADABLE: Final = {
+    "code": refused("It could not be verified.", "invalid_encrypted_content"),
+    "words": refused("The encrypted content for item cmp_1 could not be verified. Reason: another organization."),
+    "words_of_old": refused("The encrypted content b3Bh...cXVl could not be decrypted or parsed."),
+    "unknown_kind": refused("Invalid value: 'compaction'.", "invalid_value", "input[1].type"),
+    "unprocessable": refused("No.", None, "input[1].encrypted_content", "422 Unprocessable Entity"),
+}
+OTHERWISE: Final = {
+    "echo": refused("Invalid prompt: 'explain compaction and encrypted_content to me'", "invalid_prompt"),
+    "echoed_words": refused("Refused: 'The encrypted content for item cmp_1 could not be verified.'", "invalid_prompt"),
+    "echoed_code": refused('Refused: {"code": "invalid_encrypted_content"}', "invalid_prompt"),
+    "another_item": refused("Invalid value.", "invalid_value", "input[0].type"),
+    "reasoning": refused("The encrypted content for item rs_1 could not be verified.", "invalid_encrypted_content"),
+    "busy": refused("The encrypted content x could not be verified.", status="503 Service Unavailable"),
+}
+
+
+def answered() -> ApiMessage:
+    thought: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "encrypted_content": "dGhvdWdodA=="}
+    said = ApiMessage(role="assistant", content=[{"type": "text", "text": "Yes."}])
+    return said.model_copy(update={"reasoning_details": [thought]})
+
+
+@pytest.mark.parametrize("words", UNREADABLE)
+async def test_what_the_provider_cannot_read_any_more_is_said_and_left_out_from_then_on(words: str) -> None:
+    no = UNREADABLE[words]
+    async with raw_server(CONDENSED, no, DONE) as server, opened(profile("responses", server.url)) as client:
         assert isinstance(client, CompactingClient)
         found = await client.compact(request(user("hi")))
         told = user("What was.").model_copy(update={"reasoning_details": [found.item]})
-        await ask(client, request(told))
-        await ask(client, request(told))
+        asked = request(user("hi"), told, answered(), user("On."))
+        with pytest.raises(SealedRefused):
+            await ask(client, asked)
+        assert client.endpoint is None
+        await ask(client, asked)
+        with pytest.raises(ModelError):
+            await client.compact(asked)
         kinds = ["compaction" in json.dumps(one.body["input"]) for one in server.requests[1:]]
-    assert kinds == [True, False, False]
+    assert kinds == [True, False]
+
+
+@pytest.mark.parametrize("words", OTHERWISE)
+async def test_no_other_refusal_costs_what_is_sealed(words: str) -> None:
+    no = OTHERWISE[words]
+    async with raw_server(CONDENSED, no, DONE) as server, opened(profile("responses", server.url)) as client:
+        assert isinstance(client, CompactingClient)
+        endpoint = client.endpoint
+        found = await client.compact(request(user("hi")))
+        told = user("What was.").model_copy(update={"reasoning_details": [found.item]})
+        asked = request(user("hi"), told, answered(), user("On."))
+        with pytest.raises(ModelError) as raised:
+            await ask(client, asked)
+        await ask(client, asked)
+        assert not isinstance(raised.value, SealedRefused) and client.endpoint == endpoint is not None
+        kinds = ["compaction" in json.dumps(one.body["input"]) for one in server.requests[1:]]
+    assert kinds == [True, True]
+
+
+async def test_what_it_cannot_read_when_it_is_to_condense_again_is_said_too() -> None:
+    no = UNREADABLE["code"]
+    async with raw_server(CONDENSED, no) as server, opened(profile("responses", server.url)) as client:
+        assert isinstance(client, CompactingClient)
+        found = await client.compact(request(user("hi")))
+        told = user("What was.").model_copy(update={"reasoning_details": [found.item]})
+        with pytest.raises(SealedRefused):
+            await client.compact(request(user("hi"), told))
+        assert client.endpoint is None
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await line.view.getByRole('button', { name: /checkpoints?, / }).click();
   await lab.picture('store');
 
-  const first = line.rows.last();
+  const listed = line.view.getByRole('combobox', { name: 'What is listed' });
+  await listed.selectOption('task');
+  const first = line.rows.filter({ hasText: 'Before the agent ran cells' });
   await first.getByRole('button', { name: /^What to do with/ }).click();
   await lab.picture('menu');
   await lab.page.getByRole('menuitem', { name: 'Restore everything…' }).click();
@@ -59,6 +61,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await lab.page.setViewportSize({ width: 1280, height: 800 });
   await line.dialog.getByRole('checkbox', { name: 'Conversation' }).uncheck();
   await line.accept('Go back');
+  await listed.selectOption('all');
   await expect(line.view).toContainText('You are at: Went back to');
   await lab.picture('went-back');
   await line.view.getByRole('button', { name: /^Undo: / }).click();

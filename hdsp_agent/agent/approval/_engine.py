@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ...config import GlobalSettings, ModeConfig, OperatorPolicy
+from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
 from ...tools import ActionRequest, Risk
-from ..modes import file_refusal
+from ..modes import allows_group, file_refusal
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
+from ._rules import longest, read_rules
 
 __all__ = ["ApprovalEngine", "Decision", "Standing", "standing"]
 
@@ -48,24 +49,57 @@ _SETTINGS: Final[dict[Risk, tuple[Callable[[GlobalSettings], bool], str]]] = {
     "subtask": (lambda settings: settings.always_allow_subtasks, "subtasks"),
     "followup": (lambda settings: settings.always_allow_followup_questions, "answering questions"),
 }
+# The tools of which group take each risk; without one it is taken in every mode.
+_GROUPS: Final[dict[Risk, ToolGroup]] = {
+    "read": "read",
+    "read_outside": "read",
+    "write": "edit",
+    "write_outside": "edit",
+    "write_protected": "edit",
+    "run_code": "command",
+    "kernel": "command",
+    "shell": "command",
+    "install": "command",
+    "network": "read",
+    "mcp": "mcp",
+}
 _NO_ACTIONS: Final[frozenset[Risk]] = frozenset({"followup"})
 _WRITES: Final[frozenset[Risk]] = frozenset({"write", "write_outside", "write_protected"})
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What is done at once, and what is asked about first, each by what it is called."""
+    """What is done at once, and what is asked about first, each by what it is called.
+
+    What the mode has no tools for is in neither. ``commands`` are the rules for shell commands that are done at once.
+    """
 
     at_once: tuple[str, ...]
     asked: tuple[str, ...]
+    commands: tuple[str, ...] = ()
 
 
-def standing(settings: GlobalSettings, policy: OperatorPolicy) -> Standing:
+def standing(settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> Standing:
     """What is decided for each kind of action, before anything is known of a single one."""
-    named = [(allowed, name) for risk, (allowed, name) in _SETTINGS.items() if risk not in _NO_ACTIONS]
+    risks = [risk for risk in _SETTINGS if risk not in _NO_ACTIONS and allows_group(mode, _GROUPS.get(risk))]
     switched_on = policy.allow_auto_approval and settings.auto_approval_enabled
-    at_once = tuple(name for allowed, name in named if switched_on and allowed(settings))
-    return Standing(at_once, tuple(name for _, name in named if name not in at_once))
+    at_once = [risk for risk in risks if switched_on and _SETTINGS[risk][0](settings)]
+    commands = _commands_at_once(settings) if "shell" in at_once else ()
+    if not commands:
+        at_once = [risk for risk in at_once if risk != "shell"]
+    return Standing(
+        tuple(_SETTINGS[risk][1] for risk in at_once),
+        tuple(_SETTINGS[risk][1] for risk in risks if risk not in at_once),
+        commands,
+    )
+
+
+def _commands_at_once(settings: GlobalSettings) -> tuple[str, ...]:
+    """The rules that allow commands, but for those that one at least as long denies."""
+    denied = read_rules(settings.denied_commands)
+    allowed = read_rules(settings.allowed_commands)
+    against = [(rule, longest(denied, rule.words, any_case=True)) for rule in allowed]
+    return tuple(rule.source for rule, deny in against if deny is None or len(deny.words) < len(rule.words))
 
 
 class ApprovalEngine:

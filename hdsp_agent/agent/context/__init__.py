@@ -5,7 +5,8 @@ from __future__ import annotations
 from ._dimensions import Dimension, Entry, bounded
 from ._plain import PlainContext
 from ._recovery import Recovery, Remedied
-from ._seen import SeenRequest, seen_by_model
+from ._seen import SeenHistories, SeenRequest, seen_by_model
+from ._surroundings import renumbered
 from ._surroundings_now import SurroundingsNow
 from ._surroundings_parts import facts
 from ._surroundings_told import Standing, Surrounded, SystemPrompt
@@ -18,6 +19,7 @@ __all__ = [
     "PlainContext",
     "Recovery",
     "Remedied",
+    "SeenHistories",
     "SeenRequest",
     "Standing",
     "Surrounded",
@@ -25,5 +27,6 @@ __all__ = [
     "SystemPrompt",
     "bounded",
     "facts",
+    "renumbered",
     "seen_by_model",
 ]

@@ -15,6 +15,7 @@ from ...context import (
     CarryLimits,
     KeptWords,
     Parts,
+    TokenCounter,
     carried_from,
     check_summary,
     hand_over,
@@ -25,14 +26,14 @@ from ...context import (
 from ...errors import HdspAgentError, StorageUnavailable
 from ...messages import ApiMessage, JsonObject, TodoItem
 from ...persistence import ApiRecord, MessageManager, SummaryDraft
-from ...providers import ModelClient, ModelError, ModelInfo, ModelRequest, UsageReport
+from ...providers import ModelClient, ModelInfo, ModelRequest, UsageReport
 from .._conversation import text_block
 from ._accounts import Account, account_of
 from ._condensing_row import CondensingRow
 from ._parting import newest_step, newest_words, partings, reach
 from ._plain import PlainContext
-from ._remote import sealed_by_provider
-from ._summary import prompt_of, summary_of, with_prompt
+from ._remote import reads_all, sealed_by_provider
+from ._summary_writer import EMPTY, LARGEST_REQUEST, NotCondensed, SummaryWriter
 
 if TYPE_CHECKING:
     from .._task import Task
@@ -47,26 +48,11 @@ _LEAST_GAIN: Final = 0.1
 """Of the size. For less, what is lost is not worth it."""
 _LARGEST_WORDS: Final = 4
 """What the person has just said stays as it is up to this part of the limit, and so does the newest step up to half of that."""
-_MOST_ATTEMPTS: Final = 6
-_SHRINKING: Final = 0.7
-"""Of what the summary request held, when it was too long itself."""
-_LARGEST_REQUEST: Final = 0.98
-"""Of the window, for the request that asks for the summary together with its answer."""
-_LONGEST_SUMMARY: Final = 4_000
-_LEAST_SUMMARY: Final = 1_024
-_SUMMARY_SHARE: Final = 20
-"""Of a small window, the summary gets this part."""
-_ROOM_NEEDED: Final = frozenset({"overflow", "overflow_output_budget", "payload_too_large", "tpm_request_too_large"})
 _BREATH: Final = 200
 _TOO_SHORT: Final = "The conversation is too short for that: condensed, it would be about as long."
 _SHORTEST: Final = "…"
 _NOTHING_NEW: Final = "It was condensed just now, and nothing came after that."
-_EMPTY: Final = "The model wrote no summary."
 _STOPPED: Final = "It was stopped."
-
-
-class NotCondensed(Exception):
-    """It could not be done, and nothing was changed; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +109,7 @@ class Condenser:
 
         ``own`` is the model of the conversation, ``by`` the one that writes the summary. Raises NotCondensed.
         """
-        work = await self._begin(own, used, why)
+        work = await self._begin(own, by, used, why)
         row = CondensingRow(self._task, by.info, used)
         await row.begin()
         try:
@@ -158,12 +144,10 @@ class Condenser:
 
     # ---- what comes of it
 
-    async def _begin(self, own: ModelClient, used: int, why: Why) -> _Work:
+    async def _begin(self, own: ModelClient, by: ModelClient, used: int, why: Why) -> _Work:
         """What there is to do. Raises NotCondensed if it would be in vain, whatever the summary says."""
         conversation = self._task.conversation
-        history = conversation.history
-        if why == "anew" and (newest := history.view.condenses[-1:]):
-            history = MessageManager(conversation.log, [mark for mark in history.view.applied if mark not in newest])
+        history = await self._without_newest(by) if why == "anew" else conversation.history
         records = [record for record in await history.api_history() if record.role != "system"]
         ends = partings(records)
         if not ends:
@@ -177,11 +161,22 @@ class Condenser:
         await self._handed_over(work, part, _SHORTEST)
         return work
 
+    async def _without_newest(self, by: ModelClient) -> MessageManager:
+        """The history without its newest summary, and without those before it that a provider sealed and ``by`` cannot read."""
+        conversation = self._task.conversation
+        view, dropped = conversation.history.view, set[str]()
+        for mark in reversed(view.condenses):
+            summaries = await conversation.log.api_between(mark.summary_seq, mark.summary_seq, limit=1, newest=True)
+            if dropped and reads_all(by, await _messages_of(summaries)):
+                break
+            dropped.add(mark.id)
+        return MessageManager(conversation.log, [mark for mark in view.applied if mark.id not in dropped])
+
     async def _sealed(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> _Outcome | None:
         """What comes of it if the provider condenses; None if it does not, or if that saves nothing."""
         sent = await self._plain.sent_of(work.part.records, by.info)
         window, fixed = by.info.context_window, work.parts.total - work.parts.messages
-        if work.why != "room" or (window is not None and fixed + sent.tokens() > window * _LARGEST_REQUEST):
+        if work.why != "room" or (window is not None and fixed + sent.tokens() > window * LARGEST_REQUEST):
             return None
         asked = replace(work.request, messages=list(sent.messages))
         sealed = await sealed_by_provider(self._task, by, asked, taken)
@@ -193,7 +188,16 @@ class Condenser:
         return None
 
     async def _outcome(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> _Outcome:
-        summary, part = await self._summary(work, by, taken)
+        fixed = work.parts.total - work.parts.messages
+        writer = SummaryWriter(self._task, self._plain, work.request, fixed, by, taken)
+        part, records = work.part, work.part.records
+        if work.why == "anew":
+            ends = [end for end in work.ends if end < len(records)]
+            summary = await writer.write_whole(records, ends)
+        else:
+            summary, end = await writer.write(records, work.ends, lambda end: self._parted(work.records, end))
+            if end < len(records):
+                part = self._parted(work.records, end)
         return await self._outcome_of(work, part, summary, None)
 
     async def _outcome_of(self, work: _Work, part: _Part, summary: str, sealed: JsonObject | None) -> _Outcome:
@@ -207,10 +211,10 @@ class Condenser:
         limits = CarryLimits.for_window(work.info.context_window)
         messages = await _messages_of(part.records)
         kept, carried, text = await asyncio.to_thread(
-            _put_together, messages, summary, limits, self._task.todos or None
+            _put_together, messages, summary, limits, self._task.todos or None, self._plain.counter
         )
         if text is None:
-            raise NotCondensed(_EMPTY)
+            raise NotCondensed(EMPTY)
         history = self._task.conversation.history
         seen = {record.seq for record in await history.api_history()} if work.why == "anew" else None
         whole = [index for index in kept.whole if seen is None or part.records[index].seq in seen]
@@ -228,64 +232,26 @@ class Condenser:
 
     async def _part(self, records: Sequence[ApiRecord], ends: Sequence[int], info: ModelInfo, used: int) -> _Part:
         """All, but for what the person has just said, or for the newest step in the middle of the work, if that is short."""
-        end = ends[-1]
         limit = used if info.context_window is None else meter(used, window=info.context_window).limit
         for begin, share in ((newest_words(records), _LARGEST_WORDS), (newest_step(records), 2 * _LARGEST_WORDS)):
             if begin in ends and begin < len(records):
                 size = (await self._plain.sent_of(records[begin:], info)).tokens()
                 if size <= limit // share:
-                    end = begin
-                    break
-        return self._parted(records, end)
+                    # Where an earlier summary stands for it already, this one does too.
+                    with suppress(NotCondensed):
+                        return self._parted(records, begin)
+        return self._parted(records, ends[-1])
 
     def _parted(self, records: Sequence[ApiRecord], end: int) -> _Part:
         marks = self._task.conversation.history.view.condenses
         through = max([reach(records[:end]), 1, *(mark.after for mark in marks)])
-        if any(0 < record.seq <= through for record in records[end:] if not record.is_summary):
+        left = [record.seq for record in records[end:] if record.seq and not record.is_summary]
+        if any(seq <= through for seq in left):
             raise NotCondensed("There is no room to write the summary once more.")
+        if marks and all(seq > marks[-1].summary_seq for seq in left):
+            # The summary before is what this one takes the place of, perhaps that alone.
+            through = max(through, marks[-1].summary_seq)
         return _Part(records[:end], records[end:], through)
-
-    async def _summary(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> tuple[str, _Part]:
-        """The summary, and what it is of: the newest is left out while it does not fit, so that the cache is not lost."""
-        part, fixed = work.part, work.parts.total - work.parts.messages
-        prompt = prompt_of(self._task)
-        window = by.info.context_window
-        most = None if window is None else _largest_request(window) - self._plain.counter.text(prompt)
-        for _ in range(_MOST_ATTEMPTS):
-            sent = await self._plain.sent_of(part.records, by.info)
-            size = fixed + sent.tokens()
-            if most is None or size <= most:
-                try:
-                    asked = with_prompt(work.request, list(sent.messages), prompt)
-                    if window is not None and size + (by.info.max_output or 0) > window:
-                        asked = replace(asked, max_output=max(_LEAST_SUMMARY, int(window * _LARGEST_REQUEST) - size))
-                    asking = summary_of(self._task, by, asked, taken)
-                    name = f"Summary of task {self._task.task_id}"
-                    summary = await self._task.leash.run(asking, name)
-                    return await self._task.conversation.mask(summary), part
-                except ModelError as error:
-                    if error.kind not in _ROOM_NEEDED:
-                        raise
-            goal = int(min(size if most is None else most, size) * _SHRINKING) - fixed
-            ends = [end for end in work.ends if end < len(part.records)]
-            shorter = await self._shorter(work.records, ends, by.info, goal)
-            if shorter is None:
-                break
-            part = self._parted(work.records, shorter)
-        raise NotCondensed("The conversation does not even fit into the request for its summary.")
-
-    async def _shorter(
-        self, records: Sequence[ApiRecord], ends: Sequence[int], info: ModelInfo, goal: int
-    ) -> int | None:
-        """The last of these ends up to which there are no more tokens than this; for want of one, the first."""
-        low, high = 0, len(ends)
-        while low < high:
-            middle = (low + high) // 2
-            if (await self._plain.sent_of(records[: ends[middle]], info)).tokens() <= goal:
-                low = middle + 1
-            else:
-                high = middle
-        return ends[max(0, low - 1)] if ends else None
 
     # ---- recording it
 
@@ -329,10 +295,6 @@ class Condenser:
         )
 
 
-def _largest_request(window: int) -> int:
-    return int(window * _LARGEST_REQUEST) - min(_LONGEST_SUMMARY, window // _SUMMARY_SHARE)
-
-
 async def _messages_of(records: Sequence[ApiRecord]) -> list[ApiMessage]:
     messages: list[ApiMessage] = []
     for number, record in enumerate(records, 1):
@@ -343,11 +305,15 @@ async def _messages_of(records: Sequence[ApiRecord]) -> list[ApiMessage]:
 
 
 def _put_together(
-    messages: Sequence[ApiMessage], summary: str, limits: CarryLimits, todos: Sequence[TodoItem] | None
+    messages: Sequence[ApiMessage],
+    summary: str,
+    limits: CarryLimits,
+    todos: Sequence[TodoItem] | None,
+    counter: TokenCounter,
 ) -> tuple[KeptWords, Carried, str | None]:
     """In a thread: much text is looked through."""
-    kept = kept_words(messages, limits.words)
-    carried = carried_from(messages, todos=todos, quoted=kept.quoted, limits=limits)
+    kept = kept_words(messages, limits.words, counter=counter)
+    carried = carried_from(messages, todos=todos, quoted=kept.quoted, limits=limits, counter=counter)
     text = hand_over(summary, carried)
     if text is not None and not (check := check_summary(text, carried)).holds:
         raise NotCondensed(f"The summary would lack {', '.join([*check.sections, *check.items])[:500]}.")

@@ -10,7 +10,7 @@ from ...context import SentHistory, TokenCounter
 from ...persistence import ApiRecord
 from ._kept_context import ContextState
 
-__all__ = ["Places", "sent_history", "take"]
+__all__ = ["Places", "sent_at_once", "sent_history", "take"]
 
 Places = dict[str, tuple[int, int]]
 """Where each call stands in the log, by the id it is sent with."""
@@ -28,15 +28,33 @@ async def sent_history(
     places: Places | None = None,
 ) -> SentHistory:
     """These records, with what was cleared of them."""
-    sent = SentHistory(images=images and not state.without_pictures, blanks=not state.without_blanks, counter=counter)
-    stubs: dict[int, dict[int, str]] = {}
-    for stub in state.stubs:
-        stubs.setdefault(stub.seq, {})[stub.place] = stub.text
+    sent, stubs = _begun(state, images, counter)
     for number, record in enumerate(records, 1):
         take(sent, record, stubs.get(record.seq), {} if places is None else places)
         if number % _BREATH == 0:
             await asyncio.sleep(0)
     return sent
+
+
+def sent_at_once(
+    records: Iterable[ApiRecord], state: ContextState, *, images: bool, counter: TokenCounter
+) -> SentHistory:
+    """The same. Blocks."""
+    sent, stubs = _begun(state, images, counter)
+    for record in records:
+        take(sent, record, stubs.get(record.seq), {})
+    return sent
+
+
+def _begun(
+    state: ContextState, images: bool, counter: TokenCounter
+) -> tuple[SentHistory, Mapping[int, Mapping[int, str]]]:
+    """A history without messages yet, and what is sent instead of results, by answer and place."""
+    sent = SentHistory(images=images and not state.without_pictures, blanks=not state.without_blanks, counter=counter)
+    stubs: dict[int, dict[int, str]] = {}
+    for stub in state.stubs:
+        stubs.setdefault(stub.seq, {})[stub.place] = stub.text
+    return sent, stubs
 
 
 def take(sent: SentHistory, record: ApiRecord, stubs: Mapping[int, str] | None, places: Places) -> None:

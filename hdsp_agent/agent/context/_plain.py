@@ -43,9 +43,10 @@ class PlainContext:
         self._places: Places = {}
         self._fixed: tuple[str, Sequence[ToolSpec], int, int] | None = None
         self._report: UsageReport | None = None
-        self.counter: Final = TokenCounter()
+        self.counter = TokenCounter()
+        """Counts as the task's settings want it."""
         self.kept: Final = KeptContext(conversation.log)
-        self._told: Final = ToldSurroundings(conversation, workspace, prompt, surrounded, self.counter)
+        self._told: Final = ToldSurroundings(conversation, workspace, prompt, surrounded)
         conversation.on_api(self._added)
 
     # ---- the surroundings
@@ -63,6 +64,7 @@ class PlainContext:
 
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
+        self._count_as(TokenCounter.of(situation.settings))
         return ModelRequest(
             system=await self._told.system_prompt(situation),
             messages=await self.history(info),
@@ -133,6 +135,10 @@ class PlainContext:
     def another_model(self) -> None:
         """What the last one counted says nothing about what the next will."""
         self._report = None
+
+    def _count_as(self, counter: TokenCounter) -> None:
+        if counter != self.counter:
+            self.counter, self._fixed, self._sent = counter, None, None
 
     # ---- making it smaller
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ...providers import ErrorClass, ModelClient, ModelError
+from ...providers import ErrorClass, ModelClient, ModelError, SealedRefused
 from ._accounts import cleared_of, tell_cleared
 from ._largest import MOST_CUT, largest_outputs
 from ._revert import revert
@@ -53,6 +53,7 @@ _LONGEST_PAUSE: Final = 30.0
 _MARGIN: Final = 256
 _LEAST_ANSWER: Final = 512
 _USUAL_ANSWER: Final = 8_192
+_UNSEALED: Final = "The provider cannot read any more what it had condensed: the agent has a summary of it written."
 _TARGET: Final = 0.5
 """Of the window: to this size outputs are cut (seed 004)."""
 
@@ -114,6 +115,9 @@ class Recovery:
 
     async def remedy(self, error: ModelError, client: ModelClient) -> Remedied | None:
         """Do the next thing that may help; None if there is nothing left."""
+        if isinstance(error, SealedRefused):
+            # What is sealed is made readable before the next request, and no client says this twice.
+            return Remedied(_UNSEALED, _FIRST_PAUSE)
         if error.kind in _OF_THE_WINDOW and error.limit is not None:
             self._task.upkeep.learn_window(error.limit)
         for remedy in _REMEDIES.get(error.kind, ()):

@@ -14,6 +14,7 @@ from ...providers import (
     ModelClient,
     ModelError,
     ModelRequest,
+    SealedRefused,
     UsageReport,
     classify,
     sealed_items,
@@ -31,18 +32,27 @@ async def sealed_by_provider(
 ) -> JsonObject | None:
     """The item that stands for the messages of this request, for this model alone; None if there is none to be had.
 
-    What it took is added to ``taken``. An endpoint where it fails is left alone for a while, or for good.
+    What it took is added to ``taken``. An endpoint where it fails is left alone for a while, or for good. Raises
+    SealedRefused: then the messages of this request are of no use for a summary either.
     """
     offers = task.services.offers
-    if not isinstance(client, CompactingClient) or not task.settings.condense_at_provider or has_own_prompt(task):
+    endpoint = client.endpoint if isinstance(client, CompactingClient) else None
+    if (
+        not isinstance(client, CompactingClient)
+        or endpoint is None
+        or not task.settings.condense_at_provider
+        or has_own_prompt(task)
+    ):
         return None
-    if not offers.may_be_asked(client.endpoint):
+    if not offers.may_be_asked(endpoint):
         return None
     await take_turn(task)
     try:
         done = await task.leash.run(_asked(client, request), f"Compaction of task {task.task_id}")
+    except SealedRefused:
+        raise
     except ModelError as error:
-        offers.failed(client.endpoint, error)
+        offers.failed(endpoint, error)
         task.logger.info("The provider did not condense the conversation, so the agent does: %s", error.message)
         return None
     if done.usage is not None:

@@ -13,8 +13,10 @@ from .._conversation import text_block
 if TYPE_CHECKING:
     from .._task import Task
 
-__all__ = ["newest_step_to_hide", "revert", "words_to_spare"]
+__all__ = ["REVERTED", "newest_step_to_hide", "revert", "words_to_spare"]
 
+REVERTED: Final = "reverted-"
+"""With this the ids of truncations begin that hide the newest step."""
 _LEAST_LEFT: Final = 2
 """Messages that the model still sees (seed 004)."""
 _LEAST_GAIN: Final = 200
@@ -37,7 +39,7 @@ async def revert(task: Task) -> bool:
     event_ts = conversation.log.next_ts()
     before = sum(record.token_count for record in records)
     mark = await conversation.history.hide(
-        [record.seq for record in hidden], truncation_id=f"reverted-{event_ts}", event_ts=event_ts
+        [record.seq for record in hidden], truncation_id=f"{REVERTED}{event_ts}", event_ts=event_ts
     )
     conversation.history_changed()
     calls = ", ".join(f"`{block.get('name')}`" for block in _blocks(hidden[0]) if block.get("type") == "tool_use")
@@ -57,7 +59,7 @@ async def revert(task: Task) -> bool:
 
 
 def newest_step_to_hide(records: Sequence[ApiRecord]) -> list[ApiRecord]:
-    """The last answer and the results behind it; nothing if the person spoke in them, or if too little would be left.
+    """The last answer and the results behind it; nothing if the person spoke since, or if too little would be left.
 
     A summary, and what it stands for, is no step.
     """
@@ -67,7 +69,9 @@ def newest_step_to_hide(records: Sequence[ApiRecord]) -> list[ApiRecord]:
     messages = [record.message() for record in records]
     speaker = Speaker(messages)
     results = [index for index in range(begin + 1, len(records)) if _is_results(records[index])]
-    if len(records) - 1 - len(results) < _LEAST_LEFT or any(speaker.words(messages[index]) for index in results):
+    if len(records) - 1 - len(results) < _LEAST_LEFT or any(
+        speaker.words(message) for message in messages[begin + 1 :]
+    ):
         return []
     # What stands in for results that were never written is in no log.
     return [records[index] for index in (begin, *results) if records[index].seq]

@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...config import tool_set
 from ...context import SUMMARY_PREFIX, Parts, TokenCounter, room_of
-from ...messages import ApiMessage, JsonObject, ModelRoom
-from ...persistence import TaskReader, history_to_read
+from ...messages import ApiMessage, JsonObject, ModelRoom, TaskId
+from ...persistence import ApiRecord, TaskReader, TaskState, history_to_read
 from ...providers import ModelInfo, ModelRequest, cache_marks, model_info
 from .._items import TaskConfig
 from .._ports import ToolBox
-from ._history import sent_history
-from ._kept_context import context_state
+from ._history import sent_at_once
+from ._kept_context import ContextState, context_state
+from ._prompts import newest_prompt, prompt_text
 
 if TYPE_CHECKING:
     from .._services import AgentServices
 
-__all__ = ["SeenKinds", "SeenRequest", "seen_by_model"]
+__all__ = ["SeenHistories", "SeenKinds", "SeenRequest", "seen_by_model"]
+
+_KEPT_SECONDS: Final = 300.0
+"""So long a conversation is kept after somebody has looked at it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,59 @@ class SeenRequest:
     is_shortened: bool
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What a history is built from: where the task's logs end, and how it is sent."""
+
+    task: TaskId
+    seq: int
+    mark: str | None
+    state: ContextState
+    images: bool
+    counter: TokenCounter
+
+
+@dataclass(frozen=True)
+class _SeenHistory:
+    system: str
+    messages: Sequence[ApiMessage]
+    sizes: Sequence[int]
+    kinds: SeenKinds
+
+
+class SeenHistories:
+    """Histories as they would be sent. The last one is kept for a while: whoever looks at it looks page by page."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[_Place, _SeenHistory] | None = None
+        self._forgetting: asyncio.TimerHandle | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self.built = 0
+        """How often one was built."""
+
+    async def seen(self, reader: TaskReader, state: TaskState, *, images: bool, counter: TokenCounter) -> _SeenHistory:
+        """The history of a task as its logs have it now."""
+        async with self._one_at_a_time:
+            newest, marks = await reader.api.newest(1), await reader.marks.newest(1)
+            seq = newest[-1].seq if newest else 0
+            mark = marks[-1].id if marks else None
+            place = _Place(reader.task_id, seq, mark, context_state(state), images, counter)
+            if self._kept is None or self._kept[0] != place:
+                self.built += 1
+                history = await history_to_read(reader)
+                records = await history.api_history()
+                prompt = await newest_prompt(reader, history.view, records)
+                self._kept = place, await asyncio.to_thread(_built, records, prompt, place)
+            seen = self._kept[1]
+        if self._forgetting is not None:
+            self._forgetting.cancel()
+        self._forgetting = asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._forget)
+        return seen
+
+    def _forget(self) -> None:
+        self._kept = self._forgetting = None
+
+
 async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: ToolBox | None = None) -> SeenRequest:
     """The request that would be sent now, as far as it is in the log. Nothing is asked or changed by looking."""
     state = await reader.read_state()
@@ -70,20 +127,15 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     mode = await services.modes.get(slug, metadata.workspace)
     chosen = tool_set(provider)
     specs = [] if mode is None else (tools or services.tools).specs(mode, policy, settings, tool_set=chosen)
-    records = await (await history_to_read(reader)).api_history()
-    prompts = [record.message() for record in records if record.role == "system"]
-    counter = TokenCounter()
-    sent = await sent_history(records, context_state(state), images=info.supports_images, counter=counter)
-    request = ModelRequest(
-        system=_text(prompts[-1]) if prompts else "", messages=sent.messages, tools=specs, cache_key=reader.task_id
-    )
-    sizes, kinds = await asyncio.to_thread(_counted, request, counter)
+    counter = TokenCounter.of(settings)
+    seen = await services.seen.seen(reader, state, images=info.supports_images, counter=counter)
+    request = ModelRequest(system=seen.system, messages=seen.messages, tools=specs, cache_key=reader.task_id)
     return SeenRequest(
         request=request,
-        parts=Parts(counter.text(request.system), counter.tools(request.tools), sum(sizes)),
-        sizes=sizes,
-        kinds=kinds,
-        marks=cache_marks(provider, info, request),
+        parts=Parts(counter.text(request.system), counter.tools(request.tools), sum(seen.sizes)),
+        sizes=seen.sizes,
+        kinds=seen.kinds,
+        marks=await asyncio.to_thread(cache_marks, provider, info, request),
         mode=slug,
         profile=profile,
         model=info,
@@ -92,10 +144,17 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     )
 
 
-def _counted(request: ModelRequest, counter: TokenCounter) -> tuple[list[int], SeenKinds]:
+def _built(records: Sequence[ApiRecord], prompt: ApiRecord | None, place: _Place) -> _SeenHistory:
+    counter = place.counter
+    # A list of its own: to look for one message must not go through all of them.
+    messages = [*sent_at_once(records, place.state, images=place.images, counter=counter).messages]
+    return _SeenHistory("" if prompt is None else prompt_text(prompt), messages, *_counted(messages, counter))
+
+
+def _counted(messages: Sequence[ApiMessage], counter: TokenCounter) -> tuple[list[int], SeenKinds]:
     sizes: list[int] = []
     tokens = dict.fromkeys(("summaries", "words", "answers", "outputs", "pictures"), 0)
-    for message in request.messages:
+    for message in messages:
         size = counter.message(message)
         sizes.append(size)
         for block in [] if isinstance(message.content, str) else message.content:
@@ -119,8 +178,3 @@ def _kind(block: JsonObject) -> str | None:
             return "summaries"
         case _:
             return None
-
-
-def _text(message: ApiMessage) -> str:
-    content = message.content
-    return content if isinstance(content, str) else "\n".join(str(block.get("text", "")) for block in content)

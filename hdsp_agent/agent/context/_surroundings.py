@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,7 +22,7 @@ from ._dimensions import DIMENSIONS, KINDS, Bounded, Dimension, DimensionName, E
 from ._dimensions_changes import Change, Known, ToldDimension, change_of, replayed, whole_of
 from ._dimensions_texts import text_of
 
-__all__ = ["Reference", "telling", "told_tools", "whole"]
+__all__ = ["Reference", "renumbered", "telling", "told_tools", "whole"]
 
 Mask = Callable[[str], Awaitable[str]]
 
@@ -110,6 +110,21 @@ def told_tools(record: ApiRecord) -> str | None:
     """The tools this system prompt was made for; None if nothing is known of what it tells."""
     told = _read(record)
     return None if told is None else told.tools
+
+
+def renumbered(told: JsonObject, numbers: Mapping[int, int]) -> JsonObject:
+    """What was told, beside the same message in a copy of the conversation, where messages have these ``numbers``."""
+    try:
+        known = _ToldSurroundings.model_validate(told)
+    except ValidationError:
+        # Whoever reads it reports it.
+        return told
+    dimensions = {
+        # What stayed behind has no number, and what builds on it is not known.
+        name: one if one.of is None else one.model_copy(update={"of": numbers.get(one.of, 0)})
+        for name, one in known.dimensions.items()
+    }
+    return known.model_copy(update={"dimensions": dimensions}).to_wire()
 
 
 def _change(now: Bounded, known: Known | None, counter: TokenCounter, *, is_mentioned: bool) -> Change | None:

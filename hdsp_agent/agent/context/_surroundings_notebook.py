@@ -24,12 +24,12 @@ _MOST_NAMES: Final = 1000
 
 
 class NotebookSurroundings:
-    """Looks at one notebook. A kernel in which nothing has run since is not asked again."""
+    """Looks at one notebook. A kernel in which nothing has run since is not asked again, even if it gave no answer."""
 
     def __init__(self, notebooks: Notebooks, path: str) -> None:
         self._notebooks = notebooks
         self._path = path
-        self._seen: tuple[tuple[str, str, int, int, int], VariablesReport] | None = None
+        self._seen: tuple[tuple[str, str, int, int, int], VariablesReport | None] | None = None
         self.inspections = 0
         """How often the kernel was asked."""
 
@@ -71,11 +71,13 @@ class NotebookSurroundings:
         if kernel.state != "idle":
             return None
         self.inspections += 1
+        report: VariablesReport | None = None
         with suppress(HdspAgentError, asyncio.TimeoutError):
             asking = self._notebooks.executor.inspect(path, limits=_LIMITS)
-            self._seen = stirred, await asyncio.wait_for(asking, _PATIENCE_SECONDS)
-            return self._seen[1]
-        return None
+            report = await asyncio.wait_for(asking, _PATIENCE_SECONDS)
+        # One that does not answer is not waited for at each message.
+        self._seen = stirred, report
+        return report
 
 
 def reads_at_once(settings: GlobalSettings, policy: OperatorPolicy) -> bool:

@@ -48,7 +48,7 @@ class SurroundingsNow:
     async def look(self, situation: Situation, *, everything: bool) -> Sequence[Dimension]:
         """What there is; what is not looked at this time is not among it."""
         settings, policy = situation.settings, self._policy()
-        found = [mode_part(situation.mode), permissions_part(settings, policy)]
+        found = [mode_part(situation.mode), permissions_part(settings, policy, situation.mode)]
         if (model := await self._model_of(situation.provider)) is not None:
             found.append(model)
         if self._memory is not None:

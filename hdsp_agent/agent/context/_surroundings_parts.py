@@ -30,18 +30,14 @@ def mode_part(mode: ModeConfig) -> Dimension:
     )
 
 
-def permissions_part(settings: GlobalSettings, policy: OperatorPolicy) -> Dimension:
+def permissions_part(settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> Dimension:
     """What is done at once, asked about and refused, so that the agent plans with it."""
-    decided = standing(settings, policy)
-    runs_commands = settings.always_allow_execute and bool(decided.at_once)
+    decided = standing(settings, policy, mode)
     return facts(
         "permissions",
         ("Done without asking", ", ".join(decided.at_once)),
         ("Asked about first", ", ".join(decided.asked) if decided.at_once else _ALL_ASKED),
-        (
-            "Shell commands done without asking begin with",
-            _commands(settings.allowed_commands) if runs_commands else "",
-        ),
+        ("Shell commands done without asking begin with", _commands(decided.commands)),
         ("Shell commands that are refused begin with", _commands(settings.denied_commands)),
     )
 

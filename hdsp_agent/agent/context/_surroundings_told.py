@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...context import TokenCounter
-from ...persistence import ApiRecord
+from ...persistence import ApiRecord, HistoryView
 from ...providers import ToolSpec
 from .._conversation import Conversation
 from .._ports import Situation, Telling
 from ._dimensions import Dimension
+from ._prompts import newest_prompt, prompt_text
+from ._revert import REVERTED
 from ._surroundings import Reference, telling, told_tools, whole
 
 __all__ = ["Standing", "Surrounded", "SystemPrompt", "ToldSurroundings"]
@@ -46,13 +48,11 @@ class ToldSurroundings:
         workspace: str | None,
         prompt: SystemPrompt,
         surrounded: Surrounded | None,
-        counter: TokenCounter,
     ) -> None:
         self._conversation = conversation
         self._workspace = workspace
         self._prompt = prompt
         self._surrounded = surrounded
-        self._counter = counter
         self._changes = 0
         self._hidden = 0
         self._looked_at_all: int | None = None
@@ -79,7 +79,8 @@ class ToldSurroundings:
         if everything:
             self._looked_at_all = hidden
         # What was added or hidden while it was looked at counts.
-        return await telling(found, await self._known(), self._conversation.mask, self._counter)
+        counter = TokenCounter.of(situation.settings)
+        return await telling(found, await self._known(), self._conversation.mask, counter)
 
     async def system_prompt(self, situation: Situation) -> str:
         """The system prompt of the next request."""
@@ -90,7 +91,7 @@ class ToldSurroundings:
         assert self._system is not None
         if self._shown is None or self._shown[0] != self._system.seq:
             # The same text, not only an equal one: who counts its tokens need not do so again.
-            self._shown = self._system.seq, _text(self._system)
+            self._shown = self._system.seq, prompt_text(self._system)
         return self._shown[1]
 
     @property
@@ -114,11 +115,7 @@ class ToldSurroundings:
         while self._reference is None:
             changes = self._changes
             records = await self._conversation.history.api_history()
-            # The log may not have found the newest one, and one that was rewound is sent still.
-            prompts = [record for record in records if record.role == "system"]
-            if (newest := self._conversation.log.system_prompt) is not None:
-                prompts.append(newest)
-            self._system = max(prompts, key=lambda record: record.seq, default=None)
+            self._system = await newest_prompt(self._conversation.log, self._conversation.history.view, records)
             said = [record for record in records if record.role != "system"]
             reference = Reference([*([self._system] if self._system is not None else []), *said])
             if changes == self._changes:
@@ -135,17 +132,17 @@ class ToldSurroundings:
         by keeping it; after a condensation there is little left to write.
         """
         await self._known()
-        view = self._conversation.history.view
-        folds = tuple(mark.id for mark in (*view.condenses, *view.truncations))
+        folds = _folds_of(self._conversation.history.view)
         is_folded = self._folds is not None and folds != self._folds
         recorded, tools = self._system, self._mark_of(situation.tools)
         if self._made_for is None and recorded is not None:
             self._made_for = told_tools(recorded)
         if recorded is None or self._made_for != tools or is_folded:
             text = await self._conversation.mask(standing.text)
-            told = await whole(standing.tells, self._conversation.mask, self._counter, tools=tools)
+            counter = TokenCounter.of(situation.settings)
+            told = await whole(standing.tells, self._conversation.mask, counter, tools=tools)
             # Of the same words too: after a restart it must be known for which tools it was made.
-            if recorded is None or told_tools(recorded) != tools or _text(recorded) != text:
+            if recorded is None or told_tools(recorded) != tools or prompt_text(recorded) != text:
                 await self._conversation.add_api("system", [{"type": "text", "text": text}], told=told)
         self._made_for, self._folds = tools, folds
 
@@ -157,6 +154,7 @@ class ToldSurroundings:
         return self._tools[1]
 
 
-def _text(record: ApiRecord) -> str:
-    content = record.content
-    return content if isinstance(content, str) else "\n".join(str(block.get("text", "")) for block in content)
+def _folds_of(view: HistoryView) -> tuple[str, ...]:
+    """What hides the beginning of the conversation: when its newest step is hidden, all before that stays in the cache."""
+    older = (mark for mark in view.truncations if not mark.truncation_id.startswith(REVERTED))
+    return tuple(mark.id for mark in (*view.condenses, *older))

@@ -15,6 +15,7 @@ from ...context import (
     Meter,
     Pruner,
     PruningSettings,
+    TokenCounter,
     condense_percent,
     meter,
     room_of,
@@ -50,7 +51,7 @@ class ContextUpkeep:
         self.one_at_a_time = asyncio.Lock()
         self._held = HeldTasks()
         self._in_vain = 0
-        self._pruner: tuple[int | None, Pruner] | None = None
+        self._pruner: tuple[tuple[int | None, TokenCounter], Pruner] | None = None
         self._monitor: ContextMonitor | None = None
         self._asked: tuple[int, int] | None = None
         self._watch = DegradationWatch()
@@ -241,10 +242,18 @@ class ContextUpkeep:
     ) -> int:
         """Condense; the size from now on."""
         task = self._task
-        by = larger or await self._cheaper(own, used, await plain.history(own.info))
+        history = await plain.history(own.info)
+        by = larger or await self._cheaper(own, used, history)
+        could_read = reads_all(by, history)
         if self._lost:
             why, self._lost = "anew", False
-        done = await Condenser(task, plain).condense(own, by, used=used, why=why)
+        try:
+            done = await Condenser(task, plain).condense(own, by, used=used, why=why)
+        except NotCondensed:
+            if why == "anew" or not could_read or reads_all(by, history):
+                raise
+            # Only now the provider refused what it had sealed, so that is not what a summary can be made of.
+            done = await Condenser(task, plain).condense(own, own, used=used, why="anew")
         self._watch.condensed(done.messages)
         return done.tokens
 
@@ -270,8 +279,8 @@ class ContextUpkeep:
     async def _prune(self, plain: PlainContext, client: ModelClient, used: int) -> bool:
         """Clear old outputs of tools where that pays; whether any were."""
         window = self._window(client)
-        if self._pruner is None or self._pruner[0] != window:
-            self._pruner = window, Pruner(PruningSettings.for_window(window), plain.counter)
+        if self._pruner is None or self._pruner[0] != (window, plain.counter):
+            self._pruner = (window, plain.counter), Pruner(PruningSettings.for_window(window), plain.counter)
         messages = await plain.history(client.info)
         answered = next((message.ts for message in reversed(messages) if message.role == "assistant"), None)
         cold = answered is not None and time.time() - answered / 1000 > _CACHE_SECONDS

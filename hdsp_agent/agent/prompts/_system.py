@@ -117,7 +117,7 @@ def _assembled(
         _NOTEBOOKS if surroundings.has_notebooks else "",
         *(entry.text for entry in modes),
         "\n".join(["# Where you are\n", *(entry.text for entry in where.entries)]),
-        _instructions_section(instructions),
+        _instructions_section(instructions, TokenCounter.of(settings)),
     ]
     text = "\n\n".join(section for section in sections if section)
     return Standing(text, (where, Dimension("role", (role, *modes)), instructions))
@@ -182,9 +182,9 @@ def _instructions(
         yield Entry(rule.source, f"## Rules from {rule.source}\n\n{rule.text}")
 
 
-def _instructions_section(instructions: Dimension) -> str:
+def _instructions_section(instructions: Dimension, counter: TokenCounter) -> str:
     if not instructions.entries:
         return ""
     # As much as is told of them: what is left out is marked.
-    parts = bounded(instructions, TokenCounter()).shown
+    parts = bounded(instructions, counter).shown
     return "\n\n".join([_INSTRUCTIONS, *(entry.text for entry in parts)])

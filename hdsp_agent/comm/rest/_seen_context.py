@@ -23,6 +23,10 @@ _LONGEST_ADDRESS: Final = 1_000
 
 async def seen_context(seen: SeenRequest, query: SeenQuery) -> SeenContext:
     """The page that is asked for."""
+    return await asyncio.to_thread(_seen_context, seen, query)
+
+
+def _seen_context(seen: SeenRequest, query: SeenQuery) -> SeenContext:
     request, parts, kinds = seen.request, seen.parts, seen.kinds
     last = len(request.messages) if query.limit is None else query.first + query.limit
     whole = query.only is None
@@ -36,7 +40,7 @@ async def seen_context(seen: SeenRequest, query: SeenQuery) -> SeenContext:
         is_shortened=seen.is_shortened,
         count=len(request.messages),
         first=query.first,
-        found=None if query.find is None else await asyncio.to_thread(_found, seen, query.find),
+        found=None if query.find is None else _found(seen, query.find),
         marks=None if seen.marks is None else list(seen.marks),
         tokens=SeenTokens(
             system=parts.system,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...errors import NotFound
-from ...messages import ClineMessage
+from ...messages import ClineMessage, JsonObject
 from .._records import ApiRecord
 from ._cuts import Head, fork_end
 from ._histories import unrewound_api, visible_ui
 from ._marks import AnyMark, CondenseMark, FoldMark, SeqRange
 from ._replay import HistoryView, replay
 
-__all__ = ["Fork", "fork_at"]
+__all__ = ["Fork", "Renumber", "fork_at"]
+
+Renumber = Callable[[JsonObject, Mapping[int, int]], JsonObject]
+"""What a message told, with the messages it names under their new numbers; those that stay behind are not in the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,14 @@ class Fork:
     marks: list[FoldMark]
 
 
-def fork_at(ui: Sequence[ClineMessage], api: Sequence[ApiRecord], marks: Iterable[AnyMark], ts: int) -> Fork:
+def fork_at(
+    ui: Sequence[ClineMessage],
+    api: Sequence[ApiRecord],
+    marks: Iterable[AnyMark],
+    ts: int,
+    *,
+    renumber: Renumber = lambda told, numbers: told,
+) -> Fork:
     """The conversation up to and with the visible message ``ts``.
 
     What was rewound stays behind; what a summary or a truncation hides comes along with its mark, so that the new task
@@ -48,9 +58,10 @@ def fork_at(ui: Sequence[ClineMessage], api: Sequence[ApiRecord], marks: Iterabl
     summaries = {mark.summary_seq for mark in folds if isinstance(mark, CondenseMark)}
     kept = [record for record in records if record.seq < end and (not record.is_summary or record.seq in summaries)]
     seqs = [record.seq for record in kept]
+    numbers = {old: new for new, old in enumerate(seqs, 1)}
     return Fork(
         ui=seen[: index + 1],
-        api=[record.model_copy(update={"seq": seq}) for seq, record in enumerate(kept, 1)],
+        api=[_moved(record, numbers, renumber) for record in kept],
         marks=[_renumbered(mark, seqs, ts) for mark in folds],
     )
 
@@ -60,6 +71,11 @@ def _folds_before(view: HistoryView, ts: int, end: int) -> list[FoldMark]:
         mark for mark in view.applied if isinstance(mark, FoldMark) and view.in_place(mark) and mark.event_ts <= ts
     )
     return [mark for mark in folds if (mark.summary_seq if isinstance(mark, CondenseMark) else mark.hides[-1][1]) < end]
+
+
+def _moved(record: ApiRecord, numbers: Mapping[int, int], renumber: Renumber) -> ApiRecord:
+    told = None if record.told is None else renumber(record.told, numbers)
+    return record.model_copy(update={"seq": numbers[record.seq], "told": told})
 
 
 def _renumbered(mark: FoldMark, seqs: Sequence[int], ts: int) -> FoldMark:

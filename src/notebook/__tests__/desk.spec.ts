@@ -1,4 +1,5 @@
 import type { YNotebook } from '@jupyter/ydoc';
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 
 import type { ApplyNotebookOperationsMessage } from '../../generated/wire';
@@ -233,6 +234,32 @@ describe('the desk', () => {
     await opened.settle();
     expect(opened.sources).toEqual(['a = 10', 'b = 2 # typed', 'c = 3']);
     expect(opened.model.sharedModel.cells[1]).toBe(mine);
+    expect(opened.notebooks.list()[0].dirty).toBe(true);
+    await opened.context.save();
+    expect(opened.model.dirty).toBe(false);
+  });
+
+  it('keeps what a cell printed again while it reads a file anew', async () => {
+    const cell = opened.model.cells.get(0) as ICodeCellModel;
+    const printed = (text: string): nbformat.IOutput => ({
+      output_type: 'stream',
+      name: 'stdout',
+      text
+    });
+    cell.outputs.add(printed('before'));
+    cell.executionCount = 1;
+    const goOn = await writtenElsewhere(cells => {
+      cells[1].source = 'b = 20';
+    });
+    expect(opened.model.dirty).toBe(false);
+    // The kernel was restarted and counts as it did before.
+    cell.clearExecution();
+    cell.outputs.add(printed('after'));
+    cell.executionCount = 1;
+    goOn();
+    await opened.settle();
+    expect(opened.sources[1]).toBe('b = 20');
+    expect(cell.outputs.toJSON()).toMatchObject([{ text: 'after' }]);
     expect(opened.notebooks.list()[0].dirty).toBe(true);
     await opened.context.save();
     expect(opened.model.dirty).toBe(false);

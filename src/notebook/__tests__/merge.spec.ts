@@ -1,6 +1,7 @@
 import type { YNotebook } from '@jupyter/ydoc';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { ICodeCellModel } from '@jupyterlab/cells';
+import { UUID } from '@lumino/coreutils';
 
 import type { IFiledNotebook } from '../filed';
 import { filedNotebook } from '../filed';
@@ -45,6 +46,11 @@ describe('what somebody else wrote into the file', () => {
     output_type: 'stream',
     name: 'stdout',
     text
+  });
+  const picture = (data: string) => ({
+    output_type: 'display_data',
+    data: { 'image/png': data },
+    metadata: {}
   });
   const outputs = (index: number) =>
     (opened.model.cells.get(index) as ICodeCellModel).outputs.toJSON();
@@ -158,6 +164,81 @@ describe('what somebody else wrote into the file', () => {
     expect([here(0), here(3)]).toEqual([cells[0], cells[2]]);
   });
 
+  describe.each([
+    ['without ids', ({ id, ...cell }: Cell) => cell as Cell],
+    [
+      'with new ids at every reading',
+      (cell: Cell) => ({ ...cell, id: UUID.uuid4() })
+    ]
+  ])('in a file %s', (_, renamed) => {
+    const read = (...cells: Cell[]) => {
+      file.cells = cells.map(renamed);
+      const { filed, unsaved } = merge();
+      base = filed;
+      return unsaved;
+    };
+
+    it('leaves a cell that somebody writes in, between one more and one less', () => {
+      const [a, b, c] = file.cells;
+      const mine = here(1);
+      mine.setSource('b = 2 # typed');
+      expect(read(a, code('new', 'x'), b)).toBe(true);
+      expect(opened.sources).toEqual(['a = 1', 'x', 'b = 2 # typed']);
+      expect(here(2)).toBe(mine);
+      mine.setSource('b = 2 # typed on');
+      // What is read once more, or was changed again, is there once.
+      expect(read(a, code('new', 'x'), b, c)).toBe(true);
+      expect(opened.sources).toEqual([
+        'a = 1',
+        'x',
+        'b = 2 # typed on',
+        'c = 3'
+      ]);
+      expect(here(2)).toBe(mine);
+      expect(opened.ids).toHaveLength(new Set(opened.ids).size);
+    });
+
+    it('leaves it where cells are empty or alike', () => {
+      opened.fill(['', 'same', '', 'same', '']);
+      base = filedNotebook(opened.model.sharedModel);
+      const cells = (opened.model.toJSON() as typeof file).cells;
+      const mine = here(2);
+      mine.setSource('typed');
+      expect(
+        read(cells[0], cells[1], code('new', 'x'), ...cells.slice(2, 4))
+      ).toBe(true);
+      expect(opened.sources).toEqual(['', 'same', 'x', 'typed', 'same']);
+      expect(here(3)).toBe(mine);
+    });
+
+    it('finds it where they wrote in it too', () => {
+      opened.fill(['a = 1', 'b = 2\nprint(b)', 'c = 3', 'd = 4']);
+      base = filedNotebook(opened.model.sharedModel);
+      const [a, , , d] = (opened.model.toJSON() as typeof file).cells;
+      const mine = here(1);
+      mine.setSource('b = 2 # typed\nprint(b)');
+      expect(
+        read(a, code('new', 'x'), code('b', 'b = 2\nprint(b, 1)'), d)
+      ).toBe(true);
+      expect(opened.sources).toEqual([
+        'a = 1',
+        'x',
+        'b = 2 # typed\nprint(b, 1)',
+        'd = 4'
+      ]);
+      expect(here(2)).toBe(mine);
+    });
+
+    it('says nothing anew of what it has said', () => {
+      opened.fill(['a', '', '']);
+      base = filedNotebook(opened.model.sharedModel);
+      const cells = (opened.model.toJSON() as typeof file).cells;
+      expect(read(...cells, code('new', 'b'))).toBe(false);
+      expect(read(...cells, code('new', 'b'))).toBe(false);
+      expect(opened.sources).toEqual(['a', '', '', 'b']);
+    });
+  });
+
   it('is shown with its outputs, trusted as they are there', () => {
     file.cells[0].outputs = [stream('1')];
     file.cells[0].execution_count = 3;
@@ -182,6 +263,114 @@ describe('what somebody else wrote into the file', () => {
     expect(merge().unsaved).toBe(true);
     expect(outputs(0)).toMatchObject([{ text: 'mine' }]);
     expect(cell.executionCount).toBe(7);
+  });
+
+  describe('where a cell was run again here, counted as before', () => {
+    const cell = () => opened.model.cells.get(0) as ICodeCellModel;
+    const ofTwo = () => [stream('1'), picture('old')];
+
+    beforeEach(() => {
+      cell().outputs.fromJSON(ofTwo());
+      cell().executionCount = 1;
+      base = filedNotebook(opened.model.sharedModel);
+      file = opened.model.toJSON() as nbformat.INotebookContent;
+      file.cells[1].source = 'b = 20';
+    });
+
+    it('leaves its outputs, which are in no file yet', () => {
+      cell().outputs.fromJSON([stream('1'), picture('new')]);
+      const { filed, unsaved } = merge();
+      expect(unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: '1' }, picture('new')]);
+      expect(opened.sources[1]).toBe('b = 20');
+      // And it stays so, however often the file is read.
+      base = filed;
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: '1' }, picture('new')]);
+    });
+
+    it('leaves them where it was run there as well', () => {
+      cell().outputs.fromJSON([stream('mine')]);
+      file.cells[0].outputs = [stream('theirs')];
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: 'mine' }]);
+    });
+
+    it('leaves it without outputs that were cleared', () => {
+      cell().outputs.clear();
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toEqual([]);
+    });
+
+    it('leaves a text that grows', () => {
+      cell().outputs.fromJSON([stream('1')]);
+      base = filedNotebook(opened.model.sharedModel);
+      file.cells[0].outputs = [stream('1')];
+      cell().outputs.add(stream('\n2'));
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: '1\n2' }]);
+    });
+
+    it('is saved where the file says the same', () => {
+      cell().outputs.fromJSON([stream('1\n2'), picture('new')]);
+      file.cells[0].outputs = [
+        { ...stream(''), text: ['1\n', '2'] },
+        picture('new')
+      ];
+      const { filed, unsaved } = merge();
+      expect(unsaved).toBe(false);
+      expect(filed.cells).toEqual(
+        filedNotebook(opened.model.sharedModel).cells
+      );
+    });
+
+    it('is saved where it printed the same again, and takes what they print', () => {
+      cell().outputs.fromJSON(ofTwo());
+      cell().trusted = true;
+      file.cells[0].outputs = [stream('theirs')];
+      expect(merge().unsaved).toBe(false);
+      expect(outputs(0)).toMatchObject([{ text: 'theirs' }]);
+    });
+
+    it('leaves outputs of a cell with another count that has the count of the file', () => {
+      cell().outputs.fromJSON([stream('mine')]);
+      cell().executionCount = 2;
+      file.cells[0].outputs = [stream('theirs')];
+      file.cells[0].execution_count = 2;
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: 'mine' }]);
+    });
+
+    it('finds it although the file calls it otherwise', () => {
+      cell().outputs.fromJSON([stream('mine')]);
+      file.cells.forEach((each, index) => {
+        each.id = `other-${index}`;
+      });
+      expect(merge().unsaved).toBe(true);
+      expect(outputs(0)).toMatchObject([{ text: 'mine' }]);
+      expect(opened.sources).toEqual(['a = 1', 'b = 20', 'c = 3']);
+    });
+  });
+
+  it('leaves outputs of a cell that came after the file was read', () => {
+    const cell = opened.model.cells.get(0) as ICodeCellModel;
+    base = { ...base, cells: new Map([...base.cells].slice(1)) };
+    cell.outputs.add(stream('mine'));
+    expect(merge().unsaved).toBe(true);
+    expect(outputs(0)).toMatchObject([{ text: 'mine' }]);
+  });
+
+  it('takes outputs that the file has with returns as often as they change', () => {
+    const printed = (text: string) => {
+      file.cells[0].outputs = [stream(text)];
+      const { filed, unsaved } = merge();
+      base = filed;
+      return unsaved;
+    };
+    expect(printed('10 %\r20 %\n')).toBe(false);
+    expect(outputs(0)).toMatchObject([{ text: '20 %\n' }]);
+    expect(printed('30 %\r40 %\n')).toBe(false);
+    expect(outputs(0)).toMatchObject([{ text: '40 %\n' }]);
   });
 
   it('brings metadata, and leaves what was set here', () => {
@@ -239,6 +428,12 @@ describe('lists without names', () => {
       [0, 0],
       [1, 2],
       [2, 3]
+    ]);
+    expect(pairs('xyxyx', 'xynxy')).toEqual([
+      [0, 0],
+      [1, 1],
+      [3, 2],
+      [4, 3]
     ]);
     expect(pairs('ab', '')).toEqual([]);
     expect(pairs('abc', 'cab')).toEqual([

@@ -71,14 +71,24 @@ function OpenComposer(): JSX.Element {
   );
   const canSend =
     obstacle === null && !isSending && !enhancing.isBusy && !isBlank(draft);
+  const wished = React.useRef<string | null>(null);
   const onSend = () => {
     // A button that nobody can press any more loses the focus.
     focusComposer(node);
+    wished.current = isSending ? text : null;
     if (canSend) {
       setTrouble(null);
       void send();
     }
   };
+  React.useEffect(() => {
+    // What was to be sent while the message before was on its way.
+    if (wished.current === text && canSend) {
+      onSend();
+    } else if (!isSending && text !== '') {
+      wished.current = null;
+    }
+  });
   return (
     <section
       ref={root}

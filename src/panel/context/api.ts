@@ -2,6 +2,17 @@ import type { SeenContext } from '../../generated/rest';
 import { SettingsApi } from '../../settings/api';
 
 /**
+ * So many messages are asked for at once of a whole request: to write down all
+ * of a long one would hold the server up.
+ */
+const AT_ONCE = 500;
+
+/**
+ * So often it is begun anew when it changes meanwhile.
+ */
+const ATTEMPTS = 3;
+
+/**
  * Which part of a request is looked at.
  */
 export interface ISeenPart {
@@ -43,5 +54,34 @@ export class ContextApi extends SettingsApi {
         ...(onlyMessages && { only: 'messages' })
       }
     });
+  }
+
+  /**
+   * All of a request, as it was at one time.
+   */
+  async whole(task: string): Promise<SeenContext> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const seen = await this.seen(task, { limit: AT_ONCE });
+      const messages = [...seen.messages];
+      while (messages.length < seen.count) {
+        const page = await this.seen(task, {
+          first: messages.length,
+          limit: AT_ONCE,
+          onlyMessages: true
+        });
+        if (
+          page.messages.length === 0 ||
+          page.count !== seen.count ||
+          page.tokens.total !== seen.tokens.total
+        ) {
+          break;
+        }
+        messages.push(...page.messages);
+      }
+      if (messages.length >= seen.count) {
+        return { ...seen, messages };
+      }
+    }
+    return this.seen(task);
   }
 }

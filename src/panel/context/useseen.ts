@@ -131,7 +131,7 @@ export function useSeen(taskId: string): ISeen {
     },
     [load]
   );
-  const whole = React.useCallback(() => api.seen(taskId), [api, taskId]);
+  const whole = React.useCallback(() => api.whole(taskId), [api, taskId]);
   return { request, found, isBusy, error, goTo, find, refresh, whole };
 }
 

@@ -91,7 +91,7 @@ def summarised(text: str = "## Work Completed\nThe long file was read.") -> byte
 class Responding:
     """Answers requests by ``turns`` and wishes to condense by ``condensed``, each in order, the last one again and again."""
 
-    turns: list[bytes]
+    turns: Sequence[Condensing]
     condensed: Sequence[Condensing]
     requests: list[RawRequest] = field(default_factory=list)
     url: str = ""
@@ -120,7 +120,11 @@ class Responding:
 
 @asynccontextmanager
 async def sealing_agent(
-    home: Path, turns: Sequence[bytes], condensed: Sequence[Condensing], window: int = 30_000, **overrides: JsonValue
+    home: Path,
+    turns: Sequence[Condensing],
+    condensed: Sequence[Condensing],
+    window: int = 30_000,
+    **overrides: JsonValue,
 ) -> AsyncIterator[tuple[Responding, ProviderAgent]]:
     """A server, and an agent whose small model is there."""
     responding = Responding([*turns], condensed)

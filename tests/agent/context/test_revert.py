@@ -123,6 +123,7 @@ def test_the_last_answer_goes_with_its_results_and_nothing_else() -> None:
 def test_a_step_with_the_person_s_words_and_what_a_summary_stands_for_stay() -> None:
     words = '{"status": "denied", "feedback": "not that one"}'
     assert hidden(*TALK[:6], record(7, "user", result("c", words))) == []
+    assert hidden(*TALK, record(9, "user", text("<user_message>\nmore\n</user_message>"))) == [], "what they speak of"
     assert hidden(TALK[0], *TALK[1:4], record(9, "user", text("what was"), summary=True), TALK[6]) == []
     assert hidden(TALK[0], record(9, "user", text("what was"), summary=True), *TALK[3:]) == [5, 6, 7]
 

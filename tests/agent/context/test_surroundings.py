@@ -8,9 +8,12 @@ from dataclasses import replace
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from hdsp_agent.agent.context import renumbered
 from hdsp_agent.agent.context._dimensions import DIMENSIONS, GAP, KINDS, DimensionName, bounded
+from hdsp_agent.agent.context._revert import REVERTED
 from hdsp_agent.context import TokenCounter
 from hdsp_agent.messages import CellId
+from hdsp_agent.persistence import fork_at
 from hdsp_agent.providers import ModelRequest, ToolSpec
 
 from .told_in_memory import Around, InMemory, lines, read
@@ -161,6 +164,85 @@ async def test_after_a_condensation_all_is_told_again_and_the_prompt_may_be_new(
         "<environment_details>\n# Mode\nCurrent: code\n# Variables\nx: int\n# Time and cost\nTime: 1\n</environment_details>"
     ]
     assert task.context.is_told
+
+
+async def test_a_fold_of_the_newest_step_leaves_the_prompt_and_so_the_cache() -> None:
+    task = InMemory(around())
+    first = await task.turn("Do it")
+    await task.turn()
+    task.around.prompt["role"] = lines("role", "Role: ask")
+    newest = [record.seq for record in task.stored.api if record.role == "assistant"][-1]
+    event = task.stored.tick()
+    await task.stored.manager.hide([newest], truncation_id=f"{REVERTED}{event}", event_ts=event)
+    task.conversation.history_changed()
+    second = await task.turn()
+    assert second.system == first.system and read(second)["role"] == {"Role": "Role: ask"}
+    assert await task.stored.truncate("truncation-1") is not None
+    task.conversation.history_changed()
+    third = await task.turn()
+    assert third.system != first.system and "Role: ask" in third.system
+
+
+async def test_a_prompt_that_was_rewound_is_sent_still_after_a_restart_too() -> None:
+    task = InMemory(around())
+    await task.turn("Do it")
+    asked = task.stored.tick()
+    task.around.prompt["role"] = lines("role", "Role: ask")
+    task.where = replace(task.where, tools=())
+    second = await task.turn("On")
+    assert await task.stored.manager.rewind_to_timestamp(asked + 10) is not None
+    task.conversation.history_changed()
+    assert (await task.turn("Again")).system == second.system
+    for number in range(30):
+        await task.turn(f"words {number}")
+    task.restart()
+    assert (await task.turn("And?")).system == second.system
+
+
+async def _forked(task: InMemory) -> InMemory:
+    """A copy of the whole conversation, as it is kept."""
+    stored = task.stored
+    seen = await stored.manager.ui_page(limit=1_000)
+    fork = fork_at(stored.ui, stored.api, stored.marks, seen[-1].ts, renumber=renumbered)
+    copy = InMemory(task.around, task.where)
+    copy.stored.clock = stored.clock
+    copy.stored.api, copy.stored.lines = fork.api, [mark.to_json() for mark in fork.marks]
+    for message in fork.ui:
+        copy.stored.say(message.text or "", say=message.say or "text", ts=message.ts)
+    copy.restart()
+    return copy
+
+
+async def test_a_fork_after_a_rewind_is_told_nothing_twice() -> None:
+    task = InMemory(around())
+    await task.turn("Do it")
+    asked = task.stored.tick()
+    await task.turn("On")
+    assert await task.stored.manager.rewind_to_timestamp(asked + 10) is not None
+    task.conversation.history_changed()
+    for mode in ("ask", "architect"):
+        task.around.cheap["mode"] = lines("mode", f"Current: {mode}")
+        await task.turn("Again")
+    copy = await _forked(task)
+    assert copy.stored.api[-1].seq < task.stored.api[-1].seq
+    assert await copy.tell(spoken=True) is None
+
+
+async def test_a_fork_after_a_condensation_that_was_undone_is_told_nothing_twice() -> None:
+    task = InMemory(around())
+    await task.turn("Do it")
+    task.around.cheap["mode"] = lines("mode", "Current: ask")
+    await task.turn("On")
+    await task.stored.condense("one")
+    task.conversation.history_changed()
+    await task.stored.manager.undo()
+    task.conversation.history_changed()
+    for mode in ("code", "architect"):
+        task.around.cheap["mode"] = lines("mode", f"Current: {mode}")
+        await task.turn("Again")
+    copy = await _forked(task)
+    assert copy.stored.api[-1].seq < task.stored.api[-1].seq
+    assert await copy.tell(spoken=True) is None
 
 
 async def test_secrets_are_masked_in_what_is_told_and_in_what_is_kept() -> None:

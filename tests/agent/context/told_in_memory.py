@@ -74,8 +74,11 @@ class _Log:
         self.state = TaskState(updated_at="")
 
     @property
-    def system_prompt(self) -> ApiRecord | None:
-        return next((record for record in reversed(self._stored.api) if record.role == "system"), None)
+    def api(self) -> _Log:
+        return self
+
+    async def between(self, first: int, last: int, *, limit: int, newest: bool) -> Sequence[ApiRecord]:
+        return await self._stored.api_between(first, last, limit=limit, newest=newest)
 
     def next_ts(self) -> int:
         return self._stored.tick()

@@ -24,6 +24,17 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     assert_whole_wherever_it_is_killed("moments.killed_moment", quick_folder, what, step, least)
 
 
+@unix
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "step", "least"), [("save", 9, 40), ("restore", 13, 80), ("recover", 19, 50), ("collect", 23, 60)]
+)
+def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
+    quick_folder: Path, what: str, step: int, least: int
+) -> None:
+    assert_whole_wherever_it_is_killed("moments.killed_with_variables", quick_folder, what, step, least)
+
+
 class Deadly(Conversation):
     """The server dies when all but the conversation is back."""
 

@@ -145,6 +145,34 @@ describe('Composer', () => {
       expect(page.button('Sending…').disabled).toBe(true);
     });
 
+    it('should send what Enter was pressed for while the message before was on its way', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      expect(page.sent('queueMessage')).toHaveLength(1);
+      expect(field().value).toBe('two');
+      await page.settle(() => page.answer('queueMessage', null));
+      expect(page.sent('queueMessage')).toMatchObject([
+        { text: 'one' },
+        { text: 'two' }
+      ]);
+      expect(field().value).toBe('');
+    });
+
+    it('should not send what was changed after Enter was pressed too early', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      type('two and a h');
+      await page.settle(() => page.answer('queueMessage', null));
+      expect(page.sent('queueMessage')).toHaveLength(1);
+      expect(field().value).toBe('two and a h');
+    });
+
     it('should tell of a failure where it belongs, and let others be sent', async () => {
       page.begin(READY);
       type('Plot it');

@@ -187,6 +187,34 @@ describe('ContextView', () => {
     copied.mockRestore();
   });
 
+  it('should copy a long request part by part, as it is at one time', async () => {
+    const copied = jest
+      .spyOn(Clipboard, 'copyToSystem')
+      .mockImplementation(() => undefined);
+    let answers = 0;
+    rest.answers.set('GET tasks/a/context', (asked: IAsked) => {
+      // A message is added while it is copied.
+      const count = ++answers === 1 ? 1_200 : 1_201;
+      const limit = Math.min(Number(asked.query.limit ?? count), 500);
+      const first = Number(asked.query.first ?? 0);
+      const messages = Array.from(
+        { length: Math.max(0, Math.min(limit, count - first)) },
+        (_, at) => ({ role: 'user', content: `Message ${first + at}` })
+      );
+      return { ...seen(asked), count, messages };
+    });
+    await press('Copy as JSON');
+    const { messages, system } = JSON.parse(
+      copied.mock.calls[0][0] as string
+    ) as SeenContext;
+    expect(messages.map(({ content }) => content)).toEqual(
+      Array.from({ length: 1_201 }, (_, at) => `Message ${at}`)
+    );
+    expect(system).toBe('You help.');
+    expect(asked().every(({ limit }) => Number(limit) <= 500)).toBe(true);
+    copied.mockRestore();
+  });
+
   it('should say why it could not be had, and try again', async () => {
     rest.answers.delete('GET tasks/a/context');
     await press('Refresh');
