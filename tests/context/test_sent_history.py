@@ -245,10 +245,14 @@ def build(messages: Sequence[ApiMessage]) -> SentHistory:
 
 def test_ten_thousand_messages_are_ready_in_twenty_milliseconds_and_four_megabytes() -> None:
     messages = long_history(5_000)
-    began = time.process_time()
-    request = build(messages).messages
-    in_time(time.process_time() - began, 0.020)
-    assert len(request) == 10_001
+    times = []
+    for _ in range(5):
+        began = time.process_time()
+        request = build(messages).messages
+        times.append(time.process_time() - began)
+        assert len(request) == 10_001
+    # What else the machine does makes a try slower, never faster.
+    in_time(min(times), 0.020)
 
     tracemalloc.start()
     try:
