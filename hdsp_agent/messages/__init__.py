@@ -24,6 +24,9 @@ from ._additions import (
 from ._api_messages import (
     ApiMessage,
 )
+from ._approval_flags import (
+    ApprovalFlag,
+)
 from ._base import (
     MAX_IMAGES,
     Amount,
@@ -577,6 +580,7 @@ __all__ = [
     "ApiProtocol",
     "AppendOutput",
     "ApplyNotebookOperationsMessage",
+    "ApprovalFlag",
     "AskClass",
     "AskResponseRequest",
     "AutoAnswerTime",
