@@ -53,6 +53,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
     description: ClassVar[str] = (
         "Run a shell command on the person's machine and get its exit code and output. It has no standard input, so give "
         "options that keep it from asking. Each call is a new shell: the folder and variables of an earlier one are gone. "
+        "Write it plainly where you can, without variables, substitutions and loops: only such a command can run unasked. "
         "Prefer the file and search tools for reading, searching and editing. A command that still runs after `timeout` "
         "seconds goes on in the background; read what it writes with read_command_output."
     )

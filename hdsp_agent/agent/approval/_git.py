@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +41,8 @@ _ELSEWHERE: Final = re.compile(rb"^\s*(?:\[[^\]\n]*\]\s*)?worktree\s*=", re.IGNO
 _HOOKS: Final = re.compile(rb"^\s*(?:\[[^\]\n]*\]\s*)?hookspath\s*=\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _HOOK_OF_READING: Final = "post-index-change"
 """The hook that runs where a command only looks, such as ``git status``."""
+_SUBMODULE: Final = re.compile(rb"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
+_MOST_SUBMODULES: Final = 200
 _MOST_CONFIGURATION: Final = 1_000_000
 
 
@@ -74,19 +77,16 @@ def _is_dangerous(word: str, short: set[str]) -> bool:
     return word.startswith("-") and bool(set(word[1:]) & short)
 
 
-def git_configuration(folder: str, root: str | None) -> str | None:
+def git_configuration(folder: str) -> str | None:
     """Why Git may run a program of the folder's own choice there, as the end of a sentence. Blocks."""
     place = Path(os.path.realpath(folder))
     if _looks_bare(place):
         return "the folder looks like the inside of a Git repository, whose settings Git would follow"
-    stop = None if root is None else Path(os.path.realpath(root))
     for each in (place, *place.parents):
         repository = each / ".git"
         if os.path.lexists(repository):
             problem = _runs_something(repository)
             return f"the settings of the repository in {each} can have Git run a program" if problem else None
-        if each == stop:
-            return None
     return None
 
 
@@ -113,9 +113,24 @@ def _runs_something(repository: Path) -> bool:
 def _is_configured(repository: Path, tree: Path) -> bool:
     settings = _settings(repository)
     hooks = [repository / "hooks", *(tree / os.fsdecode(found.strip(b'"')) for found in _HOOKS.findall(settings))]
-    return _CONFIGURED.search(settings) is not None or any((each / _HOOK_OF_READING).exists() for each in hooks)
+    if _CONFIGURED.search(settings) or any((each / _HOOK_OF_READING).exists() for each in hooks):
+        return True
+    # Git looks into submodules by itself, and there by their own settings.
+    return any(_CONFIGURED.search(_settings(each)) for each in _submodules(repository, tree))
+
+
+def _submodules(repository: Path, tree: Path) -> Iterator[Path]:
+    """The repositories of submodules, as far as they are named or kept here."""
+    named = tree / ".gitmodules"
+    if named.is_file():
+        paths = _SUBMODULE.findall(named.read_bytes()[:_MOST_CONFIGURATION])
+        yield from (tree / os.fsdecode(path) / ".git" for path in paths[:_MOST_SUBMODULES])
+    kept = (repository / "modules").glob("**/config")
+    yield from (found.parent for found in islice(kept, _MOST_SUBMODULES))
 
 
 def _settings(repository: Path) -> bytes:
+    if not repository.is_dir():
+        return b""
     files = [repository / name for name in ("config", "config.worktree")]
     return b"\n".join(file.read_bytes()[:_MOST_CONFIGURATION] for file in files if file.is_file())

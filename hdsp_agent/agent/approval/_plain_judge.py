@@ -157,6 +157,8 @@ class PlainJudge:
         name = os.path.basename(texts[0])
         if depth >= _DEEPEST:
             return "it is nested too deeply"
+        if depth and name in ("cd", "pushd", "popd"):
+            return "which folder it leads to shows only when it runs"
         if name in ALWAYS_ASK:
             return f"{name} can run whatever it is given"
         if name in SHELLS:
@@ -204,7 +206,7 @@ class PlainJudge:
             return f"with {argument} it may do more than read"
         if name == "git":
             for folder in self._folders:
-                problem = None if folder is None else git_configuration(folder, self.workspace)
+                problem = None if folder is None else git_configuration(folder)
                 if problem is not None:
                     return problem
         if installs(texts) and not self.allow_installs:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["awk_danger", "sed_danger", "sql_danger"]
+__all__ = ["awk_danger", "json_danger", "sed_danger", "sql_danger", "table_danger"]
 
 _ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:[^/\\\n]|\\.)*/I?)"
 _SUBSTITUTION: Final = r"s([/|,#:@!_%])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI\d]*"
@@ -21,8 +21,25 @@ _SQL_RUNS: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SQL_OPTIONS: Final = re.compile(
-    r"-(?:cmd|init|A)|--(?:init-command|output|log-file|file|init|variable|set|tee|pager)|-[oLfv]"
+    r"-(?:cmd|init|A)|--(?:init-command|output|log-file|file|init|variable|set|tee|pager|plugin|default)|-[oLfv]"
 )
+
+
+# jq and yq bring in other files by these words, Miller runs and writes by its own.
+_JSON_READS: Final = re.compile(r"\b(?:import|include|load\w*|env|strenv)\b(?=\s*[\"(])")
+_TABLE_RUNS: Final = re.compile(
+    r"\b(?:system|exec|split|tee)\b|\b(?:emit|print|dump)\w*\b[^;]*[>|]|-[Is]$|--(?:prepipe|load|mload|from-file)"
+)
+
+
+def json_danger(words: Sequence[str]) -> str | None:
+    """A filter that reads other files than those it is given."""
+    return next((word for word in words[1:] if _JSON_READS.search(word)), None)
+
+
+def table_danger(words: Sequence[str]) -> str | None:
+    """A Miller expression that runs a program or writes a file."""
+    return next((word for word in words[1:] if _TABLE_RUNS.search(word)), None)
 
 
 def sed_danger(words: Sequence[str]) -> str | None:

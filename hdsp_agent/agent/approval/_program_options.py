@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ._program_languages import awk_danger, sed_danger, sql_danger
+from ._program_languages import awk_danger, json_danger, sed_danger, sql_danger, table_danger
 
 __all__ = ["dangerous_argument", "takes_dangerous_options"]
 
@@ -66,6 +66,11 @@ def _all_but(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+_JQ: Final = _Program("jq 1.7 manual: Modules", "L", ("library-path",), judge=json_danger)
+_PIP: Final = _Program(
+    "pip --help", "", ("python", "log", "report", "cache-dir", "cert", "client-cert", "src", "target", "root", "prefix")
+)
+_SUMS: Final = _Program("GNU coreutils: md5sum", "c", ("check",))
 _FD: Final = _Program("fd(1)", "xX", ("exec", "exec-batch"))
 _AWK: Final = _Program("gawk manual: Command-Line Options", judge=awk_danger)
 _ZIP: Final = _Program(
@@ -82,7 +87,7 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     "rg": _Program("rg(1) 14", "z", ("pre", "hostname-bin", "search-zip")),
     "ag": _Program("ag(1)", "", ("pager",)),
     "ack": _Program("ack(1)", "", ("pager", "ackrc")),
-    "sort": _Program("GNU coreutils: sort", "oT", ("output", "compress-program", "temporary-directory")),
+    "sort": _Program("GNU coreutils: sort", "oT", ("output", "compress-program", "temporary-directory", "files0-from")),
     "shuf": _Program("GNU coreutils: shuf", "o", ("output",)),
     "date": _Program("GNU coreutils: date", "s", ("set",), re.compile(r"\d{8}")),
     "split": _Program("GNU coreutils: split", "", ("filter",)),
@@ -90,14 +95,34 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     "sdiff": _Program("GNU diffutils: sdiff", "o", ("output", "diff-program")),
     "diff3": _Program("GNU diffutils: diff3", "", ("diff-program",)),
     "tree": _Program("tree(1)", "oR", ("output",)),
-    "file": _Program("file(1)", "Cm", ("compile", "magic-file")),
+    "file": _Program("file(1)", "Cmf", ("compile", "magic-file", "files-from")),
     "uniq": _Program("GNU coreutils: uniq", judge=_second_file),
     "xxd": _Program("xxd(1)", "r", ("revert",), judge=_second_file),
     "pdftotext": _Program("pdftotext(1), poppler", judge=_second_file),
     "iconv": _Program("iconv(1)", "o", ("output",)),
-    "yq": _Program("yq: --help, versions of M. Farah and A. Kislyuk", "is", ("inplace", "in-place", "split-exp", "split-exp-file")),
-    "jq": _Program("jq 1.7 manual", "", ("seq-to-file",)),
-    "xmllint": _Program("xmllint(1)", "o", ("output", "shell")),
+    "yq": _Program("yq --help, of M. Farah and of A. Kislyuk", "is", ("inplace", "in-place", "split-exp", "split-exp-file"), judge=json_danger),
+    "jq": _JQ,
+    "gojq": _JQ,
+    "jaq": _JQ,
+    "mlr": _Program("Miller 6: mlr help flags", judge=table_danger),
+    "wc": _Program("GNU coreutils: wc", "", ("files0-from",)),
+    "du": _Program("GNU coreutils: du", "", ("files0-from",)),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"), _SUMS),
+    "xmllint": _Program("xmllint(1)", "o", ("output", "shell", "noent", "xinclude", "loaddtd", "path", "schematron", "catalogs")),
+    "exiftool": _Program("exiftool(1)", words=re.compile(r"-(?:if|config|p|o|w|W|execute|@|stay_open|d|api|geotag)|-.*=")),
+    "nvidia-smi": _Program("nvidia-smi -h", "fprcelx", ("filename", "gpu-reset", "persistence-mode", "power-limit", "compute-mode", "ecc-config", "lock", "applications-clocks")),
+    "docker": _Program("docker --help", "Hc", ("config", "host", "context", "tlskey")),
+    "podman": _Program("podman --help", "", ("connection", "url", "hooks-dir", "runtime", "conmon", "module")),
+    "kubectl": _Program("kubectl options", "s", ("kubeconfig", "server", "token", "profile-output", "cache-dir")),
+    "oc": _Program("oc options", "s", ("kubeconfig", "server", "token", "profile-output", "cache-dir")),
+    **dict.fromkeys(("pip", "pip3"), _PIP),
+    "uv": _Program("uv help", "p", ("python", "config-file", "directory", "project", "output-file", "cache-dir")),
+    "npm": _Program("npm help 7 config", "", ("script-shell", "shell", "userconfig", "globalconfig", "prefix", "editor", "viewer", "browser", "node-options", "cache")),
+    "go": _Program("go help build", words=re.compile(r"--?(?:toolexec|exec|vettool|overlay|modfile|o|C|coverprofile|cpuprofile|memprofile|outputdir)(?:=|$)")),
+    "cargo": _Program("cargo --help", "C", ("config", "manifest-path", "target-dir", "artifact-dir", "fix")),
+    "mypy": _Program("mypy --help", "", ("python-executable", "junit-xml", "install-types", "html-report", "txt-report", "xml-report", "any-exprs-report", "cache-dir", "config-file")),
+    "pylint": _Program("pylint --help", "", ("init-hook", "load-plugins", "output", "rcfile")),
+    "flake8": _Program("flake8 --help", "", ("output-file", "tee", "config", "append-config")),
     "dot": _Program("dot(1), Graphviz", "oO"),
     "pandoc": _Program("pandoc(1)", "oFLd", ("output", "filter", "lua-filter", "defaults", "extract-media", "data-dir", "pdf-engine", "log")),
     "bat": _Program("bat(1)", long=("pager", "config-file", "diagnostic", "generate-config-file"), words=re.compile(r"cache$")),

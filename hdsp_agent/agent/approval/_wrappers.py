@@ -73,7 +73,7 @@ ALWAYS_ASK: Final = frozenset(
      "parallel", "exec", "coproc", "gdb", "lldb", "vi", "vim", "nvim", "vimdiff", "view", "ex", "ed", "emacs", "emacsclient", "nano", "pico", "micro", "tmux", "screen", "at",
      "batch", "crontab", "dbus-send", "gdbus", "xdg-open", "open", "start-stop-daemon", "setarch", "socat", "nc", "ncat", "netcat", "telnet", "ftp", "lftp", "irb", "scapy",
      "pkexec", "run0", "machinectl", "firejail", "proxychains", "torsocks", "fakeroot", "dtrace", "perf", "valgrind", "rlwrap", "unbuffer", "setpriv", "capsh", "prlimit",
-     "taskset", "chrt", "numactl", "cpulimit", "logsave", "run-parts", "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "start"}
+     "taskset", "chrt", "numactl", "cpulimit", "logsave", "run-parts", "fzf", "gnuplot", "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "start"}
 )  # fmt: skip
 """They run what they are given in ways of their own, or wait for keys: a rule cannot say what they do."""
 

@@ -122,6 +122,25 @@ PROGRAMS = (
     ("gdb -ex 'shell touch PWN' -ex q", ("gdb",)),
     ("tmux new 'touch PWN'", ("tmux",)),
     ("crontab f", ("crontab",)),
+    ("command cd data && cat out", ("cd", "cat")),
+    ("time cd data && cat out", ("cd", "cat")),
+    ("jq -n 'import \"../x\" as $x; $x'", ("jq",)),
+    ("yq 'load(\"../x\")' f", ("yq",)),
+    ("mlr put 'system(\"touch PWN\")' f", ("mlr",)),
+    ("mlr --prepipe 'touch PWN;cat' cat f", ("mlr",)),
+    ("wc --files0-from=f", ("wc",)),
+    ("sha256sum -c f", ("sha256sum",)),
+    ("file -f f", ("file",)),
+    ("pip list --python ./f", ("pip list",)),
+    ("npm test --script-shell=./f", ("npm test",)),
+    ("go vet -vettool=./f", ("go",)),
+    ("mysql --plugin-dir=. --default-auth=x", ("mysql",)),
+    ("kubectl get pods --kubeconfig=f", ("kubectl get",)),
+    ("docker --config f ps", ("docker", "docker ps")),
+    ("docker ps", ("docker",)),
+    ("xmllint --noent f", ("xmllint",)),
+    ("exiftool -if 'system(1)' f", ("exiftool",)),
+    ("fzf --preview 'touch PWN'", ("fzf",)),
 )  # fmt: skip
 
 OUTSIDE = (
@@ -133,7 +152,7 @@ OUTSIDE = (
 
 INSIDE = (
     "cat f", "cat ./f", "cat data/x", "cat data/../f", "git diff --no-index /dev/null f", "grep '/api/v1' f", "grep -f f f", "ls data/", "cd data && cat x", "cat f*", "echo /etc/passwd", "rg '\\.\\./' f",
-    "cat f 2>/dev/null", "git log main..feature", "git show HEAD~2:f", "find . -name x", "awk '/foo/ {print}' f", "sed -n '/a/p' f", "cat data/*", "git diff a...b", "ls data/.. ", "cat < f",
+    "cat f 2>/dev/null", "git log main..feature", "git show HEAD~2:f", "find . -name x", "awk '/foo/ {print}' f", "sed -n '/a/p' f", "cat data/x*", "git diff a...b", "ls data/.. ", "cat < f",
 )  # fmt: skip
 
 ALLOWED = (
@@ -178,6 +197,7 @@ def folder(template: Path, tmp_path: Path) -> Path:
     folder = Path(shutil.copytree(template, tmp_path / "around")) / "work"
     (folder / "link").symlink_to(folder.parent)
     (folder / "linked").symlink_to(folder.parent / "x")
+    (folder / "data" / "out").symlink_to(folder.parent / "x")
     return folder
 
 
@@ -250,6 +270,25 @@ def test_a_repository_whose_settings_run_programs_is_asked_about(settings: str, 
     assert decision.verdict == "ask", decision
     assert "settings" in decision.reason
     assert decide_command("cd data && git diff", allow=(*READS, "cd"), workspace=str(folder)).verdict == "ask"
+
+
+@pytest.mark.skipif(not GIT, reason="Git itself is asked")
+@pytest.mark.parametrize("kept", [".git/modules/sub", "sub/.git"])
+def test_a_submodule_whose_settings_run_programs_is_asked_about(kept: str, folder: Path) -> None:
+    (folder / ".gitmodules").write_text('[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n', "utf-8")
+    (folder / kept).mkdir(parents=True)
+    config = folder / kept / "config"
+    config.write_text("[core]\nworktree = ../../../sub\n", "utf-8")
+    assert decide_command("git status", allow=["git status"], workspace=str(folder)).verdict == "approve"
+    config.write_text('[core]\nfsmonitor = "touch PWN"\n', "utf-8")
+    assert decide_command("git status", allow=["git status"], workspace=str(folder)).verdict == "ask"
+
+
+@pytest.mark.skipif(not GIT, reason="Git itself is asked")
+def test_a_repository_above_the_workspace_counts_too(folder: Path) -> None:
+    with (folder / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write('[core]\nfsmonitor = "touch PWN"\n')
+    assert decide_command("git status", allow=["git status"], workspace=str(folder / "data")).verdict == "ask"
 
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")
