@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandWord", "Script", "SimpleCommand", "parse_script"]
 
-_LONGEST: Final = 100_000
+_LONGEST: Final = 30_000
 _DEEPEST: Final = 150
 """Each level of a substitution is a few levels of the tree, and its text is looked at on every one."""
 _LITERAL: Final = frozenset({"word", "number", "raw_string", "string", "concatenation"})

@@ -26,11 +26,13 @@ def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rul
         return None
     name = os.path.basename(words[0])
     starts = range(len(words)) if name.lower() in WRAPPERS | SHELLS else range(1)
+    most = max(len(rule.words) for rule in deny)
     for start in starts:
-        named = (os.path.basename(words[start]) if "/" in words[start] else words[start], *words[start + 1 :])
-        for candidate in (named, words[start:]):
+        given = words[start : start + most]
+        named = (os.path.basename(given[0]) if "/" in given[0] else given[0], *given[1:])
+        for candidate in (named, given):
             rule = longest(deny, candidate, any_case=True)
-            allowed = longest(allow, words[start:]) if start == 0 else None
+            allowed = longest(allow, words) if start == 0 else None
             if rule is not None and (allowed is None or len(allowed.words) <= len(rule.words)):
                 return rule
     return None

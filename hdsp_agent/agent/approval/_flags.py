@@ -10,7 +10,7 @@ from typing import Final, get_args
 from ...messages import ApprovalFlag
 from ...tools import Script, SimpleCommand, strange_characters
 from ._outside import WorkspaceBounds
-from ._programs import SHELLS, installs, may_hold_keys, reaches_network, runs_text, writes_to
+from ._programs import ONLY_PRINT, SHELLS, installs, may_hold_keys, reaches_network, runs_text, writes_to
 from ._wrappers import WRAPPERS
 
 __all__ = ["flags_of"]
@@ -18,7 +18,8 @@ __all__ = ["flags_of"]
 _OTHER_USER: Final = frozenset({"sudo", "doas", "su", "runuser", "pkexec", "run0"})
 _INTERPRETERS: Final = re.compile(r"(?:python|pypy|perl|ruby|node|php|Rscript|R)[\d.]*|source|\.|eval|xargs")
 _RECURSIVE: Final = re.compile(r"-\w*[rR]\w*|--recursive|--delete\w*|--del")
-_ONLY_PRINT: Final = frozenset({"echo", "printf", "true", "false", "sleep", "seq", "which"})
+_MOST_WRAPPED: Final = 40
+"""How many words behind a wrapper are looked at as programs."""
 _LOSES: Final = (
     ("push", re.compile(r"-\w*f|--force|--mirror|--delete|-\w*d|:|\+")),
     ("reset", re.compile(r"--hard|--merge|--keep")),
@@ -68,7 +69,7 @@ def _program_places(words: Sequence[str]) -> Iterator[int]:
         return
     yield 0
     if os.path.basename(words[0]) in WRAPPERS:
-        yield from range(1, len(words))
+        yield from range(1, min(len(words), _MOST_WRAPPED))
 
 
 def _of_program(name: str, words: Sequence[str]) -> Iterator[ApprovalFlag]:
@@ -103,7 +104,7 @@ def _loses(words: Sequence[str]) -> bool:
 
 
 def _of_paths(words: Sequence[str], bounds: WorkspaceBounds, folder: str | None) -> Iterator[ApprovalFlag]:
-    if not words or os.path.basename(words[0]) in _ONLY_PRINT:
+    if not words or os.path.basename(words[0]) in ONLY_PRINT:
         return
     written = set(writes_to(os.path.basename(words[0]), words))
     for word in words[1:]:

@@ -17,6 +17,7 @@ from ._outside import WorkspaceBounds
 from ._program_options import dangerous_argument
 from ._programs import (
     CHANGES_THE_SHELL,
+    ONLY_PRINT,
     SHELLS,
     changes_files,
     container_looks,
@@ -38,8 +39,6 @@ _MOST_WORDS: Final = 2_000
 _HARMLESS_VARIABLES: Final = frozenset(
     {"LANG", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES"}
 )
-_ONLY_PRINT: Final = frozenset({"echo", "printf", "true", "false", "sleep", "seq", "which", ":"})
-"""Programs that open none of the files their words may name."""
 _FIND_FOLLOWS: Final = frozenset({"-L", "-H", "-follow"})
 
 
@@ -220,7 +219,7 @@ class PlainJudge:
         """Which file of another place, or of a special kind, it reads or changes."""
         written = tuple(writes_to(name, texts))
         outside = next((part for path in written if (part := self._outside(path)) is not None), None)
-        if outside is None and name not in _ONLY_PRINT and not self.allow_outside_reads:
+        if outside is None and name not in ONLY_PRINT and not self.allow_outside_reads:
             outside = next((part for word in texts[1:] if (part := self._outside(word)) is not None), None)
         if outside is not None:
             return f"{outside} is outside the workspace"

@@ -8,6 +8,7 @@ from typing import Final
 
 __all__ = [
     "CHANGES_THE_SHELL",
+    "ONLY_PRINT",
     "SHELLS",
     "changes_files",
     "container_looks",
@@ -25,6 +26,9 @@ CHANGES_THE_SHELL: Final = frozenset(
      "mapfile", "read", "readarray", "readonly", "set", "shopt", "source", ".", "trap", "typeset", "ulimit", "umask", "unset", "wait"}
 )  # fmt: skip
 """Built into the shell: they change what later commands mean, or run what they are given as text."""
+
+ONLY_PRINT: Final = frozenset({"echo", "printf", "true", "false", "sleep", "seq", "which", ":"})
+"""Programs that open none of the files their words may name."""
 
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "eval"})
 
