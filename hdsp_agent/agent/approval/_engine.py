@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
+from ...messages import ApprovalFlag
 from ...tools import ActionRequest, Risk
 from ..modes import allows_group, file_refusal
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
@@ -23,6 +24,7 @@ class Decision:
     reason: str
     parts: tuple[CommandPart, ...] = ()
     rule: str | None = None
+    flags: tuple[ApprovalFlag, ...] = ()
 
 
 # Each risk, the setting that takes it without asking, and what it is called.
