@@ -10,6 +10,7 @@ import { usePanelState, usePendingAsk, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { AskText } from './asktext';
 import { Fleeting } from './fleeting';
+import { flagWords } from './flags';
 import { FollowUp } from './followup';
 import { Popover } from './popover';
 import { RunningCommand } from './runningcommand';
@@ -43,6 +44,7 @@ export function AskBar(): JSX.Element {
       {/* It is heard without the focus going anywhere. */}
       <div className="jp-hdspAgent-announcement" role="status">
         {words?.announcement ?? words?.sentence}
+        {words?.flags?.map(flag => ` ${flagWords(flag, trans).label}.`)}
       </div>
       <AnswerTrouble />
       {ask && words ? (
