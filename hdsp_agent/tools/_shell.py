@@ -22,7 +22,7 @@ from ._output import middle_left_out
 from ._paths import PolicedPath
 from ._state import KeptOutput
 from ._threads import in_thread
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]
 
@@ -86,15 +86,15 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         if not approval.approved:
             return denied(approval)
         output = _ShownOutput(context)
-        command = unmasked if approval.by_person else shown
         try:
             running = await context.state.commands.start(
-                command,
+                _to_run(approval, unmasked),
                 place.path,
                 output.show,
                 shown=shown,
                 mask=context.mask,
                 limit=_limit(arguments.command, context.settings),
+                unasked=not approval.by_person,
             )
         except OSError as error:
             raise ToolFailed(f"The command could not be started: {error.strerror or error}.") from error
@@ -126,6 +126,15 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
             for task in waiting:
                 task.cancel()
         running.is_background = not running.ended.is_set()
+
+
+def _to_run(approval: Approval, asked: str) -> str:
+    """What the shell is given: to the letter what a person approved, or what was judged, rendered anew."""
+    if approval.by_person:
+        return asked
+    if approval.runs is None:
+        raise ToolFailed("The command was approved without a form in which it may run. It was not run.")
+    return approval.runs
 
 
 def _with_folder(command: str, place: PolicedPath) -> str:
