@@ -162,7 +162,7 @@ test('a question shows what the engine warns of, and “All” says what it allo
   await test.step('a cell', async () => {
     const running = model.call('run_code', {
       path: 'warned.ipynb',
-      code: '%pip install polars'
+      code: '!pip install polars'
     });
     await chat.expectAsked('run this code');
     await expect(warnings).toContainText('Installs packages');
@@ -174,7 +174,7 @@ test('a question shows what the engine warns of, and “All” says what it allo
   await test.step('all of it', async () => {
     const isAll = () => lab.api.setting('alwaysAllowWriteProtected');
     const menu = lab.panel.getByRole('dialog', { name: 'Automatic approval' });
-    const all = menu.getByRole('button', { name: 'All' });
+    const all = menu.getByRole('button', { name: 'All', exact: true });
     const words = chat.dialog.filter({ hasText: 'without asking?' });
     await lab.api.change({ autoApprovalEnabled: true });
     await chat.button(/automatic approval/).click();

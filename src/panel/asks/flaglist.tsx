@@ -1,10 +1,16 @@
-import { LabIcon, infoIcon } from '@jupyterlab/ui-components';
+import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import noticeSvg from '../../../labextension/style/notice.svg';
 import warningSvg from '../../../labextension/style/warning.svg';
 import { usePanel } from '../services';
 import type { AskFlag } from './flags';
 import { flagWords, isGrave } from './flags';
+
+const noticeIcon = new LabIcon({
+  name: 'hdsp-agent:notice',
+  svgstr: noticeSvg
+});
 
 const warningIcon = new LabIcon({
   name: 'hdsp-agent:warning',
@@ -25,7 +31,7 @@ export function FlagList({
     <ul className="jp-hdspAgent-flags" aria-label={trans.__('Warnings')}>
       {flags.map(flag => {
         const { label, meaning } = flagWords(flag, trans);
-        const Icon = isGrave(flag) ? warningIcon : infoIcon;
+        const Icon = isGrave(flag) ? warningIcon : noticeIcon;
         return (
           <li
             key={flag}

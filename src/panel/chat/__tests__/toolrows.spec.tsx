@@ -228,6 +228,7 @@ describe('rows of tools', () => {
     await rows.show({
       type: 'ask',
       ask: 'tool',
+      isAnswered: true,
       isProtected: true,
       text: JSON.stringify({
         tool: 'newFileCreated',

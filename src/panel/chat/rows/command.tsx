@@ -57,7 +57,8 @@ export function CommandRow({ message, parts }: IRowContent): JSX.Element {
         />
       </div>
       <AskFailure message={message} />
-      <FlagList flags={flagsOn(message)} />
+      {/* While it waits, they stand at the question. */}
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
       {said.map(
         ({ ts, commandRun, text }) =>
           commandRun && (

@@ -42,7 +42,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
-      <FlagList flags={flagsOn(message)} />
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}

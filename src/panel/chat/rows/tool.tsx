@@ -47,9 +47,12 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
-      <FlagList
-        flags={flagsOn(message, placeFacts(tool, message.isProtected))}
-      />
+      {/* While it waits, they stand at the question. */}
+      {state !== 'waiting' && (
+        <FlagList
+          flags={flagsOn(message, placeFacts(tool, message.isProtected))}
+        />
+      )}
       <ToolBody ts={message.ts} tool={tool} />
     </div>
   );
