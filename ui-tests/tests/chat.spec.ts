@@ -183,6 +183,7 @@ test('a question shows what the engine warns of, and “All” says what it allo
       'The agent runs any code in your kernels.'
     );
     await expect(words.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await expect(words.getByText('Restarting kernels')).toBeInViewport();
     await lab.picture('chat-allow-all');
     await lab.page.keyboard.press('Enter');
     await expect(all).toBeFocused();

@@ -46,12 +46,11 @@ function Possibilities({
   return (
     <div className="jp-hdspAgent-autoApprove-dialog">
       <p>{trans.__('In all your conversations, from now on:')}</p>
-      {/* It scrolls, so that it must be reached by keyboard. */}
+      {/* In a low window it scrolls, so that it must be reached by keyboard. */}
       <ul tabIndex={0}>
-        {kinds.map(name => (
+        {possibilities(kinds, settings, trans).map(([name, sentence]) => (
           <li key={name}>
-            <strong>{words[name]?.title ?? name}</strong>{' '}
-            {possibilities(name, settings, trans)}
+            <strong>{words[name]?.title ?? name}</strong> {sentence}
           </li>
         ))}
         {restarts && (
@@ -65,7 +64,7 @@ function Possibilities({
       </ul>
       <p>
         {trans.__(
-          'Denied commands stay refused. The agent still asks before it uses a masked key or a file that .hdspignore hides.'
+          'Commands you denied stay refused. The agent still asks before it uses a masked key.'
         )}
       </p>
       <p>

@@ -5,15 +5,18 @@ import { plainName } from '../unseen';
 import type { ApprovedClass } from './approvedclasses';
 
 /**
- * What becomes possible when a kind of action is done without asking, in whole
- * sentences.
+ * What becomes possible when these kinds of actions are done without asking, in
+ * whole sentences; what reaches farthest comes first.
  */
 export function possibilities(
-  name: ApprovedClass,
+  kinds: readonly ApprovedClass[],
   settings: GlobalSettings,
   trans: TranslationBundle
-): string {
-  return Private.SENTENCES[name](trans, settings);
+): readonly (readonly [name: ApprovedClass, sentence: string])[] {
+  const names = Object.keys(Private.SENTENCES) as ApprovedClass[];
+  return names
+    .filter(name => kinds.includes(name))
+    .map(name => [name, Private.SENTENCES[name](trans, settings)]);
 }
 
 /**
@@ -27,23 +30,16 @@ namespace Private {
    */
   const ANY: ReadonlySet<string> = new Set(['*', '**', ':*']);
 
+  type Sentence = (
+    trans: TranslationBundle,
+    settings: GlobalSettings
+  ) => string;
+
   /**
-   * As the approval engine has it; a kind without words here does not compile.
+   * As the approval engine has it, what reaches farthest first. A kind without
+   * words here does not compile.
    */
-  export const SENTENCES: Readonly<
-    Record<
-      ApprovedClass,
-      (trans: TranslationBundle, settings: GlobalSettings) => string
-    >
-  > = {
-    alwaysAllowReadOnly: trans =>
-      trans.__(
-        'The agent reads any file, notebook or variable in the workspace. The model sees what it reads.'
-      ),
-    alwaysAllowWrite: trans =>
-      trans.__(
-        'The agent creates and changes files and notebook cells in the workspace. It can also delete cells.'
-      ),
+  export const SENTENCES: Readonly<Record<ApprovedClass, Sentence>> = {
     alwaysAllowRunCells: trans =>
       trans.__(
         'The agent runs any code in your kernels. Code can do what you can: change files anywhere, start programs, use the network.'
@@ -53,31 +49,37 @@ namespace Private {
       trans.__(
         'The agent installs any package for your kernels. Packages can run code while they are installed.'
       ),
+    alwaysAllowWriteOutsideWorkspace: trans =>
+      trans.__('The agent changes any file you can change, wherever it is.'),
+    alwaysAllowWriteProtected: trans =>
+      trans.__(
+        'The agent changes files that steer the agent itself, such as AGENTS.md and .hdspignore.'
+      ),
+    alwaysAllowReadOnlyOutsideWorkspace: trans =>
+      trans.__(
+        'The agent reads any file you can read, including files with passwords and keys.'
+      ),
     alwaysAllowNetwork: trans =>
       trans.__(
         'The agent fetches any web address. An address can carry your data out, and a page can mislead the agent.'
       ),
     alwaysAllowMcp: trans =>
       trans.__('The agent uses all tools and resources of your MCP servers.'),
+    alwaysAllowWrite: trans =>
+      trans.__(
+        'The agent creates and changes files and notebook cells in the workspace. It can also delete cells.'
+      ),
+    alwaysAllowReadOnly: trans =>
+      trans.__(
+        'The agent reads any file, notebook or variable in the workspace. The model sees what it reads.'
+      ),
     alwaysAllowModeSwitch: trans =>
       trans.__(
         'The agent switches to another mode, which may have more tools than this one.'
       ),
     alwaysAllowSubtasks: trans =>
       trans.__('The agent hands work to subtasks and takes their results.'),
-    alwaysAllowFollowupQuestions: answers,
-    alwaysAllowReadOnlyOutsideWorkspace: trans =>
-      trans.__(
-        'The agent reads any file you can read, also files with passwords and keys.'
-      ),
-    alwaysAllowWriteOutsideWorkspace: trans =>
-      trans.__(
-        'The agent changes any file you can change, wherever it is on this computer.'
-      ),
-    alwaysAllowWriteProtected: trans =>
-      trans.__(
-        'The agent changes files that steer the agent itself, such as AGENTS.md and .hdspignore.'
-      )
+    alwaysAllowFollowupQuestions: answers
   };
 
   function commands(

@@ -183,9 +183,10 @@ describe('switching on what is done without asking', () => {
       begin({ alwaysAllowReadOnly: true, alwaysAllowRunCells: true });
       await toggle();
       expect(saved()).toEqual([]);
+      // What reaches farther comes first.
       expect(listed()).toEqual([
-        expect.stringContaining('reads any file'),
-        expect.stringContaining('runs any code')
+        expect.stringContaining('runs any code'),
+        expect.stringContaining('reads any file')
       ]);
       await press('accept');
       expect(saved()).toEqual([
