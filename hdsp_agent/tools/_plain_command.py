@@ -235,7 +235,11 @@ class _Reader:
             self._at += 1
         if not self._peek() or self._peek() in _ENDS_WORD or self._peek() == "#":
             raise NotPlain("a redirection leads nowhere")
+        if _DESCRIPTOR.match(self._text, self._at):
+            raise NotPlain("a redirection leads nowhere")
         word = self._word()
+        if self._peek() in ("<", ">") and word.source.startswith("{"):
+            raise NotPlain(f"{word.source} may set a variable")
         if word.pattern is not None:
             raise NotPlain("a redirection leads to a pattern")
         if not word.text:
@@ -264,7 +268,8 @@ class _Reader:
             raise NotPlain(f"{word.source} stands behind a redirection")
         if not self._now.words and self._assigns(word):
             return
-        if not self._now.words and word.source in _RESERVED:
+        # Behind the keyword time the shell takes the same words for its own as at the beginning.
+        if all(each.source == "time" for each in self._now.words) and _is_for_the_shell(word, self._now.words):
             raise NotPlain(f"{word.source} steers the shell")
         self._now.words.append(word)
 
@@ -359,6 +364,11 @@ class _Reader:
             raise NotPlain("it has a part that only the shell can fill in")
         word.add("$", quoted=True)
         self._at += 1
+
+
+def _is_for_the_shell(word: PlainWord, before: list[PlainWord]) -> bool:
+    """Whether the shell itself understands the word where a command begins."""
+    return word.source in _RESERVED or (bool(before) and re.match(r"[A-Za-z_]\w*(?:=|\+=|\[)", word.source) is not None)
 
 
 def _has_braces(bare: str) -> bool:

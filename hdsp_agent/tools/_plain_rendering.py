@@ -32,19 +32,22 @@ def _command(command: PlainCommand) -> str:
     return " ".join(
         (
             *(f"{name}={_quoted(value)}" for name, value in command.assignments),
-            _name(texts),
-            *(_quoted(text) for text in texts[1:]),
+            _words(texts),
             *(_redirection(each) for each in command.redirections),
         )
     )
 
 
-def _name(texts: list[str]) -> str:
+def _words(texts: list[str]) -> str:
+    """The program and its arguments. What follows the keyword ``time`` is a program again."""
+    if texts[0] == "time" and len(texts) > 1 and not texts[1].startswith("-"):
+        # The keyword does what the program of that name does, which few machines have.
+        return f"time {_words(texts[1:])}"
+    return " ".join((_name(texts[0]), *(_quoted(text) for text in texts[1:])))
+
+
+def _name(name: str) -> str:
     """The program; in quotes the shell takes no keyword for it, and no variable that is set."""
-    name = texts[0]
-    # The keyword does for every command what the program of that name, which few machines have, does for one.
-    if name == "time" and len(texts) > 1 and not texts[1].startswith("-"):
-        return name
     if name in _KEYWORDS or not _SAFE_NAME.fullmatch(name):
         return _in_quotes(name)
     return name
