@@ -104,9 +104,9 @@ describe('flags', () => {
   });
 
   it('should be read aloud with the question', () => {
-    page.begin(waiting([flagged(['deletes_recursively'], 'x')]));
+    page.begin(waiting([flagged(['installs', 'deletes_recursively'], 'x')]));
     expect(page.find('.jp-hdspAgent-asks [role="status"]')?.textContent).toBe(
-      'The agent wants to run this command in the workspace. Deletes whole folders.'
+      'The agent wants to run this command in the workspace. Warnings: Deletes whole folders, Installs packages.'
     );
   });
 
