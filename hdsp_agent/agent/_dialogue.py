@@ -8,6 +8,7 @@ from typing import Final, Literal, overload
 
 from ..events import Emitter
 from ..messages import (
+    ApprovalFlag,
     ClineAsk,
     ClineMessage,
     Halt,
@@ -65,6 +66,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
@@ -79,6 +81,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         unless: Callable[[], bool],
     ) -> AskAnswer | None: ...
@@ -90,6 +93,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
@@ -98,12 +102,18 @@ class Dialogue:
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
-        ``about`` is what is to be approved; ``model_failure``, ``stopped_by`` and ``halt`` say on the message why it is
-        asked.
+        ``about`` is what is to be approved and ``flags`` what to warn of; ``model_failure``, ``stopped_by`` and ``halt``
+        say on the message why it is asked.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
-        fields = {"is_protected": is_protected, "model_failure": model_failure, "stopped_by": stopped_by, "halt": halt}
+        fields = {
+            "is_protected": is_protected,
+            "approval_flags": list(flags) or None,
+            "model_failure": model_failure,
+            "stopped_by": stopped_by,
+            "halt": halt,
+        }
         if status_during(kind) == "running":
             return await self._wait(await self._put(kind, text, ts, fields))
         async with self._one_at_a_time:
@@ -176,7 +186,7 @@ class Dialogue:
     ) -> ClineMessage:
         expected = await self._supersede(self._message(kind, text, ts or 0, fields))
         if expected is not None:
-            return expected
+            return await self._with_flags(expected, fields["approval_flags"])
         message = self._message(kind, text, ts, fields)
         if ts is None:
             await self.conversation.create(message, durable=True)
@@ -197,6 +207,14 @@ class Dialogue:
             return expected
         await self.withdraw(expected)
         return None
+
+    async def _with_flags(self, message: ClineMessage, flags: object) -> ClineMessage:
+        """A question that is put again warns of what the engine finds now, perhaps after an upgrade."""
+        if message.approval_flags == flags:
+            return message
+        message = message.model_copy(update={"approval_flags": flags})
+        await self.conversation.update(message, durable=True)
+        return message
 
     async def _wait(self, message: ClineMessage) -> AskAnswer:
         answer = await self.asks.wait(message)

@@ -124,7 +124,13 @@ class CallContext:
             await self._save_first(action, at)
             return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
-            ask, text, ts=at, is_protected=protected, about=action, unless=lambda: self._calls.rejected
+            ask,
+            text,
+            ts=at,
+            is_protected=protected,
+            flags=decision.flags,
+            about=action,
+            unless=lambda: self._calls.rejected,
         )
         if answer is None:
             return self._refused(Approval(approved=False))

@@ -49,7 +49,7 @@ OwnSayTool = Literal[
 
 OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
-    {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
+    {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
 )
 OWN_CONDENSE_FIELDS: Final = frozenset({"kept", "dropped", "model", "way", "markId"})
 OWN_TRUNCATION_FIELDS: Final = frozenset({"cleared", "end", "markId"})

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from ._additions import CommandRun, Halt, ModelFailure, NotebookRef
+from ._approval_flags import ApprovalFlag
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
 
@@ -137,6 +138,8 @@ class ClineMessage(Record):
     is_protected: bool | None = None
     api_protocol: ApiProtocol | None = None
     is_answered: bool | None = None
+    approval_flags: list[ApprovalFlag] | None = None
+    """On a question about an action: what to look at before one says yes, by the approval engine."""
     command_run: CommandRun | None = None
     model_failure: ModelFailure | None = None
     denied: Literal[True] | None = None

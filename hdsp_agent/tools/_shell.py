@@ -78,6 +78,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
                 tool=self.name,
                 command=shown,
                 cwd=str(place.path),
+                flags=("writes_outside",) if place.is_outside else (),
                 matches_hidden=hidden.matched,
                 puts_back_masked=unmasked != shown,
             ),

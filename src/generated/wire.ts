@@ -911,6 +911,22 @@ export interface ClineMessage {
   isProtected?: boolean;
   apiProtocol?: ApiProtocol;
   isAnswered?: boolean;
+  approvalFlags?: Array<
+    | 'deletes_recursively'
+    | 'network_to_shell'
+    | 'as_other_user'
+    | 'reads_secrets'
+    | 'reads_outside'
+    | 'writes_outside'
+    | 'installs'
+    | 'uses_network'
+    | 'runs_text'
+    | 'runs_programs'
+    | 'overwrites_history'
+    | 'hidden_parts'
+    | 'strange_characters'
+    | 'remote_content'
+  >;
   commandRun?: CommandRun;
   modelFailure?: ModelFailure;
   denied?: true;

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, question, said, speak
-from tests.comm.test_agent import DONE, WRITE
+from tests.comm.scripted_pages import Turn, conversation, question, said, speak
+from tests.comm.test_agent import DONE, WRITE, another_server
 
 LOUD: Turn = (
     {
@@ -74,6 +75,26 @@ async def test_rules_are_offered_for_the_question_that_waits_and_to_the_tab_that
             {"kind": "class", "value": "alwaysAllowWrite", "label": "Editing"}
         ]
         assert messages(other, "ruleSuggestions") == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")
+async def test_what_the_engine_warns_of_is_told_to_every_page_and_after_a_restart(
+    services: Services, jp_serverapp: ServerApp, connect: Connect, tmp_path: Path
+) -> None:
+    command = "rm -r data && pip install polars"
+    await speak(services, tmp_path, ({"tool": "execute_command", "arguments": {"command": command}, "id": "c"},))
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Tidy up"))["result"]
+        ts = await question(panel, "command")
+        told = conversation(panel)[ts]["approvalFlags"]
+        assert {"deletes_recursively", "installs"} <= set(told)  # type: ignore[call-overload]  # a list on the wire
+        async with connect() as late:
+            assert await question(late, "command") == ts
+            assert conversation(late)[ts]["approvalFlags"] == told
+    async with another_server(jp_serverapp), connect() as panel:
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        assert await question(panel, "command") == ts
+        assert conversation(panel)[ts]["approvalFlags"] == told
 
 
 async def test_a_task_that_is_not_on_screen_is_named_when_it_needs_somebody(

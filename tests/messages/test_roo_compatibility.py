@@ -27,7 +27,16 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status"}
-OUR_CLINE_MESSAGE_FIELDS = {"commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
+OUR_CLINE_MESSAGE_FIELDS = {
+    "approvalFlags",
+    "commandRun",
+    "denied",
+    "failure",
+    "halt",
+    "modelFailure",
+    "notebook",
+    "stoppedBy",
+}
 OUR_CONDENSE_FIELDS = {"kept", "dropped", "model", "way", "markId"}
 OUR_TRUNCATION_FIELDS = {"cleared", "end", "markId"}
 OUR_NESTED_FIELDS = {f"contextCondense.{field}" for field in OUR_CONDENSE_FIELDS} | {

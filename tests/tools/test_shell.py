@@ -81,6 +81,7 @@ async def test_a_folder_other_than_the_workspace_is_part_of_what_is_shown_and_ru
     assert inside.action.risks == {"shell"}
     # What a rule allows in the workspace it does not allow elsewhere.
     assert out.action.risks == {"shell", "write_outside"}
+    assert out.action.flags == ("writes_outside",)
     assert plain.text == "pwd"
     assert [line for line in out.text.splitlines() if not line.startswith("#")] == ["ls"]
     assert os.listdir(outside) == os.listdir(workspace / "sub") == []

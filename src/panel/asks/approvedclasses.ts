@@ -21,6 +21,11 @@ export const APPROVED_CLASSES = [
 ] as const satisfies readonly (keyof GlobalSettings)[];
 
 /**
+ * One of these settings.
+ */
+export type ApprovedClass = (typeof APPROVED_CLASSES)[number];
+
+/**
  * The limits up to which the agent goes on without asking.
  */
 export const LIMITS = [

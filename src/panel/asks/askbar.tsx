@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
@@ -10,6 +11,7 @@ import { usePanelState, usePendingAsk, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { AskText } from './asktext';
 import { Fleeting } from './fleeting';
+import { flagWords } from './flags';
 import { FollowUp } from './followup';
 import { Popover } from './popover';
 import { RunningCommand } from './runningcommand';
@@ -42,7 +44,7 @@ export function AskBar(): JSX.Element {
     <div className="jp-hdspAgent-asks">
       {/* It is heard without the focus going anywhere. */}
       <div className="jp-hdspAgent-announcement" role="status">
-        {words?.announcement ?? words?.sentence}
+        {words && Private.spoken(words, trans)}
       </div>
       <AnswerTrouble />
       {ask && words ? (
@@ -223,6 +225,20 @@ function AnswerTrouble(): JSX.Element | null {
  * A namespace for private data.
  */
 namespace Private {
+  /**
+   * A question as it is read aloud, with what is warned of.
+   */
+  export function spoken(
+    { announcement, sentence, flags = [] }: IAskWords,
+    trans: TranslationBundle
+  ): string {
+    const question = announcement ?? sentence;
+    const warnings = flags.map(flag => flagWords(flag, trans).label).join(', ');
+    return warnings
+      ? trans.__('%1 Warnings: %2.', question, warnings)
+      : question;
+  }
+
   /**
    * Whether the last thing before a question was that the person went back.
    */

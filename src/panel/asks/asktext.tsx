@@ -3,8 +3,8 @@ import * as React from 'react';
 import { fullCount } from '../figures';
 import { usePanel } from '../services';
 import { Unseen } from '../unseen';
+import { FlagList } from './flaglist';
 import type { IAskWords } from './wording';
-import { flagText } from './wording';
 
 /**
  * What a question is about.
@@ -37,15 +37,7 @@ export const AskText = React.memo(function AskText({
           </span>
         )}
       </p>
-      {flags !== undefined && flags.length > 0 && (
-        <ul className="jp-hdspAgent-ask-flags" aria-label={trans.__('Mind')}>
-          {flags.map(flag => (
-            <li key={flag} className="jp-hdspAgent-ask-badge" data-flag={flag}>
-              {flagText(flag, trans)}
-            </li>
-          ))}
-        </ul>
-      )}
+      {flags && <FlagList flags={flags} />}
       {items !== undefined && (
         <ul
           className="jp-hdspAgent-ask-items"

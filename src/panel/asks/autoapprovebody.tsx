@@ -4,6 +4,8 @@ import { settingsText } from '../../generated/settingsText';
 import type { GlobalSettings, JsonValue } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
+import { switchAllKinds, switchAutoApproval } from './autoapproval';
+import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';
@@ -15,7 +17,8 @@ type Words = ReturnType<typeof settingsText>;
  * for all of it, and how far that goes.
  */
 export default function AutoApproveBody(): JSX.Element | null {
-  const { client, openSettings, store, trans } = usePanel();
+  const services = usePanel();
+  const { client, openSettings, store, trans } = services;
   const settings = useStore(store, ({ state }) => state?.settings);
   const fixed = useStore(store, ({ state }) => state?.fixed) ?? NONE;
   const words = React.useMemo(() => settingsText(trans), [trans]);
@@ -25,20 +28,18 @@ export default function AutoApproveBody(): JSX.Element | null {
   }
   const change = (updatedSettings: Record<string, JsonValue>) =>
     void run(() => client.request({ type: 'updateSettings', updatedSettings }));
-  const changeAll = (value: boolean) =>
-    change(
-      Object.fromEntries(
-        APPROVED_CLASSES.filter(name => !fixed.includes(name)).map(name => [
-          name,
-          value
-        ])
-      )
-    );
+  const changeAll = (isOn: boolean) =>
+    void run(() => switchAllKinds(services, isOn));
   return (
     <div className="jp-hdspAgent-autoApprove-body" aria-busy={isBusy}>
       <Switch
         name="autoApprovalEnabled"
-        {...{ settings, fixed, words, change, isBusy }}
+        {...{ settings, fixed, words, isBusy }}
+        change={({ autoApprovalEnabled }) =>
+          void run(() =>
+            switchAutoApproval(services, autoApprovalEnabled === true)
+          )
+        }
       />
       <fieldset disabled={!settings.autoApprovalEnabled}>
         <legend>{trans.__('Without asking')}</legend>
@@ -46,6 +47,7 @@ export default function AutoApproveBody(): JSX.Element | null {
           <button
             type="button"
             className="jp-hdspAgent-ask-link"
+            title={trans.__('Let the agent do all of this without asking')}
             onClick={() => changeAll(true)}
           >
             {trans.__('All')}
@@ -95,7 +97,7 @@ function Switch({
   words,
   change,
   isBusy
-}: ISettingProps<'autoApprovalEnabled' | (typeof APPROVED_CLASSES)[number]> & {
+}: ISettingProps<'autoApprovalEnabled' | ApprovedClass> & {
   readonly isBusy: boolean;
 }): JSX.Element {
   const { trans } = usePanel();

@@ -10,6 +10,7 @@ import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../composer/sending';
 import type { IPanelServices } from '../services';
 import { named } from './answers';
+import { switchAutoApproval } from './autoapproval';
 import { describeAsk, situationOf } from './wording';
 
 /**
@@ -133,19 +134,8 @@ namespace Private {
     );
   }
 
-  export function toggle({
-    client,
-    store,
-    trans
-  }: IPanelServices): Promise<void> {
-    const isOn = store.state?.settings?.autoApprovalEnabled ?? false;
-    return shown(
-      client.request({
-        type: 'updateSettings',
-        updatedSettings: { autoApprovalEnabled: !isOn }
-      }),
-      trans
-    );
+  export function toggle(services: IPanelServices): Promise<void> {
+    return shown(switchAutoApproval(services), services.trans);
   }
 
   /**

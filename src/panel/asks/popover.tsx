@@ -125,7 +125,9 @@ function PopoverWindow({
     const onPointerDown = ({ target }: PointerEvent) => {
       const isHere =
         target instanceof Node &&
-        (popup.current?.contains(target) || button.current?.contains(target));
+        (popup.current?.contains(target) ||
+          button.current?.contains(target) ||
+          Private.isInDialog(target));
       if (!isHere) {
         onLeave();
       }
@@ -153,7 +155,8 @@ function PopoverWindow({
         if (
           relatedTarget instanceof Node &&
           !currentTarget.contains(relatedTarget) &&
-          relatedTarget !== button.current
+          relatedTarget !== button.current &&
+          !Private.isInDialog(relatedTarget)
         ) {
           onLeave();
         }
@@ -171,6 +174,14 @@ namespace Private {
   const GAP = 4;
   const MARGIN = 8;
   const WIDEST = 360;
+
+  /**
+   * Whether a node is in a dialog of JupyterLab, which was opened from here and
+   * comes back here.
+   */
+  export function isInDialog(node: Node): boolean {
+    return node instanceof Element && node.closest('.jp-Dialog') !== null;
+  }
 
   /**
    * Put a window at its button, within the panel.

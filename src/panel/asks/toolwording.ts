@@ -11,9 +11,10 @@ import { modeName } from '../../settings/headings';
 import type { AskMessage } from '../../state/pendingask';
 import { presentPath } from '../renames';
 import { plainName } from '../unseen';
+import type { AskFlag } from './flags';
+import { flagsOn, placeFacts } from './flags';
 import { toolOf } from './texts';
-import type { AskFlag, IAskWords } from './wording';
-import { installsPackages } from './wording';
+import type { IAskWords } from './wording';
 
 type Tool = Partial<ClineSayTool>;
 
@@ -35,7 +36,7 @@ export function describeTool(
     hasRules: true,
     ...(tool.diffStats ? { stats: tool.diffStats } : {}),
     ...wordsOf(tool, trans, modes),
-    flags: flagsOf(tool, ask)
+    flags: flagsOn(ask, factsOf(tool, ask))
   };
 }
 
@@ -396,29 +397,16 @@ function readWords(tool: Tool, trans: TranslationBundle): Words {
   }
 }
 
-function flagsOf(tool: Tool, { isProtected }: AskMessage): AskFlag[] {
-  const flags: AskFlag[] = [];
-  const batch = [...(tool.batchFiles ?? []), ...(tool.batchDirs ?? [])];
-  if (
-    tool.isOutsideWorkspace ||
-    batch.some(({ isOutsideWorkspace }) => isOutsideWorkspace)
-  ) {
-    flags.push('outside');
-  }
-  if (isProtected || tool.isProtected) {
-    flags.push('protected');
-  }
-  if (
-    tool.tool === 'installPackages' ||
-    tool.cells?.some(({ code }) => installsPackages(code))
-  ) {
-    flags.push('install');
+function factsOf(tool: Tool, { isProtected }: AskMessage): AskFlag[] {
+  const facts = placeFacts(tool, isProtected);
+  if (tool.tool === 'installPackages') {
+    facts.push('installs');
   }
   if (tool.cellEdits?.some(({ op }) => op === 'delete')) {
-    flags.push('deletes');
+    facts.push('deletes_cells');
   }
   if (tool.tool === 'restartKernel') {
-    flags.push('memory');
+    facts.push('memory');
   }
-  return flags;
+  return facts;
 }

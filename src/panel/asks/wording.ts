@@ -4,15 +4,11 @@ import type { DiffStats, ModeConfig, Rename } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import { plainName } from '../unseen';
+import type { AskFlag } from './flags';
+import { flagsOn } from './flags';
 import { limitText, mistakesText } from './halttexts';
 import { commandOf, followUpOf, mcpUseOf } from './texts';
 import { describeTool } from './toolwording';
-
-/**
- * Why one should look twice before one approves.
- */
-export type AskFlag =
-  'outside' | 'protected' | 'install' | 'network' | 'deletes' | 'memory';
 
 /**
  * A question in words: what will be done and where, and what the buttons say.
@@ -125,36 +121,6 @@ export function describeAsk(
   }
 }
 
-/**
- * What a flag says.
- */
-export function flagText(flag: AskFlag, trans: TranslationBundle): string {
-  switch (flag) {
-    case 'outside':
-      return trans.__('Outside the workspace');
-    case 'protected':
-      return trans.__('Protected: steers the agent itself');
-    case 'install':
-      return trans.__('Installs packages');
-    case 'network':
-      return trans.__('Uses the network');
-    case 'deletes':
-      return trans.__('Deletes cells');
-    case 'memory':
-      return trans.__('All variables are lost');
-  }
-}
-
-/**
- * Whether code or a command installs packages, as far as its words tell.
- */
-export function installsPackages(code: string): boolean {
-  return INSTALLS.test(code);
-}
-
-const INSTALLS =
-  /\b(?:pip3?|conda|mamba|micromamba|uv(?:\s+pip)?|poetry|pixi|npm|yarn|jlpm|pnpm|apt|apt-get|dnf|brew)\s+(?:-\S+\s+)*(?:install|add)\b/;
-
 function describeFollowUp(
   ask: AskMessage,
   trans: TranslationBundle
@@ -173,13 +139,6 @@ function describeFollowUp(
 
 function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
   const { command, folder } = commandOf(ask.text ?? '');
-  const flags: AskFlag[] = [];
-  if (folder !== null && /^(?:[/~'"\\]|[A-Za-z]:|\.\.)/.test(folder)) {
-    flags.push('outside');
-  }
-  if (installsPackages(command)) {
-    flags.push('install');
-  }
   return {
     sentence:
       folder === null
@@ -189,7 +148,7 @@ function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
             plainName(folder)
           ),
     code: command,
-    flags,
+    flags: flagsOn(ask),
     approve: trans.__('Run'),
     deny: trans.__('Deny'),
     hasRules: true
@@ -201,6 +160,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskWords {
   const buttons = {
     approve: trans.__('Approve'),
     deny: trans.__('Deny'),
+    flags: flagsOn(ask),
     hasRules: true
   };
   if (use?.type === 'access_mcp_resource') {
@@ -209,7 +169,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskWords {
           ...buttons,
           sentence: trans.__('The agent wants to fetch this address.'),
           code: use.uri ?? '',
-          flags: ['network'],
+          flags: flagsOn(ask, ['uses_network']),
           approve: trans.__('Fetch')
         }
       : {

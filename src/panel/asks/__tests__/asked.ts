@@ -57,5 +57,9 @@ export function created(message: ClineMessage): ExtensionMessage {
 
 /** Settings with nothing in them but these. */
 export function settings(change: Partial<GlobalSettings>): GlobalSettings {
-  return { allowedCommands: [], ...change } as GlobalSettings;
+  return {
+    allowedCommands: [],
+    dismissedHints: [],
+    ...change
+  } as GlobalSettings;
 }

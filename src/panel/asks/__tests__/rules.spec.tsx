@@ -264,9 +264,9 @@ describe('rules', () => {
       ]);
       expect(box('Running shell commands')?.disabled).toBe(true);
       expect(popup()?.textContent).toContain('Set by the operator');
-      await page.settle(() => page.button('All').click());
+      await page.settle(() => page.button('None').click());
       const change = page.sent('updateSettings')[0]?.updatedSettings;
-      expect(change).toMatchObject({ alwaysAllowWriteProtected: true });
+      expect(change).toMatchObject({ alwaysAllowWriteProtected: false });
       expect(change).not.toHaveProperty('alwaysAllowExecute');
       end();
     });

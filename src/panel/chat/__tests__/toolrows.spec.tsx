@@ -228,6 +228,7 @@ describe('rows of tools', () => {
     await rows.show({
       type: 'ask',
       ask: 'tool',
+      isAnswered: true,
       isProtected: true,
       text: JSON.stringify({
         tool: 'newFileCreated',
@@ -236,8 +237,10 @@ describe('rows of tools', () => {
         isOutsideWorkspace: true
       })
     });
-    expect(rows.row(2).textContent).toContain('Outside of the workspace');
-    expect(rows.row(2).textContent).toContain('Protected file');
+    expect(rows.row(2).textContent).toContain('Outside the workspace');
+    expect(rows.row(2).textContent).toContain(
+      'Protected: steers the agent itself'
+    );
   });
 
   it('should name modes and kinds of cells as people know them', async () => {

@@ -1,6 +1,8 @@
 import { terminalIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import { FlagList } from '../../asks/flaglist';
+import { flagsOn } from '../../asks/flags';
 import { commandOf } from '../../asks/texts';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
@@ -55,6 +57,8 @@ export function CommandRow({ message, parts }: IRowContent): JSX.Element {
         />
       </div>
       <AskFailure message={message} />
+      {/* While it waits, they stand at the question. */}
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
       {said.map(
         ({ ts, commandRun, text }) =>
           commandRun && (

@@ -2,6 +2,8 @@ import { extensionIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ClineAskUseMcpServer } from '../../../generated/wire';
+import { FlagList } from '../../asks/flaglist';
+import { flagsOn } from '../../asks/flags';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
@@ -40,6 +42,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}

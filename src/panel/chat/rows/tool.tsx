@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { FlagList } from '../../asks/flaglist';
+import { flagsOn, placeFacts } from '../../asks/flags';
 import { modeName } from '../../../settings/headings';
 import { useStore } from '../../hooks';
 import { usePresentPath } from '../../renames';
@@ -45,7 +47,12 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
-      <ToolFlags tool={tool} isProtected={message.isProtected} />
+      {/* While it waits, they stand at the question. */}
+      {state !== 'waiting' && (
+        <FlagList
+          flags={flagsOn(message, placeFacts(tool, message.isProtected))}
+        />
+      )}
       <ToolBody ts={message.ts} tool={tool} />
     </div>
   );
@@ -91,30 +98,6 @@ function ToolPlace({
       {mode && !name && !path && <span>{modeName(trans, mode, modes)}</span>}
       {tool.kernel && <span>{tool.kernel}</span>}
     </>
-  );
-}
-
-/**
- * What one should know before one says yes.
- */
-function ToolFlags({
-  tool,
-  isProtected
-}: {
-  tool: Tool;
-  isProtected: boolean | undefined;
-}): JSX.Element | null {
-  const { trans } = usePanel();
-  const flags = [
-    tool.isOutsideWorkspace && trans.__('Outside of the workspace'),
-    (tool.isProtected || isProtected) && trans.__('Protected file')
-  ].filter(flag => typeof flag === 'string');
-  return flags.length === 0 ? null : (
-    <ul className="jp-hdspAgent-chat-flags">
-      {flags.map(flag => (
-        <li key={flag}>{flag}</li>
-      ))}
-    </ul>
   );
 }
 
