@@ -30,9 +30,9 @@ class IPythonCall:
     arguments: tuple[Text, ...] = ()
 
 
-def ipython_calls(tree: ast.AST) -> tuple[list[IPythonCall], set[ast.AST]]:
-    """The calls in the order of the code, and the nodes that they are."""
-    shell = _Shell(tree)
+def ipython_calls(tree: ast.AST, names: set[str]) -> tuple[list[IPythonCall], set[ast.AST]]:
+    """The calls in the order of the code, and the nodes that they are. ``names`` are known for IPython's shell, and grow."""
+    shell = _Shell(tree, names)
     found: list[tuple[tuple[int, int], IPythonCall]] = []
     called: set[ast.AST] = set()
     for node in ast.walk(tree):
@@ -50,9 +50,9 @@ def ipython_calls(tree: ast.AST) -> tuple[list[IPythonCall], set[ast.AST]]:
 class _Shell:
     """Which expressions are IPython's shell object."""
 
-    def __init__(self, tree: ast.AST) -> None:
+    def __init__(self, tree: ast.AST, names: set[str]) -> None:
         self._getters = {"get_ipython", *_other_names(tree)}
-        self._names: set[str] = set()
+        self._names = names
         for _ in range(_MOST_ROUNDS):
             before = len(self._names)
             for target, value in _assignments(tree):

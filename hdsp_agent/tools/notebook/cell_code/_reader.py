@@ -86,6 +86,8 @@ class _Reader:
     def __init__(self) -> None:
         self.findings = Findings()
         self._left = 4 * _LONGEST
+        # What another cell may have named it.
+        self._shells = {"ip", "ipy", "ipython", "shell", "_ip"}
 
     def cell(self, code: str, depth: int) -> None:
         """Read what is run as a cell of its own."""
@@ -100,7 +102,7 @@ class _Reader:
         if tree is None:
             self._lines(code, depth)
             return
-        calls, nodes = ipython_calls(tree)
+        calls, nodes = ipython_calls(tree, self._shells)
         flags, commands = programs_in(tree, nodes)
         self.findings.flags |= flags
         self.findings.started += commands
@@ -190,13 +192,14 @@ class _Reader:
         elif name == "time":
             words = [word for word in line.split() if word != "--no-raise-error"]
             statement = line if len(words) == len(line.split()) else " ".join(words)
-            if "\\" in line or any(word.startswith("--n") for word in words):
-                # It puts words together that were apart, and takes away what looks like its option.
+            if any(word.startswith("--n") for word in words):
                 self.findings.unknown(statement)
         else:
             statement, options = _without_options(line, RUNS_CODE[name])
             if name == "prun" and options & {"D", "T"}:
                 self.findings.unknown(f"prun {line}")
+        if name in ("time", "prun", "debug") and not _stays_as_it_is(statement):
+            self.findings.unknown(statement)
         if name in ("prun", "debug") and statement and body:
             self.cell(f"{statement}\n{body}", depth + 1)
         if statement:
@@ -292,6 +295,19 @@ class _Reader:
 
 def _whole(arguments: Sequence[Text]) -> bool:
     return all(argument.whole for argument in arguments)
+
+
+def _stays_as_it_is(statement: str) -> bool:
+    """Whether it is the same when a magic took its words apart and put them together: around quotes it need not be."""
+    if not re.search("[\"'\\\\]", statement):
+        return True
+    words = shlex.shlex(statement, posix=False)
+    words.whitespace_split = True
+    words.commenters = ""
+    try:
+        return " ".join(words) == statement
+    except ValueError:
+        return False
 
 
 def _without_options(line: str, with_value: str) -> tuple[str, set[str]]:
