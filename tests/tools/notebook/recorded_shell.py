@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import IPython.core.interactiveshell
-from IPython.core.alias import Alias
 from ipykernel import zmqshell
+from IPython.core.alias import Alias
 
 __all__: list[str] = []
 

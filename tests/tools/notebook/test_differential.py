@@ -44,9 +44,7 @@ SCRIPTS = [
 
 def indented(text: str, template: str) -> str:
     """The template with the text at the place of S, each of its lines as far in."""
-    return re.sub(
-        r"^(.*?)S(?![a-z])", lambda found: put(found[1], text), template, flags=re.MULTILINE
-    )
+    return re.sub(r"^(.*?)S(?![a-z])", lambda found: put(found[1], text), template, flags=re.MULTILINE)
 
 
 def put(before: str, text: str) -> str:
@@ -82,7 +80,12 @@ def given_by(cells: list[str], folder: Path) -> list[list[tuple[str, str]]]:
     """What IPython gives away when it runs these."""
     program = Path(__file__).with_name("recorded_shell.py")
     done = subprocess.run(
-        [sys.executable, str(program)], input=json.dumps(cells), capture_output=True, text=True, cwd=folder, timeout=3_000
+        [sys.executable, str(program)],
+        input=json.dumps(cells),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=3_000,
     )
     assert done.returncode == 0, done.stderr[-3_000:]
     told: list[list[tuple[str, str]]] = json.loads(done.stdout.splitlines()[-1])
@@ -133,8 +136,8 @@ def test_every_command_that_ipython_gives_to_a_shell_was_found(tmp_path: Path) -
 def test_each_form_by_itself(tmp_path: Path) -> None:
     plain = [filled(one, "touch MARK") for one in (*STATEMENTS, *SCRIPTS)]
     one_line = [one for one in plain if "\n" not in one]
-    wide = [*AROUND, *OVER][:: rounds(6, 1)]
+    wide = [*AROUND, *OVER][:: rounds(12, 1)]
     around = [indented(one, two) for one in plain for two in wide]
-    lines = [two.replace("S", one) for one in one_line for two in IN_ONE_LINE[:: rounds(2, 1)]]
+    lines = [two.replace("S", one) for one in one_line for two in IN_ONE_LINE[:: rounds(5, 1)]]
     cells = [*plain, *around, *lines]
     assert check(cells, tmp_path) > len(cells) / 3
