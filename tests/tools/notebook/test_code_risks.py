@@ -108,6 +108,8 @@ GIVEN_AS_IT_STANDS = [
     ("get_ipython().run_cell_magic('time', '', '%%bash\\nrm x')", "rm x"),
     ("get_ipython().run_cell('!rm x')", "rm x"),
     ("get_ipython().magic('%sx rm x')", "rm x"),
+    ("exec('get_ipython().system(\"rm x\")')", "rm x"),
+    ("ip.system('rm x')", "rm x"),
     (",get_ipython().system rm", None),
 ]
 
@@ -210,6 +212,8 @@ KNOWN_IN_PART = [
     ("%time (!rm x", "rm x"),
     ("x = = get_ipython().system('rm x')", ""),
     ("rm -rf x\nls y", "rm -rf x"),
+    ("x\u2028!rm x", "rm x"),
+    ("!ls \x00; rm x", "rm x"),
     # Too deep, too long.
     ("%%time\n" * 12 + "!rm x", ""),
     ("!rm x\n" + "x = 1\n" * 20_000, "rm x"),
@@ -384,6 +388,7 @@ def test_package_programs(code: str, risks: set[str]) -> None:
         ("from sh import rm\nrm('x')", "rm x"),
         ("import ctypes\nctypes.CDLL(None).system(b'rm x')", "rm x"),
         ("%time os.system('rm x')", "rm x"),
+        ('eval(\'__import__("os").system("rm x")\')', "rm x"),
         ("%%timeit\nos.system('rm x')", "rm x"),
         ("import subprocess", None),
         ("run = subprocess.run", None),

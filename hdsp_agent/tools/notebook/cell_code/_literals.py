@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Text", "constants", "dotted", "imported_names", "text_of"]
+__all__ = ["Text", "constants", "dotted", "imported_names", "text_of", "texts_that_run"]
 
 _DEEPEST: Final = 8
 _OPEN: Final = "{_}"
@@ -99,6 +99,19 @@ def dotted(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> str:
             return module
         case _:
             return ""
+
+
+def texts_that_run(tree: ast.AST) -> list[str]:
+    """The texts that the code writes out and has Python run."""
+    texts = [
+        text_of(node.args[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("exec", "eval")
+        and node.args
+    ]
+    return [text.text for text in texts if text.whole]
 
 
 def _joined(parts: list[Text]) -> Text:

@@ -17,7 +17,7 @@ from typing import Final
 
 from ._findings import Findings
 from ._ipython_calls import IPythonCall, ipython_calls
-from ._literals import Text
+from ._literals import Text, texts_that_run
 from ._magics import (
     GIVES_TO_SHELL,
     HARMLESS_ALONE,
@@ -49,9 +49,11 @@ _SIGN: Final = re.compile(r"^[ \t]*[!%?,;/]|=[ \t]*[!%]|\?[ \t]*$", re.MULTILINE
 _HELP_AT_END: Final = re.compile(r"\?[ \t]*(?:#.*)?$", re.MULTILINE)
 _LONG_NAME: Final = re.compile(r"[\w.*]{400}")
 _LONG_GAP: Final = re.compile(r"\S[ \t\f]{80}")
+_ODD_LINES: Final = re.compile("[\x1c-\x1e\x85\u2028\u2029]")
+"""IPython takes these for ends of lines, and Python does not."""
 _AUTOMAGIC: Final = re.compile(r"\s*([\w.*]+)\s*(.*)", re.DOTALL)
 _PROMPT: Final = re.compile(r"[ \t]*(?:>>> ?|\.\.\.:? ?|In \[\d+\]: )?[ \t]*")
-_SHELL_SIGN: Final = re.compile(r"(?:^|[=:;,(\s])!{1,2}(?!=)[ \t]*(\S.*)")
+_SHELL_SIGN: Final = re.compile(r"(?:^|[=:;,(\s\ufeff])!{1,2}(?!=)[ \t]*(\S.*)")
 _MAGIC_SIGN: Final = re.compile(r"(?:^|=[ \t]*)%{1,2}([^\s%=]\S*|!)[ \t]*(.*)")
 _SPEAKS_TO_IPYTHON: Final = re.compile(
     r"get_ipython|InteractiveShell|run_(?:line|cell)_magic|\bgetoutput\b|\.(?:system|run_cell|magic)\b"
@@ -102,12 +104,20 @@ class _Reader:
         if tree is None:
             self._lines(code, depth)
             return
+        self._python(tree, depth)
+
+    def _python(self, tree: ast.AST, depth: int) -> None:
         calls, nodes = ipython_calls(tree, self._shells)
         flags, commands = programs_in(tree, nodes)
         self.findings.flags |= flags
         self.findings.started += commands
         for call in calls:
             self._call(call, depth)
+        for text in texts_that_run(tree):
+            self._left -= len(text)
+            inner = _parsed(text) if depth < _DEEPEST and self._left > 0 else None
+            if inner is not None:
+                self._python(inner, depth + 1)
 
     def _call(self, call: IPythonCall, depth: int) -> None:
         texts = [argument.text for argument in call.arguments]
@@ -128,7 +138,7 @@ class _Reader:
         """Whether it is one line that IPython takes for a magic without a sign; read then."""
         line = code.strip()
         found = _AUTOMAGIC.fullmatch(line)
-        if found is None or "\n" in line:
+        if found is None or len(line.splitlines()) > 1:
             return False
         name, rest = found.groups()
         if rest[:1] in ("=", ","):
@@ -271,7 +281,7 @@ class _Reader:
         self.findings.flags.update(flags_in_text(code))
         if _SPEAKS_TO_IPYTHON.search(code):
             self.findings.unknown()
-        lines = re.sub(r"\\\n", "  ", code).split("\n")
+        lines = re.sub(r"\\\n", "  ", code).splitlines()
         if len(lines) > _MOST_LINES:
             self.findings.unknown()
         for text in lines[:_MOST_LINES]:
@@ -329,7 +339,7 @@ def _without_options(line: str, with_value: str) -> tuple[str, set[str]]:
 def _transformed(code: str) -> str | None:
     """The cell as Python, by IPython's own rules; None where that fails, or would take too long."""
     signs = len(_SIGN.findall(code))
-    if len(code) > _LONGEST or signs * len(code) > _MOST_TRANSFORMED:
+    if len(code) > _LONGEST or _ODD_LINES.search(code) or signs * len(code) > _MOST_TRANSFORMED:
         return None
     if _LONG_GAP.search(code):
         # Behind a sign that is not Python's, its tokenizer takes cubic time over these.
