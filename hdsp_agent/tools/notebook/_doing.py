@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os.path
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -12,10 +13,11 @@ from ...notebooks import Snapshot
 from ...notebooks.kernels import CellRun, CellRunSpec, KernelInfo
 from .._action import ActionRequest
 from .._hidden_words import HiddenWords, hidden_words
+from .._paths import PolicedPath
 from .._runs import KnownRun
 from .._threads import in_thread
 from .._tool import ToolContext, ToolFailed, ToolResult
-from ._code_risks import risks_of
+from ._code_risks import CodeRisks, risks_of
 from ._outputs import told_outputs, with_outputs
 from ._place import NotebookPlace, failing_in_words
 from ._report import RunReport
@@ -59,30 +61,52 @@ async def action_for(
     puts_back_masked: bool = False,
 ) -> ActionRequest:
     """What running this is, in the words of the approval engine. Raises ToolFailed where it names what is hidden."""
-    found = [risks_of(one, language) for one in code]
-    risks = frozenset(risk for one in found for risk in one.risks)
-    if place.policed.is_outside or place.policed.is_foreign:
-        risks |= place.policed.write_risks
-    command = "\n".join(one.command for one in found if one.command) or None
-    hidden = HiddenWords()
-    if command is not None:
-        words = command
-        hidden = await in_thread(lambda _stop: hidden_words(words, place.policed.path.parent, context.paths))
+    folder = place.policed.path.parent
+
+    def look(_stop: object) -> tuple[_Found, HiddenWords]:
+        found = _Found([risks_of(one, language) for one in code])
+        return found, hidden_words(found.words, folder, context.paths) if found.words else HiddenWords()
+
+    def leads_to(_stop: object) -> list[PolicedPath]:
+        # A file that is hidden, or that no tool may touch, is refused here.
+        return [context.paths.resolve(str(folder / path)) for path in found.writes]
+
+    found, hidden = await in_thread(look)
     if hidden.named is not None:
         raise ToolFailed(
-            f"The code names {hidden.named} in a shell command, which is hidden from you by .hdspignore or belongs to the "
-            "agent's own storage. Do without it, or ask the person."
+            f"The code names {hidden.named} in a command, which is hidden from you by .hdspignore or belongs to the agent's "
+            "own storage. Do without it, or ask the person."
         )
+    written = await in_thread(leads_to)
+    risks = found.risks.union(*(each.write_risks for each in written))
+    if place.policed.is_outside or place.policed.is_foreign:
+        risks |= place.policed.write_risks
     return ActionRequest(
         risks=risks,
         tool=tool,
-        command=command,
+        command=found.command,
         cwd=place.folder,
         path=place.shown,
+        paths=tuple(each.shown for each in written),
         matches_hidden=hidden.matched,
         puts_back_masked=puts_back_masked,
-        same_as="\n".join(one.same_as for one in found if one.same_as) or None,
+        same_as=found.same_as,
+        flags=found.flags,
+        # IPython gives the shell the text that is in the cell.
+        exactly=found.command is not None,
     )
+
+
+class _Found:
+    """What several pieces of code risk together."""
+
+    def __init__(self, found: Sequence[CodeRisks]) -> None:
+        self.risks = frozenset(risk for one in found for risk in one.risks)
+        self.command = "\n".join(one.command for one in found if one.command) or None
+        self.same_as = "\n".join(one.same_as for one in found if one.same_as) or None
+        self.words = "\n".join(text for text in (self.command, self.same_as) if text)
+        self.writes = tuple(dict.fromkeys(os.path.expanduser(path) for one in found for path in one.writes))
+        self.flags = tuple(sorted({flag for one in found for flag in one.flags}))
 
 
 async def begun(

@@ -169,6 +169,15 @@ async def test_a_refusal_is_told_and_nothing_runs(tmp_path: Path) -> None:
         assert (await say(AddCell(), task, code="a = 3")).startswith("The person says: but hurry\nCell 3 ran")
 
 
+async def test_commands_in_a_cell_are_asked_about_as_commands(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        task.decide = lambda approved: Approval(approved="shell" not in approved.action.risks)
+        assert "denied" in await fail(AddCell(), task, code="%time !touch made")
+        action = task.approvals[-1].action
+        assert action.risks == {"run_code", "shell"} and action.command == "touch made" and action.exactly
+        assert not task.executed() and not (tmp_path / "made").exists()
+
+
 async def test_an_answer_is_sent_back_once_and_then_marked(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = 1") as task:
         ran = PastCall("add_cell", {"code": "6"}, "Cell 2 ran. Output:\n6")

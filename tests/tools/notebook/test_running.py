@@ -232,11 +232,48 @@ async def test_a_notebook_is_created_with_its_cells(workspace: Path) -> None:
         assert "no kernel 'nope'" in await task.failure("create_notebook", path="b.ipynb", kernel="nope")
 
 
-async def test_hidden_files_stay_hidden_from_shell_commands_in_cells(workspace: Path) -> None:
+NAMES_A_HIDDEN_FILE = [
+    "!cat secret.txt",
+    "%time !cat secret.txt",
+    "v = %sx cat secret.txt",
+    "!cat '{x}' < secret.txt",
+    "!echo '\n!cat secret.txt",
+    "%%bash\ncat secret.txt",
+    "%%time\n%%script perl secret.txt\n1",
+    "get_ipython().system('cat secret.txt')",
+    "import os\nos.system('cat secret.txt')",
+    "subprocess.run(['cat', 'secret.txt'])",
+    "%run secret.txt",
+    "%load secret.txt",
+    "%pycat secret.txt",
+    "%cat secret.txt",
+    "%%writefile secret.txt\nx",
+    "if True: !cat secret.txt",
+]
+
+
+async def test_hidden_files_stay_hidden_from_commands_in_cells(workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("secret.txt\n")
     (workspace / "secret.txt").write_text("hush")
-    async with notebook_task(workspace, "!cat secret.txt") as task:
-        assert "names secret.txt" in await task.failure("run_cells", cells=["all"])
+    async with notebook_task(workspace, *NAMES_A_HIDDEN_FILE, "!cat secret.*") as task:
+        for number in range(1, len(NAMES_A_HIDDEN_FILE) + 1):
+            told = await task.failure("run_cells", cells=[str(number)])
+            assert "secret.txt" in told and "hidden from you by .hdspignore" in told
+        assert task.approvals == []
+        await task.call("run_cells", cells=[str(len(NAMES_A_HIDDEN_FILE) + 1)])
+        assert task.approvals[0].action.matches_hidden == "secret.*"
+
+
+async def test_what_is_asked_says_what_cells_do_beside_python(workspace: Path) -> None:
+    cells = ["%time !ls", "import subprocess\nsubprocess.run(['ls'])", "%%writefile .hdspmodes\nx", "1"]
+    async with notebook_task(workspace, *cells) as task:
+        await task.call("run_cells", cells=["all"])
+        [approved] = task.approvals
+        assert approved.action.risks == {"run_code", "shell", "write", "write_protected"}
+        assert approved.action.command == "ls" and approved.action.exactly and approved.action.same_as == "ls"
+        assert approved.action.flags == ("runs_programs",) and approved.action.paths == (".hdspmodes",)
+        await task.call("run_code", code="1")
+        assert task.approvals[1].action.risks == {"run_code"} and not task.approvals[1].action.exactly
 
 
 async def test_a_task_that_ends_leaves_nothing_running(workspace: Path) -> None:
