@@ -16,8 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from ..config._private_files import locked, make_private_folder, replace_file, storage_error
+from ..config._private_files import locked, make_private_folder, replace_file, storage_error, tighten_folder
 from ..errors import InvalidInput, NotAllowed, StorageUnavailable
+from ..persistence.files._private_open import open_private
 from ._folders import FolderLoader, FolderRef
 from ._git_objects import ObjectId
 from ._operation_log import OperationLog
@@ -86,6 +87,8 @@ class CheckpointStore:
                 return
             if not self._prepared:
                 make_private_folder(self.folder)
+                for ours in (self.folder.parent, self.folder):
+                    tighten_folder(ours)
             with locked(self.folder / "store", self._lock_seconds):
                 if not self._prepared:
                     self._check_whose()
@@ -140,7 +143,9 @@ class CheckpointStore:
         known = self._leftovers()
         content = {"operation": name, "leftovers": [os.fsdecode(path) for path in (*known, *leftovers)]}
         try:
-            (self.folder / _UNDER_WAY).write_text(json.dumps(content), encoding="ascii")
+            descriptor = open_private(self.folder / _UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                json.dump(content, file)
         except OSError as error:
             raise storage_error(self.folder / _UNDER_WAY, "write", error) from error
 
