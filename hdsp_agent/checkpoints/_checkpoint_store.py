@@ -19,6 +19,7 @@ from typing import Final
 from ..config._private_files import locked, make_private_folder, replace_file, storage_error, tighten_folder
 from ..errors import InvalidInput, NotAllowed, StorageUnavailable
 from ..persistence.files._private_open import open_private
+from ._anchored_files import AnchoredFiles
 from ._folders import FolderLoader, FolderRef
 from ._git_objects import ObjectId
 from ._operation_log import OperationLog
@@ -156,11 +157,10 @@ class CheckpointStore:
 
     def clear_leftovers(self) -> None:
         """Remove the files that a restore left beside their places, now or as soon as the disk lets it."""
-        leftovers = self._leftovers()
-        for path in leftovers:
-            with suppress(OSError):
-                remove_leftover(path)
-        if not any(os.path.lexists(path) for path in leftovers):
+        root = os.fsencode(self._workspace)
+        with AnchoredFiles(root) as files:
+            kept = [path for path in self._leftovers() if not _is_cleared(files, root, path)]
+        if not kept:
             self.forget_restore()
 
     def _leftovers(self) -> list[bytes]:
@@ -210,3 +210,17 @@ class CheckpointStore:
                 workspace=str(self._workspace),
                 why="store_of_another_folder",
             )
+
+
+def _is_cleared(files: AnchoredFiles, root: bytes, path: bytes) -> bool:
+    """Whether this leftover is gone. One behind a link is not looked for; it is when the link is gone again."""
+    if not path.startswith(root.rstrip(b"/") + b"/"):
+        return True
+    relative = path[len(root.rstrip(b"/")) + 1 :]
+    try:
+        remove_leftover(files, relative)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -282,6 +282,12 @@ class FileCheckpoints:
 
     def _carry_out(self, begun: OperationRecord, plan: Plan) -> OperationRecord:
         restoration = Restoration(self.workspace.path, begun.id, plan.steps, self.store.repository, self.store.loader)
+        try:
+            return self._carry_out_with(restoration, begun, plan)
+        finally:
+            restoration.close()
+
+    def _carry_out_with(self, restoration: Restoration, begun: OperationRecord, plan: Plan) -> OperationRecord:
         restoration.preflight()
         self.store.note_restore(begun.id, restoration.leftovers())
         try:
