@@ -18,6 +18,7 @@ from ..checkpoints.moments import CellVersions, MomentView, RestorePreview, Rest
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
+from ..persistence.files._portable_names import portable_path
 from ._owner import Owner
 from .history import History
 from .running_agent import RunningAgent
@@ -120,7 +121,8 @@ class TimeTravel:
             if kind == "zip":
                 await moments.export(folder, moment, target, kind)
             else:
-                repository = temporary / "repository" / f"{folder.name or 'workspace'}.git"
+                name = portable_path(os.fsencode(folder.name)) or "workspace"
+                repository = temporary / "repository" / f"{name}.git"
                 await asyncio.to_thread(repository.parent.mkdir)
                 await moments.export(folder, moment, repository, kind)
                 await asyncio.to_thread(
