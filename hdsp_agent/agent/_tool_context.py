@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -109,8 +110,10 @@ class CallContext:
         task = self._task
         if self._calls.rejected:
             return self._refused(Approval(approved=False))
-        decision = task.services.approvals.decide(
-            action, settings=task.settings, policy=task.services.policy(), mode=task.mode
+        settings, policy, mode = task.settings, task.services.policy(), task.mode
+        # A command is decided about with a look at the files that it names.
+        decision = await asyncio.to_thread(
+            lambda: task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
         )
         if decision.verdict == "deny":
             raise ToolFailed(f"This is not allowed here: {decision.reason}")
@@ -119,7 +122,7 @@ class CallContext:
         if decision.verdict == "approve" and not task.asks_everything:
             at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
             await self._save_first(action, at)
-            return Approval(approved=True)
+            return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
             ask, text, ts=at, is_protected=protected, about=action, unless=lambda: self._calls.rejected
         )

@@ -7,8 +7,11 @@ from ._command_line import CommandWord, Script, SimpleCommand, parse_script
 from ._commands import CommandBoard, CommandListener
 from ._ignore import IGNORE_FILE
 from ._paths import PathPolice, PolicedPath, is_protected_name
+from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
+from ._plain_rendering import render
 from ._registry import ToolRegistry, built_in_tools
 from ._state import KeptOutput, SeenFiles, ToolState
+from ._strange_characters import strange_characters
 from ._todos import format_todos, parse_todos
 from ._tool import (
     Approval,
@@ -39,9 +42,14 @@ __all__ = [
     "Completion",
     "FlowPort",
     "KeptOutput",
+    "NotPlain",
     "NotebookDigest",
     "PastCall",
     "PathPolice",
+    "PlainCommand",
+    "PlainRedirection",
+    "PlainScript",
+    "PlainWord",
     "PolicedPath",
     "Risk",
     "Script",
@@ -60,6 +68,9 @@ __all__ = [
     "format_todos",
     "is_protected_name",
     "notebook_digest",
+    "parse_plain",
     "parse_script",
     "parse_todos",
+    "render",
+    "strange_characters",
 ]

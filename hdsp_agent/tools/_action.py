@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..messages import ApprovalFlag
+
 __all__ = ["ActionRequest", "Risk"]
 
 Risk: TypeAlias = Literal[
@@ -44,5 +46,9 @@ class ActionRequest:
     """A pattern in a command that ``.hdspignore`` keeps some matches of from the agent: only a person may allow that."""
     puts_back_masked: bool = False
     """Whether a masked value would be given back to where it was not before: only a person may allow that."""
+    flags: tuple[ApprovalFlag, ...] = ()
+    """What the tool itself found to warn of."""
+    exactly: bool = False
+    """Whether the command runs as it stands, in a cell, and not as it is rendered anew."""
     same_as: str | None = None
     """A command that would do the same: a rule that denies it denies this, none allows it."""

@@ -1,12 +1,12 @@
-"""A shell command as the commands it consists of, read with the shell's real grammar.
+"""A shell command as the commands it consists of, read with the shell's whole grammar as far as it can be read.
 
-Only what is known to be harmless passes: a construct that is not listed here is a doubt, and a doubt is asked about.
+Nothing is approved by this reading: a shell may read the same text otherwise. It finds what is to be denied, hidden or
+warned of, also in lines that only a person may approve. What runs unasked is read in ``_plain_command``.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,31 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandWord", "Script", "SimpleCommand", "parse_script"]
 
-_LONGEST: Final = 10_000
+_LONGEST: Final = 30_000
 _DEEPEST: Final = 150
 """Each level of a substitution is a few levels of the tree, and its text is looked at on every one."""
-_PLAIN: Final = frozenset(
-    {"program", "list", "pipeline", "command", "command_name", "word", "number", "string", "string_content", "raw_string", "concatenation",
-     "redirected_statement", "file_redirect", "file_descriptor", "heredoc_redirect", "heredoc_start", "heredoc_body", "heredoc_content", "heredoc_end",
-     "herestring_redirect", "negated_command", "subshell", "compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "while_statement",
-     "for_statement", "case_statement", "case_item", "test_command", "unary_expression", "binary_expression", "parenthesized_expression", "negation_expression",
-     "test_operator", "regex", "extglob_pattern", "variable_name", "special_variable_name", "simple_expansion", "expansion", "command_substitution",
-     "process_substitution", "arithmetic_expansion", "variable_assignment", "ansi_c_string", "translated_string", "comment", "brace_expression",
-     "array", "subscript"}
+_LITERAL: Final = frozenset({"word", "number", "raw_string", "string", "concatenation"})
+_ONLY_SHELL_KNOWS: Final = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "ansi_c_string", "translated_string", "brace_expression",
+     "function_definition", "declaration_command", "variable_assignment", "for_statement", "c_style_for_statement", "array", "subscript", "ERROR"}
 )  # fmt: skip
-# A name in a subscript or an offset is computed, and what it holds can then be run: only numbers are harmless there.
-_HARMLESS_EXPANSION: Final = re.compile(
-    r"\$\{#?\w+(?:\[(?:\d+|[@*])\])?(?:(?::?[-+?]|%%?|##?|//?|\^\^?|,,?)[^`$\\\[{}]*|: *-?\d+(?::-?\d+)?)?\}"
-)
-_HARMLESS_ARITHMETIC: Final = re.compile(r"\$\(\([\d\s+\-*/%()<>=!&|^~]*\)\)")
-_LOOP_VARIABLE: Final = re.compile(r"(?!.*_proxy$)[a-z_][a-z0-9_]*")
-"""Names of which none is known to change what later commands do, as ``PATH`` and ``IFS`` are."""
-_DESCRIPTOR_VARIABLE: Final = re.compile(r"\{\w+(?:\[.*\])?\}")
-_SUMS: Final = re.compile(r"\(\(|-(?:eq|ne|lt|le|gt|ge|v|R)\b")
-_HERE_DOCUMENT: Final = re.compile(rb"""(['"]?)(\w+)\1""")
-_AFTER_HERE_DOCUMENT: Final = re.compile(rb"[\w\s./|&;<>=)-]*")
-_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _WRITES: Final = (">", ">>", "&>", "&>>", ">|", ">&", "<>")
+_HARMLESS_TARGET: Final = re.compile(r"/dev/null|\d+|-")
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,6 @@ class SimpleCommand:
 
     source: str
     words: tuple[CommandWord, ...]
-    assignments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,30 +55,26 @@ class Script:
 
     commands: tuple[SimpleCommand, ...]
     reads: tuple[CommandWord, ...] = ()
-    writes: tuple[str, ...] = ()
-    """The redirections into files, as they are written."""
-    doubts: tuple[str, ...] = ()
-    """Why it cannot be judged by its words."""
+    """What it reads by redirections."""
+    writes: tuple[CommandWord, ...] = ()
+    """What it writes by redirections."""
+    has_hidden_parts: bool = False
+    """Whether any of it is known only to the shell, or cannot be read."""
+    joins: bool = False
+    """Whether what one command writes goes to another: by a pipe, or by a substitution."""
 
 
 def parse_script(text: str) -> Script:
-    """Read a command line; what cannot be read is a doubt, never an error."""
-    doubts = list(_strange_characters(text))
+    """Read a command line; what cannot be read is left out, never an error."""
     if len(text) > _LONGEST:
-        return Script((), doubts=("it is too long to be judged",))
-    joined = re.sub(r"(?<=[ \t])\\\n|\\\n(?=[ \t])", "  ", text)
-    if "\\\n" in joined:
-        doubts.append("a word goes over the end of a line")
-    source = joined.encode("utf-8", "replace")
+        return Script((), has_hidden_parts=True)
+    source = text.encode("utf-8", "replace")
     # The grammar's scanner can crash the process on letters beyond ASCII. To a shell they are letters like any other,
     # so the tree of the text with other letters in their places is the same, byte for byte.
-    root = _new_parser().parse(_BEYOND_ASCII.sub(b"x", source)).root_node
-    if root.has_error:
-        doubts.append("it is not a complete shell command")
     reader = _Reader(source)
-    reader.read(root)
+    reader.read(_new_parser().parse(_BEYOND_ASCII.sub(b"x", source)).root_node)
     return Script(
-        tuple(reader.commands), tuple(reader.reads), tuple(reader.writes), tuple(dict.fromkeys(doubts + reader.doubts))
+        tuple(reader.commands), tuple(reader.reads), tuple(reader.writes), reader.has_hidden_parts, reader.joins
     )
 
 
@@ -104,94 +85,53 @@ class _Reader:
         self._source = source
         self.commands: list[SimpleCommand] = []
         self.reads: list[CommandWord] = []
-        self.writes: list[str] = []
-        self.doubts: list[str] = []
+        self.writes: list[CommandWord] = []
+        self.has_hidden_parts = False
+        self.joins = False
 
     def read(self, root: Node) -> None:
+        self.has_hidden_parts = root.has_error
         for node, depth in _descendants(root):
-            if depth == _DEEPEST:
-                self.doubts.append("it is nested too deeply to be judged")
-            if node.type == "((":
-                self.doubts.append("it computes, and may set variables")
-            if not node.is_named or node.type == "ERROR":
-                continue
-            if node.type not in _PLAIN:
-                self.doubts.append(_DOUBTS.get(node.type, f"it uses {node.type.replace('_', ' ')}"))
-            self._look_at(node)
-
-    def _look_at(self, node: Node) -> None:
-        kind = node.type
-        if kind == "command":
-            self.commands.append(self._command(node))
-        elif kind == "test_command":
-            name = "[[" if self._text(node).startswith("[[") else "["
-            self.commands.append(self._test(node, name))
-        elif kind == "file_redirect":
-            self._redirection(node)
-        elif kind == "expansion" and not _HARMLESS_EXPANSION.fullmatch(self._text(node)):
-            self.doubts.append(f"{self._text(node)} may run or change something")
-        elif kind == "arithmetic_expansion" and not _HARMLESS_ARITHMETIC.fullmatch(self._text(node)):
-            self.doubts.append(f"{self._text(node)} may run something")
-        elif kind == "variable_assignment" and (node.parent is None or node.parent.type != "command"):
-            self.doubts.append(f"it sets a variable: {self._text(node)}")
-        elif kind in ("translated_string", "array", "subscript"):
-            self.doubts.append(f"{self._text(node)} is not plain text")
-        elif kind == "command_substitution" and self._text(node).startswith("`") and "\\" in self._text(node):
-            # The grammar does not look behind backslashes in back quotes; the shell takes them off and runs what is there.
-            self.doubts.append(f"{self._text(node)} has back quotes within back quotes")
-        elif kind == "for_statement":
-            self._loop(node)
-        elif kind == "heredoc_redirect":
-            self._here_document(node)
-
-    def _test(self, node: Node, name: str) -> SimpleCommand:
-        source = self._text(node)
-        if name == "[[" and _SUMS.search(source):
-            self.doubts.append(f"{source} computes, and may run what a variable holds")
-        # The words are only looked through for what is not to be read or written.
-        words = [CommandWord(piece, piece) for piece in source.split()[1:]]
-        return SimpleCommand(source, (CommandWord(name, name), *words))
-
-    def _loop(self, node: Node) -> None:
-        """Its variable is set to each value in turn, and words of the commands in it are made of that."""
-        variable = node.child_by_field_name("variable")
-        if self._text(node).startswith("select"):
-            self.doubts.append("it lets somebody choose")
-        elif variable is None or not _LOOP_VARIABLE.fullmatch(self._text(variable)):
-            self.doubts.append(f"it sets a variable: {self._text(node).splitlines()[0]}")
-        self.reads += [self._word(value) for value in node.children_by_field_name("value") if value.type == "word"]
-
-    def _here_document(self, node: Node) -> None:
-        """Where the grammar and the shell could disagree about its end, or the shell works its text out, is a doubt."""
-        start = next((child for child in node.children if child.type == "heredoc_start"), None)
-        end = next((child for child in node.children if child.type == "heredoc_end"), None)
-        found = None if start is None else _HERE_DOCUMENT.fullmatch(self._source, start.start_byte, start.end_byte)
-        only_one = self._source.count(b"<<") == 1 + self._source.count(b"<<<")
-        if start is None or end is None or found is None or not only_one:
-            self.doubts.append("where its here-document ends is not plain")
-            return
-        lines = self._source.split(b"\n")
-        first, last = start.start_point[0] + 1, end.start_point[0]
-        # A quote that goes over the end of the line would put the document's beginning elsewhere.
-        plain = _AFTER_HERE_DOCUMENT.fullmatch(lines[first - 1][start.end_point[1] :]) is not None
-        is_end = [(line.lstrip(b"\t") if self._text(node).startswith("<<-") else line) == found[2] for line in lines]
-        body = b"\n".join(lines[first:last])
-        if not plain or first > last or not is_end[last] or any(is_end[first:last]):
-            self.doubts.append("where its here-document ends is not plain")
-        elif not found[1] and re.search(rb"[$`\\]", body):
-            self.doubts.append("the shell works out the text of its here-document")
+            if depth == _DEEPEST or node.type in _ONLY_SHELL_KNOWS:
+                self.has_hidden_parts = True
+            if node.type in ("pipeline", "command_substitution", "process_substitution"):
+                self.joins = True
+            if node.type == "command":
+                self.commands.append(self._command(node))
+            elif node.type == "test_command":
+                self._test(node)
+            elif node.type == "file_redirect":
+                self._redirection(node)
+            elif node.type == "for_statement":
+                self.reads += [self._word(value) for value in node.children_by_field_name("value")]
 
     def _command(self, node: Node) -> SimpleCommand:
         words: list[CommandWord] = []
-        assignments: list[str] = []
         for child in node.named_children:
-            if child.type == "variable_assignment":
-                assignments.append(self._text(child))
-            elif child.type == "command_name":
+            if child.type == "command_name":
                 words.append(self._word(child.named_children[0] if child.named_children else child))
-            elif not child.type.endswith("_redirect"):
+            elif child.type.endswith("_redirect"):
+                words += self._behind(child)
+            elif child.type != "variable_assignment":
                 words.append(self._word(child))
-        return SimpleCommand(self._text(node), tuple(words), tuple(assignments))
+        if node.parent is not None and node.parent.type == "redirected_statement":
+            # Words behind a redirection are the command's like any other, only the grammar has them elsewhere.
+            for sibling in node.parent.children_by_field_name("redirect"):
+                words += self._behind(sibling)
+        return SimpleCommand(self._text(node), tuple(words))
+
+    def _behind(self, redirection: Node) -> list[CommandWord]:
+        """The words behind where a redirection leads to."""
+        literal = [child for child in redirection.named_children if child.type in _LITERAL | _ONLY_SHELL_KNOWS]
+        return [self._word(child) for child in literal[0 if redirection.type == "heredoc_redirect" else 1 :]]
+
+    def _test(self, node: Node) -> None:
+        pieces = self._text(node).split()
+        self.commands.append(SimpleCommand(self._text(node), tuple(CommandWord(piece, piece) for piece in pieces)))
+        for at, piece in enumerate(pieces[:-1]):
+            # In single brackets it is no comparison.
+            if piece in (">", "<") and pieces[0] == "[":
+                (self.writes if piece == ">" else self.reads).append(CommandWord(pieces[at + 1], pieces[at + 1]))
 
     def _redirection(self, node: Node) -> None:
         operator = next((self._text(child) for child in node.children if not child.is_named), "")
@@ -202,21 +142,16 @@ class _Reader:
         word = self._word(target)
         if operator == "<":
             self.reads.append(word)
-        elif operator in (">&", "<&") and word.text.isdigit():
-            return
-        elif operator not in _WRITES or word.text != "/dev/null" or word.dynamic:
-            self.writes.append(self._text(node))
+        elif operator in _WRITES and not _HARMLESS_TARGET.fullmatch(word.text):
+            self.writes.append(word)
 
     def _word(self, node: Node) -> CommandWord:
-        source = self._text(node)
         text, dynamic = self._value(node)
         unquoted = "".join(self._text(child) for child in _plain_pieces(node))
         brace = re.search(r"\{[^{}]*(?:,|\.\.)[^{}]*\}", unquoted) is not None
-        if re.search(r"\{.*,.*\}", unquoted, re.DOTALL):
-            self.doubts.append(f"{source} stands for several words")
-        if _DESCRIPTOR_VARIABLE.fullmatch(source):
-            self.doubts.append(f"{source} may set a variable")
-        return CommandWord(text, source, dynamic or brace, pattern=re.search(r"(?<!\\)[*?\[]", unquoted) is not None)
+        return CommandWord(
+            text, self._text(node), dynamic or brace, pattern=re.search(r"(?<!\\)[*?\[]", unquoted) is not None
+        )
 
     def _value(self, node: Node) -> tuple[str, bool]:
         source = self._text(node)
@@ -236,14 +171,6 @@ class _Reader:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-_DOUBTS: Final = {
-    "function_definition": "it defines a function",
-    "declaration_command": "it sets variables",
-    "unset_command": "it unsets variables",
-    "c_style_for_statement": "it uses an arithmetic loop",
-}
-
-
 def _descendants(root: Node) -> Iterator[tuple[Node, int]]:
     waiting = [(root, 0)]
     while waiting:
@@ -258,16 +185,6 @@ def _plain_pieces(node: Node) -> Iterator[Node]:
         yield from (child for child in node.children if child.type not in ("raw_string", "string"))
     elif node.type not in ("raw_string", "string"):
         yield node
-
-
-def _strange_characters(text: str) -> Iterator[str]:
-    """What looks like something else than it is."""
-    for char in text:
-        category = unicodedata.category(char)
-        if category in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co") and char not in "\n\t":
-            yield f"it contains the invisible character U+{ord(char):04X}"
-        elif category == "Zs" and char != " ":
-            yield f"it contains the unusual space U+{ord(char):04X}"
 
 
 def _new_parser() -> Parser:

@@ -196,13 +196,14 @@ class CommandBoard:
         limit: float | None,
         shown: str | None = None,
         mask: Callable[[str], str] = str,
+        unasked: bool = False,
     ) -> RunningCommand:
         """Begin a command. Raises OSError.
 
         ``limit`` is after how many seconds it is stopped, ``shown`` the command as it may be told, ``mask`` makes that of
-        its output.
+        its output. ``unasked`` is for what no person approved: the environment then steers no program.
         """
-        process = await ShellProcess.start(command, folder)
+        process = await ShellProcess.start(command, folder, unasked=unasked)
         running = RunningCommand(command if shown is None else shown, process, show, mask, limit, self)
         self._commands[running.id] = running
         await self._forget_oldest()

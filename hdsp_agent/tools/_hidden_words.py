@@ -54,7 +54,7 @@ def hidden_words(command: str, folder: Path, police: PathPolice) -> HiddenWords:
 def _words(command: str, depth: int = 0) -> Iterator[CommandWord]:
     script: Script = parse_script(command)
     words = [word for each in script.commands for word in each.words]
-    for word in (*words, *script.reads):
+    for word in (*words, *script.reads, *script.writes):
         yield word
         if depth < _DEEPEST and re.search(r"\s", word.text):
             # What a shell is given to run, most likely.

@@ -30,6 +30,22 @@ _LEFT_OUT: Final = re.compile(
     r"JPY_.*|JUPYTER_TOKEN|JUPYTERHUB_API_TOKEN|JUPYTERHUB_ADMIN.*|HDSP_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS"
     r"|PROMPT_COMMAND|PS4"
 )
+# What has programs read other settings, run other programs, or look for what they run elsewhere.
+_STEERS: Final = re.compile(
+    r"GIT_(?!AUTHOR_|COMMITTER_).*|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|RIPGREP_CONFIG_PATH|ACKRC|GREP_OPTIONS|GREP_COLORS?|LESS.*|MORE|MANOPT|MANPAGER|TAR_OPTIONS|TAPE"
+    r"|GZIP|BZIP2?|XZ_(?:OPT|DEFAULTS)|ZIPOPT|UNZIP|ZSTD_.*|RSYNC_.*|CURL_HOME|WGETRC|WGET2RC|BAT_.*|FD_OPTIONS|JQ_.*|PSQLRC|PSQL_.*|SQLITE_HISTORY|TIME|POSIX|TMOUT|SED_OPTIONS|AWKPATH"
+    r"|AWKLIBPATH|MAGIC|LS_OPTIONS|TREE_CHARSET|PERL5OPT|RUBYOPT|NODE_OPTIONS|PYTHONSTARTUP|PYTHONINSPECT|BASH_XTRACEFD|HISTFILE|VISUAL|EDITOR|BROWSER|SSH_ASKPASS"
+)
+_SET_UNASKED: Final = {
+    # A repository may lie among the plain files of another, with settings that have Git run programs.
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+    "GIT_CONFIG_KEY_1": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_1": "false",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LESSSECURE": "1",
+}
 _SET: Final = {
     # Nobody is there to page through an output, or to answer a prompt.
     "PAGER": "cat",
@@ -42,18 +58,29 @@ _SET: Final = {
 }
 
 
-def shell() -> list[str]:
-    """The system's shell and the option that takes a command."""
+def shell(*, unasked: bool = False) -> list[str]:
+    """The system's shell and the option that takes a command. What runs unasked gets one that reads no settings."""
     if sys.platform == "win32":
         return [os.environ.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c"]
-    return [shutil.which("bash") or "/bin/sh", "-c"]
+    bash = shutil.which("bash")
+    if bash is None:
+        return ["/bin/sh", "-c"]
+    return [bash, *(("--noprofile", "--norc", "-p") if unasked else ()), "-c"]
 
 
-def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a command: without keys, tokens, and what would change what the command means."""
+def command_environment(environment: Mapping[str, str], *, unasked: bool = False) -> dict[str, str]:
+    """The environment for a command: without keys, tokens, and what would change what the command means.
+
+    A command that no person approved gets none of what steers programs either.
+    """
     secret = secret_environment()
     kept = {name: value for name, value in environment.items() if name not in secret and not _LEFT_OUT.fullmatch(name)}
-    return {**kept, **_SET}
+    if not unasked:
+        return {**kept, **_SET}
+    kept = {name: value for name, value in kept.items() if not _STEERS.fullmatch(name)}
+    if "PATH" in kept:
+        kept["PATH"] = os.pathsep.join(each for each in kept["PATH"].split(os.pathsep) if os.path.isabs(each))
+    return {**kept, **_SET, **_SET_UNASKED}
 
 
 class ShellProcess:
@@ -75,11 +102,11 @@ class ShellProcess:
             threading.Thread(target=work, name=f"hdsp-command-{process.pid}", daemon=True).start()
 
     @classmethod
-    async def start(cls, command: str, folder: Path) -> ShellProcess:
+    async def start(cls, command: str, folder: Path, *, unasked: bool = False) -> ShellProcess:
         """Run the command in the system's shell. Raises OSError if that cannot be done."""
         mark = secrets.token_hex(8)
-        environment = {**command_environment(os.environ), VARIABLE: mark}
-        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment, mark))
+        environment = {**command_environment(os.environ, unasked=unasked), VARIABLE: mark}
+        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment, mark, unasked=unasked))
         try:
             process = await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -181,12 +208,14 @@ class ShellProcess:
             self._loop.call_soon_threadsafe(event.set)
 
 
-def _spawn(command: str, folder: Path, environment: Mapping[str, str], mark: str) -> subprocess.Popen[bytes]:
+def _spawn(
+    command: str, folder: Path, environment: Mapping[str, str], mark: str, *, unasked: bool
+) -> subprocess.Popen[bytes]:
     # Told before and after: this process may be killed in between.
     GUARDIAN.expect(mark)
     try:
         process = subprocess.Popen(  # noqa: S603 -- running what was approved is its purpose
-            [*shell(), command],
+            [*shell(unasked=unasked), command],
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,

@@ -22,7 +22,7 @@ from ._output import middle_left_out
 from ._paths import PolicedPath
 from ._state import KeptOutput
 from ._threads import in_thread
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]
 
@@ -53,6 +53,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
     description: ClassVar[str] = (
         "Run a shell command on the person's machine and get its exit code and output. It has no standard input, so give "
         "options that keep it from asking. Each call is a new shell: the folder and variables of an earlier one are gone. "
+        "Write it plainly where you can, without variables, substitutions and loops: only such a command can run unasked. "
         "Prefer the file and search tools for reading, searching and editing. A command that still runs after `timeout` "
         "seconds goes on in the background; read what it writes with read_command_output."
     )
@@ -86,15 +87,15 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         if not approval.approved:
             return denied(approval)
         output = _ShownOutput(context)
-        command = unmasked if approval.by_person else shown
         try:
             running = await context.state.commands.start(
-                command,
+                _to_run(approval, unmasked),
                 place.path,
                 output.show,
                 shown=shown,
                 mask=context.mask,
                 limit=_limit(arguments.command, context.settings),
+                unasked=not approval.by_person,
             )
         except OSError as error:
             raise ToolFailed(f"The command could not be started: {error.strerror or error}.") from error
@@ -126,6 +127,15 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
             for task in waiting:
                 task.cancel()
         running.is_background = not running.ended.is_set()
+
+
+def _to_run(approval: Approval, asked: str) -> str:
+    """What the shell is given: to the letter what a person approved, or what was judged, rendered anew."""
+    if approval.by_person:
+        return asked
+    if approval.runs is None:
+        raise ToolFailed("The command was approved without a form in which it may run. It was not run.")
+    return approval.runs
 
 
 def _with_folder(command: str, place: PolicedPath) -> str:

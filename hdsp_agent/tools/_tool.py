@@ -79,6 +79,8 @@ class Approval:
     images: tuple[str, ...] = ()
     by_person: bool = False
     """Whether a person decided, not a rule. Only then are masked values put back."""
+    runs: str | None = None
+    """What is to be run in place of a command that a rule approved: the words that were judged, rendered anew."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,10 @@ async def test_a_call_that_fails_after_it_was_approved_says_so_where_it_was_aske
 async def test_a_command_that_is_killed_is_told_of_once(tmp_path: Path) -> None:
     turns = [call_tool("execute_command", {"command": "kill -9 $$"}, id="c"), DONE]
     async with running_agent(tmp_path, turns, settings=AUTO, tools=ToolRegistry()) as agent:
-        task_id = await agent.finished()
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "command")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
         [ask] = await agent.asks(task_id, "command")
         assert (ask.is_answered, ask.failure) == (True, None)
 

@@ -33,7 +33,17 @@ def test_a_rule_can_be_tried_out(command: str, rules: tuple[str, ...], decision:
     said = json.loads(done.stdout)
     assert said["decision"] == decision
     assert said["reason"]
+    assert (said["runs"] is not None) == (decision == "approve")
     assert said["parts"][0]["words"]
+
+
+def test_what_would_run_and_what_is_to_be_looked_at_are_told(tmp_path: Path) -> None:
+    done = _run(
+        "policy", "check", "--command", 'git  log "a b" 2>/dev/null', "--allow", "git log", "--json", home=tmp_path
+    )
+    assert json.loads(done.stdout)["runs"] == "git log 'a b' 2>/dev/null"
+    done = _run("policy", "check", "--command", "curl x | sh", "--allow", "*", "--json", home=tmp_path)
+    assert json.loads(done.stdout)["flags"] == ["network_to_shell", "uses_network"]
 
 
 def test_without_rules_the_settings_are_tried(tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ async def test_a_masked_value_reaches_a_command_only_if_a_person_approved(task: 
     assert task.approvals[0].action.puts_back_masked
     assert task.approvals[0].text == f"printf %s '{placeholder}' > t"
     assert (task.workspace / "t").read_text("utf-8") == token
-    task.decide = lambda _: Approval(approved=True)
+    task.decide = lambda approved: Approval(approved=True, runs=approved.text)
     await task.call("execute_command", command=f"printf %s '{placeholder}' > t")
     assert (task.workspace / "t").read_text("utf-8") == placeholder
     await task.state.close()

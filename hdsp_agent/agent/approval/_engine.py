@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
+from ...messages import ApprovalFlag
 from ...tools import ActionRequest, Risk
 from ..modes import allows_group, file_refusal
 from ._commands import CommandDecision, CommandPart, Verdict, decide_command
@@ -23,6 +24,10 @@ class Decision:
     reason: str
     parts: tuple[CommandPart, ...] = ()
     rule: str | None = None
+    runs: str | None = None
+    """What is run of a command that is approved: the judged words, rendered anew."""
+    flags: tuple[ApprovalFlag, ...] = ()
+    """What to warn the person of."""
 
 
 # Each risk, the setting that takes it without asking, and what it is called.
@@ -112,17 +117,19 @@ class ApprovalEngine:
         refusal = _refusal(action, settings, policy, mode)
         if refusal is not None:
             return Decision("deny", refusal)
-        command = _command_decision(action, settings)
+        command = _command_decision(action, settings, mode)
+        flags = tuple(dict.fromkeys((*(command.flags if command is not None else ()), *action.flags)))
         if command is not None and command.verdict == "deny":
-            return Decision("deny", command.reason, command.parts)
+            return Decision("deny", command.reason, command.parts, flags=flags)
         if not action.risks - {"none"}:
             return Decision("approve", "it changes nothing outside the conversation")
         objection = _objection(action, settings, policy, command)
         parts = command.parts if command is not None else ()
         if objection is not None:
-            return Decision("ask", objection, parts)
+            return Decision("ask", objection, parts, flags=flags)
         rule = next((part.rule for part in parts if part.rule is not None), None)
-        return Decision("approve", command.reason if command is not None else "your settings allow it", parts, rule)
+        reason, runs = ("your settings allow it", None) if command is None else (command.reason, command.runs)
+        return Decision("approve", reason, parts, rule, runs, flags)
 
 
 def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:
@@ -141,7 +148,7 @@ def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPo
     return None
 
 
-def _command_decision(action: ActionRequest, settings: GlobalSettings) -> CommandDecision | None:
+def _command_decision(action: ActionRequest, settings: GlobalSettings, mode: ModeConfig) -> CommandDecision | None:
     if action.command is None:
         return None
     return decide_command(
@@ -150,7 +157,15 @@ def _command_decision(action: ActionRequest, settings: GlobalSettings) -> Comman
         deny=settings.denied_commands,
         workspace=action.cwd,
         allow_installs=settings.always_allow_install_packages,
+        allow_outside_reads=settings.always_allow_read_only and settings.always_allow_read_only_outside_workspace,
+        may_write=lambda path: _may_edit(path, settings, mode),
     )
+
+
+def _may_edit(path: str, settings: GlobalSettings, mode: ModeConfig) -> bool:
+    """Whether a file may be written without asking by a tool that edits, and so by a redirection."""
+    allowed = settings.always_allow_write and allows_group(mode, _GROUPS["write"])
+    return allowed and file_refusal(mode, path) is None
 
 
 def _objection(
@@ -170,4 +185,6 @@ def _objection(
             return f"The settings have {name} asked about."
     if command is not None and command.verdict != "approve":
         return command.reason
+    if command is not None and action.exactly and not command.is_exact:
+        return "A shell might read the command otherwise than it was judged."
     return None

@@ -1,33 +1,25 @@
-"""What is known of programs: which run others, which options make them do more, what installs, where writing hurts."""
+"""What is known of programs: which run texts, what installs, where keys may be, which files a program changes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import Final
 
 __all__ = [
     "CHANGES_THE_SHELL",
+    "ONLY_PRINT",
     "SHELLS",
-    "TRANSPARENT",
-    "WRAPPERS",
-    "inner_words",
+    "changes_files",
+    "container_looks",
     "installs",
-    "reads_script",
+    "is_container_tool",
+    "may_hold_keys",
+    "reaches_network",
+    "runs_text",
     "script_of",
-    "sensitive",
     "writes_to",
 ]
-
-TRANSPARENT: Final = frozenset({"command", "nohup", "time", "nice", "ionice", "timeout", "stdbuf", "setsid", "builtin"})
-"""They run the command behind them and change nothing about what it may do."""
-
-WRAPPERS: Final = TRANSPARENT | {
-    "sudo", "doas", "su", "env", "xargs", "parallel", "busybox", "toybox", "chroot", "watch", "strace", "ltrace", "exec", "coproc", "unshare", "nsenter", "flock",
-    "ssh", "docker", "podman", "kubectl", "runuser", "systemd-run", "caffeinate", "find", "script", "expect", "entr", "trap",
-}  # fmt: skip
-"""They run what stands behind them in some way."""
 
 CHANGES_THE_SHELL: Final = frozenset(
     {"alias", "unalias", "bind", "compgen", "complete", "compopt", "coproc", "declare", "disown", "enable", "exec", "export", "fc", "getopts", "hash", "history", "let", "local",
@@ -35,14 +27,10 @@ CHANGES_THE_SHELL: Final = frozenset(
 )  # fmt: skip
 """Built into the shell: they change what later commands mean, or run what they are given as text."""
 
-SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "eval"})
+ONLY_PRINT: Final = frozenset({"echo", "printf", "true", "false", "sleep", "seq", "which", ":"})
+"""Programs that open none of the files their words may name."""
 
-_OPTIONS_WITH_VALUE: Final = {
-    "nice": {"-n"}, "ionice": {"-c", "-n", "-p"}, "timeout": {"-s", "-k", "--signal", "--kill-after"}, "stdbuf": {"-i", "-o", "-e"}, "sudo": {"-u", "-g", "-h", "-p", "-C", "-D"},
-    "doas": {"-u", "-C"}, "env": {"-u", "-C", "-S"}, "xargs": {"-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s"}, "watch": {"-n"}, "time": {"-f", "-o"},
-}  # fmt: skip
-_VALUES_BEFORE_COMMAND: Final = {"timeout": 1, "chroot": 1, "flock": 1}
-_FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "eval"})
 
 _WRITERS: Final = frozenset(
     {"rm", "rmdir", "mv", "cp", "tee", "touch", "chmod", "chown", "chgrp", "dd", "ln", "truncate", "mkdir", "install", "rsync", "scp", "shred", "unlink", "tar", "unzip", "zip", "gzip", "gunzip", "curl", "wget",
@@ -55,14 +43,22 @@ _SENSITIVE: Final = re.compile(
     r"|(?:^|\W)credentials(?:\.\w+)?$|^/dev/(?:tcp|udp|sd|nvme|mem|kmem)|\.pem$|\.key$|\.kdbx$|/\.[a-z]*_history$|/\.[a-z]*sh_history$",
     re.IGNORECASE,
 )
-_SENSITIVE_SAMPLES: Final = (
-    ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".azure", ".hdsp-agent", ".password-store", ".env", ".env.local",
-    ".bash_history", "id_rsa", "id_ed25519", "shadow", "environ",
+_CONTAINER_TOOLS: Final = frozenset({"docker", "podman", "kubectl", "nerdctl", "oc"})
+_CONTAINER_LOOKS: Final = frozenset(
+    {"ps", "images", "logs", "inspect", "version", "info", "stats", "top", "port", "history", "diff", "events", "get", "describe", "explain", "cluster-info", "api-resources"}
 )  # fmt: skip
-"""Names a pattern is tried on. One that begins with a wildcard does not fit hidden files, and is asked about only where
-nothing but such names is hidden: in a home, in ``/etc`` and in ``/proc``."""
-_SECRET_PLACES: Final = re.compile(r"^(?:~|\$\{?HOME|/home/|/root|/Users/|/etc|/proc)")
-
+_NETWORK: Final = frozenset(
+    {"curl", "wget", "ssh", "sftp", "ftp", "lftp", "telnet", "nc", "ncat", "netcat", "socat", "ping", "dig", "nslookup", "host", "whois", "traceroute", "aria2c", "http", "https", "xh",
+     "gh", "glab", "aws", "gcloud", "gsutil", "az", "s3cmd", "rclone", "kaggle", "huggingface-cli", "hf", "mail", "sendmail"}
+)  # fmt: skip
+_GIT_NETWORK: Final = frozenset({"push", "pull", "fetch", "clone", "ls-remote", "submodule"})
+_TAKES_TEXT: Final = (
+    (r"(?:python|pypy)[\d.]*", r"-\w*c"),
+    (r"node|deno|bun|ruby|perl|lua|julia", r"-\w*[eEp]|--eval|--print"),
+    (r"php", r"-\w*r"),
+    (r"R|Rscript", r"-e"),
+)
+_GLUED_FOLDER: Final = re.compile(r"-[a-zA-Z]*[tdCoOP](.+)")
 _GIT_MAKES: Final = frozenset({"worktree", "clone", "init", "mv", "rm", "bundle", "format-patch"})
 
 _INSTALLERS: Final[tuple[re.Pattern[str], ...]] = tuple(
@@ -77,32 +73,6 @@ _INSTALLERS: Final[tuple[re.Pattern[str], ...]] = tuple(
 )  # fmt: skip
 
 
-def inner_words(name: str, words: Sequence[str]) -> Sequence[str] | None:
-    """The command a wrapper runs, if it can be told; ``words`` are all of its words."""
-    if name == "find":
-        start = next((index for index, word in enumerate(words) if word in _FIND_RUNS), None)
-        return None if start is None else words[start + 1 :]
-    if name not in WRAPPERS:
-        return None
-    with_value = _OPTIONS_WITH_VALUE.get(name, set())
-    to_skip = _VALUES_BEFORE_COMMAND.get(name, 0)
-    index = 1
-    while index < len(words):
-        word = words[index]
-        if word == "--":
-            return words[index + 1 :]
-        if word.startswith("-"):
-            index += 2 if word in with_value else 1
-        elif name in ("env", "sudo", "doas") and re.match(r"\w+=", word):
-            index += 1
-        elif to_skip:
-            to_skip -= 1
-            index += 1
-        else:
-            return words[index:]
-    return ()
-
-
 def script_of(name: str, words: Sequence[str]) -> str | None:
     """The script text that a shell is given to run."""
     if name == "eval":
@@ -115,42 +85,57 @@ def script_of(name: str, words: Sequence[str]) -> str | None:
     return None
 
 
-def reads_script(name: str, words: Sequence[str]) -> bool:
-    """Whether a shell runs what it is given as input."""
-    if name not in SHELLS or name == "eval":
-        return False
-    operands = [word for word in words[1:] if not word.startswith("-")]
-    return not operands or operands[0].startswith("/dev/") or any(re.fullmatch(r"-\w*s\w*", word) for word in words[1:])
-
-
 def installs(words: Sequence[str]) -> bool:
     """Whether the command installs, changes or removes packages, or runs one it fetches for that."""
     line = " ".join(words)
     return any(pattern.match(line) for pattern in _INSTALLERS)
 
 
-def sensitive(path: str, *, is_pattern: bool = False) -> bool:
-    """Whether keys or passwords live there, or may where a pattern of the shell leads."""
-    tidy = re.sub(r"/(?:\.?/)+", "/", path)
-    if _SENSITIVE.search(tidy) is not None:
-        return True
-    return is_pattern and any(_may_be_sensitive(part, tidy) for part in tidy.split("/"))
+def may_hold_keys(path: str) -> bool:
+    """Whether keys or passwords live there."""
+    return _SENSITIVE.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None
 
 
-def _may_be_sensitive(part: str, path: str) -> bool:
-    if not re.search(r"[*?\[]", part):
-        return False
-    in_secret_place = _SECRET_PLACES.match(path) is not None
-    return any(
-        fnmatchcase(sample, part)
-        for sample in _SENSITIVE_SAMPLES
-        if (part.startswith(".") if sample.startswith(".") else in_secret_place or not part.startswith("*"))
-    )
+def changes_files(name: str) -> bool:
+    """Whether it changes the files it is given."""
+    return name in _WRITERS
 
 
 def writes_to(name: str, words: Sequence[str]) -> Iterator[str]:
     """What look like paths among the arguments of a program that changes files."""
     if name == "git" and _GIT_MAKES.intersection(words[1:3]):
         yield from (word for word in words[1:] if not word.startswith("-"))
-    if name in _WRITERS:
-        yield from (word.partition("=")[2] or word for word in words[1:] if not word.startswith("-") or "=" in word)
+    if name not in _WRITERS:
+        return
+    for word in words[1:]:
+        if not word.startswith("-") or "=" in word:
+            yield word.partition("=")[2] or word
+        elif (glued := _GLUED_FOLDER.fullmatch(word)) is not None:
+            yield glued[1]
+
+
+def is_container_tool(name: str) -> bool:
+    """Whether it runs programs elsewhere by most of its commands."""
+    return name in _CONTAINER_TOOLS
+
+
+def container_looks(words: Sequence[str]) -> bool:
+    """Whether the command of a container tool only looks."""
+    return len(words) > 1 and words[1] in _CONTAINER_LOOKS
+
+
+def reaches_network(name: str, words: Sequence[str]) -> bool:
+    """Whether it plainly speaks to other machines."""
+    if name == "git":
+        return any(word in _GIT_NETWORK for word in words[1:4])
+    if name in ("rsync", "scp"):
+        return any(re.match(r"[^/]*:", word) for word in words[1:])
+    return name in _NETWORK
+
+
+def runs_text(name: str, words: Sequence[str]) -> bool:
+    """Whether it is given a program as text."""
+    if name in SHELLS:
+        return script_of(name, words) is not None
+    option = next((option for pattern, option in _TAKES_TEXT if re.fullmatch(pattern, name)), None)
+    return option is not None and any(re.match(option, word) for word in words[1:])

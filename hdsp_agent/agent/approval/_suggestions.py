@@ -15,7 +15,8 @@ from ...messages import ErrorBody, RuleSuggestion
 from ...tools import ActionRequest, Risk
 from ._commands import CommandPart, decide_command
 from ._engine import _SETTINGS, ApprovalEngine
-from ._programs import CHANGES_THE_SHELL, SHELLS, WRAPPERS, installs
+from ._programs import CHANGES_THE_SHELL, SHELLS, installs
+from ._wrappers import WRAPPERS
 
 __all__ = ["Suggestions", "suggest_rules"]
 

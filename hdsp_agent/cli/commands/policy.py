@@ -89,7 +89,14 @@ def _document(decision: CommandDecision) -> dict[str, object]:
         }
         for part in decision.parts
     ]
-    return {"decision": decision.verdict, "reason": decision.reason, "parts": parts, "installs": decision.installs}
+    return {
+        "decision": decision.verdict,
+        "reason": decision.reason,
+        "runs": decision.runs,
+        "flags": list(decision.flags),
+        "parts": parts,
+        "installs": decision.installs,
+    }
 
 
 def _lines(terminal: Terminal, decision: CommandDecision) -> list[str]:
@@ -97,6 +104,8 @@ def _lines(terminal: Terminal, decision: CommandDecision) -> list[str]:
     lines = [f"{verdict}: it {_MEANINGS[decision.verdict]}; {decision.reason}"]
     if len(decision.parts) > 1:
         lines += [f"  {part.verdict:<8}{part.command}    ({part.reason})" for part in decision.parts]
+    if decision.runs:
+        lines.append(f"runs: {decision.runs}")
     return lines
 
 

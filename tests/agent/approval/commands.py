@@ -26,17 +26,18 @@ READING = (
 APPROVED = (
     "ls", "ls -la", "ls -la src tests", "pwd", "echo hello", "echo 'rm -rf /'", 'echo "a; rm b"', "echo a\\;b", "cat README.md", "head -n 5 a.txt", "tail -f log.txt",
     "git log", "git log --oneline -5", "git log -- src/a.py", "git show HEAD~1:src/a.py", "git diff HEAD~1 HEAD", "git status", "git log --format='%H > %s'",
-    "git log | head -5", "git log --oneline | grep fix | wc -l", "ls && git status", "ls || echo none", "ls; pwd", "ls\npwd", "ls &", "ls & pwd", "(ls; pwd)", "{ ls; pwd; }", "! ls",
-    "ls 2>&1", "ls 2>&1 | head", "ls > /dev/null", "ls 2>/dev/null", "ls >/dev/null 2>&1", "ls &> /dev/null", "ls 2>&-", "cat < notes.txt", "grep -r TODO . | sort",
-    "echo $HOME", "echo ${HOME}", "echo ${x:-none}", "echo ${x%.py}", "echo $((1 + 2))", "echo $(pwd)", "echo `pwd`", 'echo "$(git log -1)"', "diff <(ls a) <(ls b)",
-    "cat <<'EOF'\n$(rm x)\nEOF", "cat <<EOF\nhello\nEOF", "cat <<< hello", "for f in a b; do cat $f; done", "if git diff --quiet; then echo same; else echo changed; fi",
-    "while git status; do echo again; done", "case $x in a) ls;; *) pwd;; esac", "LANG=C ls", "LC_ALL=C sort a.txt", "NO_COLOR=1 git log",
+    "git log | head -5", "git log --oneline | grep fix | wc -l", "ls && git status", "ls || echo none", "ls; pwd", "ls\npwd", 
+    "ls 2>&1", "ls 2>&1 | head", "ls > /dev/null", "ls 2>/dev/null", "ls >/dev/null 2>&1", "ls &> /dev/null", "cat < notes.txt", "grep -r TODO . | sort",
+    
+    
+    "LANG=C ls", "LC_ALL=C sort a.txt", "NO_COLOR=1 git log",
     "timeout 5 ls", "nice -n 5 ls", "time git log", "nohup ls", "command ls", "timeout -s KILL 5 grep x y", "echo 안녕하세요", "echo こんにちは", 'grep "日本語" a.txt', "git log --author='김철수'",
-    "ls # rm x", "# nothing at all", "", "   ", "find . -name '*.py'", "find src -type f -size +1M", "ls *.py", "cat data/[ab].csv", "rg -n 'def f' src", "sed -n 1,5p a.txt", "awk '{print $1}' a.csv",
-    "git log \\\n  --oneline", "ls \\\n  src", "git diff --stat", "echo a b\tc", "echo '$(rm x)'", "echo \\$HOME", "ls /usr/lib", "cat ../other/notes.txt", "grep -E 'a|b' x", "echo {}",
+    "ls # rm x", "# nothing at all", "", "   ", "find . -name '*.py'", "find src -type f -size +1M", "rg -n 'def f' src", "sed -n 1,5p a.txt", "awk '{print $1}' a.csv",
+    "git diff --stat", "echo a b\tc", "echo '$(rm x)'", "echo \\$HOME", "grep -E 'a|b' x", "echo {}",
 )  # fmt: skip
 
 ASKED = (
+    "ls &", "ls & pwd", "(ls; pwd)", "{ ls; pwd; }", "! ls", "ls 2>&-", "echo $HOME", "echo ${HOME}", "echo ${x:-none}", "echo ${x%.py}", "echo $((1 + 2))", "echo $(pwd)", "echo `pwd`", "diff <(ls a) <(ls b)", "cat <<EOF\nhello\nEOF", "cat <<< hello", "for f in a b; do cat $f; done", "if git diff --quiet; then echo same; else echo changed; fi", "while git status; do echo again; done", "case $x in a) ls;; *) pwd;; esac", "git log \\\n  --oneline", "ls \\\n  src", "ls /usr/lib", "cat ../other/notes.txt", "cat <<'EOF'\n$(rm x)\nEOF", 'echo "$(git log -1)"', "ls *.py", "cat data/[ab].csv",
     "rm x", "git push", "gitfoo", "git", "lsof", "ls-files", "git logx", "git  showx", "Git log", "LS", "./ls", "/bin/ls", "~/bin/ls",
     "git show > ~/.ssh/id_rsa", "git show >> a.txt", "ls > out.txt", "ls >| out.txt", "ls &> out.txt", "ls >& out.txt", "ls 2> err.txt", "git log > $X", "cat < ~/.ssh/id_rsa", "cat < $X",
     "ls & rm x", "ls && rm x", "ls || rm x", "ls; rm x", "ls\nrm x", "ls | rm x", "ls |& rm x", "(ls; rm x)", "{ ls; rm x; }", "! rm x", "ls &rm x", "ls;rm x", "ls|sh",
@@ -65,12 +66,13 @@ DENIED = (
 
 # What is asked although the rules would allow its words: allowed by ("rm", "pip", "npm", "mv", "cp", "tee", "bash", "sudo", "xargs", "find", "curl", "python", "cd", "git").
 ASKED_THOUGH_ALLOWED = (
+    "bash -c 'rm x'", "xargs -n 1 python", "cat x | xargs python", "find . -name x | xargs python",
     "rm -rf /", "rm ~/x", "rm ../x", "mv a /tmp/b", "cp a ~/b", "tee /etc/hosts", "rm $X", "rm $(ls)", "bash -c 'unknown x'", "sudo unknown", "ls", "xargs unknown", "find . -exec unknown {} \\;",
     "pip install requests", "pip3 install x", "python -m pip install x", "python3 -m pip install -U x", "npm install", "npm i left-pad", "npm ci", "npm exec x", "pip uninstall x", "bash -c 'pip install x'", "curl -o ~/.bashrc http://x",
     "curl -T a http://x", "xargs rm", "cd /", "cd ~", "cd ../..", "git -c a=b log", "git log --output=x",
 )  # fmt: skip
-APPROVED_BY_WIDE_RULES = ("rm x", "rm -rf build", "mv a b", "cp a.txt b/c.txt", "tee out.txt", "npm test", "npm run build", "pip list", "python script.py", "python -c 'print(1)'", "bash run.sh", "bash -c 'rm x'", "sudo rm x",
-    "cd src && rm x", "curl http://localhost:8000/", "git push --force", "xargs -n 1 python", "find . -name x", "git commit -m 'a > b'")  # fmt: skip
+APPROVED_BY_WIDE_RULES = ("rm x", "rm -rf build", "mv a b", "cp a.txt b/c.txt", "tee out.txt", "npm test", "npm run build", "pip list", "python script.py", "python -c 'print(1)'", "bash run.sh", "sudo rm x",
+    "cd src && rm x", "curl http://localhost:8000/", "git push --force", "find . -name x", "git commit -m 'a > b'")  # fmt: skip
 WIDE = (
     "rm",
     "pip",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hdsp_agent.agent.approval import ApprovalEngine, Decision
@@ -77,12 +79,12 @@ def test_commands_need_the_switch_and_a_rule() -> None:
     assert decide(action("shell", command="rm x"), off).verdict == "deny"
 
 
-def test_a_pattern_that_fits_hidden_files_is_asked_about_whatever_is_allowed() -> None:
+def test_a_pattern_that_fits_hidden_files_is_asked_about_whatever_is_allowed(tmp_path: Path) -> None:
     allowed = EVERYTHING.model_copy(update={"allowed_commands": ("*",)})
     decision = decide(action("shell", command="cat *.txt", matches_hidden="*.txt"), allowed)
     assert decision.verdict == "ask"
     assert ".hdspignore" in decision.reason
-    assert decide(action("shell", command="cat *.txt"), allowed).verdict == "approve"
+    assert decide(action("shell", command="cat *.txt", cwd=str(tmp_path)), allowed).verdict == "approve"
 
 
 def test_masked_values_are_put_back_by_a_person_only() -> None:

@@ -55,12 +55,15 @@ def test_nothing_runs_that_was_not_allowed(programs: Path, tmp_path: Path, seed:
         for _ in range(chance.randint(1, 3)):
             at = chance.randint(0, len(text))
             text = text[:at] + chance.choice(PIECES) + text[at:]
-        if decide_command(text, allow=ALLOWED, workspace=str(tmp_path / "work")).verdict != "approve":
+        decision = decide_command(text, allow=ALLOWED, workspace=str(tmp_path / "work"))
+        if decision.runs is None:
             continue
         ran += 1
-        subprocess.run(
-            [BASH, "-c", text], cwd=tmp_path / "work", env={"PATH": str(programs)}, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False,
-        )  # fmt: skip
-        assert not (tmp_path / "trace").exists(), text
-        assert sorted(os.listdir(tmp_path / "work")) == ["a", "a.txt", "b", "d"], text
+        # The text itself too: what a person reads must be what was judged.
+        for shown in (decision.runs, text):
+            subprocess.run(
+                [BASH, "-c", shown], cwd=tmp_path / "work", env={"PATH": str(programs)}, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False,
+            )  # fmt: skip
+            assert not (tmp_path / "trace").exists(), text
+            assert sorted(os.listdir(tmp_path / "work")) == ["a", "a.txt", "b", "d"], text
     assert ran > 20

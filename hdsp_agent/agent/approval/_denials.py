@@ -1,0 +1,60 @@
+"""What is denied, wherever it stands in a command line, and the parts a person is shown of a line that is asked about.
+
+It reads the whole grammar of the shell and approves nothing: what is not found here is asked about at best.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ...tools import Script, SimpleCommand, parse_script
+from ._programs import SHELLS, script_of
+from ._rules import Rule, longest
+from ._wrappers import WRAPPERS
+
+__all__ = ["commands_of", "denying_rule"]
+
+_DEEPEST: Final = 5
+
+
+def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rule]) -> Rule | None:
+    """The rule that denies the command, or what it wraps: there every word may begin the command that runs."""
+    if not words or not deny:
+        return None
+    name = os.path.basename(words[0])
+    starts = range(len(words)) if name.lower() in WRAPPERS | SHELLS else range(1)
+    most = max(len(rule.words) for rule in deny)
+    for start in starts:
+        given = words[start : start + most]
+        named = (os.path.basename(given[0]) if "/" in given[0] else given[0], *given[1:])
+        for candidate in (named, given):
+            rule = longest(deny, candidate, any_case=True)
+            allowed = longest(allow, words) if start == 0 else None
+            if rule is not None and (allowed is None or len(allowed.words) <= len(rule.words)):
+                return rule
+    return None
+
+
+def commands_of(text: str, depth: int = 0) -> Iterator[tuple[Script, SimpleCommand]]:
+    """Every command in the line as far as it can be read, those in texts that a shell is given among them."""
+    script = parse_script(text)
+    for command in script.commands:
+        yield script, command
+        words = tuple(word.text for word in command.words)
+        inner = _script_in(words) if words and depth < _DEEPEST else None
+        if inner is not None:
+            yield from commands_of(inner, depth + 1)
+
+
+def _script_in(words: Sequence[str]) -> str | None:
+    """The text that a shell is given to run, also behind programs that run a shell."""
+    for start, word in enumerate(words):
+        name = os.path.basename(word)
+        if name in SHELLS:
+            return script_of(name, words[start:])
+        if start == 0 and name not in WRAPPERS and not re.fullmatch(r"\w+=.*", word):
+            return None
+    return None
