@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pydantic import ValidationError
 
 from ..messages import ClineAskResponse, FollowUpData
+from ._approval_flags import flag_lines
 from ._keyboard import Keyboard
 from ._live_output import LiveOutput, question_lines, question_title
 from ._unseen_characters import visible, visible_line
@@ -89,6 +90,8 @@ class Person:
     async def _approval(self, question: ClineMessage) -> Reply | None:
         for line in question_lines(question):
             self._terminal.line(self._terminal.paint(f"  {line}", "yellow"))
+        for line in flag_lines(question):
+            self._terminal.line(self._terminal.paint(line, "red"))
         while (said := await self._one_line("Allow this? [y]es, [n]o, or what to do instead: ")) is not None:
             match said.lower():
                 case "":

@@ -14,6 +14,8 @@ from types import TracebackType
 import pytest
 from typing_extensions import Self
 
+from hdsp_agent.messages import ClineMessage
+
 from .homes import PROGRAM, Home
 from .test_run import DONE, Place, Turn
 
@@ -201,3 +203,14 @@ def test_a_terminal_that_goes_away_answers_nothing(place: Place) -> None:
         os.write(screen._ours, termios.tcgetattr(screen._ours)[6][termios.VEOF])
         assert screen.end() == 3, screen.seen
     assert not ran(place, "seen")
+
+
+@pytest.mark.skipif("approval_flags" not in ClineMessage.model_fields, reason="questions carry no warnings yet")
+def test_warnings_stand_right_before_the_question(place: Place) -> None:
+    place.speak(command("rm -rf precious", "a"), DONE)
+    with Screen(place) as screen:
+        asked = screen.until("Allow this?")
+        assert asked.endswith("  rm -rf precious\r\n! It deletes folders with everything in them.\r\n")
+        screen.until(PROMPT)
+        screen.type("n\n")
+        assert screen.end() == 3, screen.seen
