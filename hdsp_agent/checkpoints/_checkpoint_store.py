@@ -214,11 +214,11 @@ class CheckpointStore:
 
 def _is_cleared(files: AnchoredFiles, root: bytes, path: bytes) -> bool:
     """Whether this leftover is gone. One behind a link is not looked for; it is when the link is gone again."""
-    if not path.startswith(root.rstrip(b"/") + b"/"):
+    within = os.path.join(root, b"")
+    if not path.startswith(within):
         return True
-    relative = path[len(root.rstrip(b"/")) + 1 :]
     try:
-        remove_leftover(files, relative)
+        remove_leftover(files, path[len(within) :].replace(os.sep.encode(), b"/"))
     except FileNotFoundError:
         return True
     except OSError:

@@ -1,8 +1,14 @@
 import { ask, waiting } from '../asks/__tests__/asked';
 import { plainName } from '../unseen';
 import { OpenedPanel } from './openedpanel';
+
+declare const require: (path: './unseencharacters.json') => {
+  ranges: number[][];
+  cases: [string, string, string][];
+};
+
 // The tests of the program on the terminal read the same file.
-import known from './unseencharacters.json';
+const known = require('./unseencharacters.json');
 
 describe('Unseen', () => {
   let page: OpenedPanel;
