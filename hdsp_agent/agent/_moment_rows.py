@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from ..checkpoints import Changed, CheckpointId, CheckpointRecord
+from ..checkpoints.moments import kind_of
 from ..messages import ClineMessage, JsonObject
 from ._conversation import Conversation
 
@@ -30,7 +31,9 @@ class MomentRows:
         last = await self._last_row()
         if last is not None and last.text == moment.commit:
             return
-        about: JsonObject = {"to": moment.commit, "id": moment.id, "reason": moment.reason}
+        # Where nothing has changed it is one that was there: whose note it has may be somebody else.
+        reason = moment.reason if kind_of(moment) != "note" else "asked for"
+        about: JsonObject = {"to": moment.commit, "id": moment.id, "reason": reason}
         if last is None:
             about["isFirst"] = True
         else:

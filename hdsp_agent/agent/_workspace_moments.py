@@ -17,6 +17,7 @@ from ..checkpoints.moments import (
     RestoreResult,
     StoreView,
     TimeLineView,
+    kind_of,
 )
 from ..errors import HdspAgentError, NotFound, UnknownTask, Unsupported
 from ..messages import ConversationChange, GoBack, TaskId, UndoOrRedo
@@ -46,6 +47,15 @@ class WorkspaceMoments:
         """What was done to a workspace, newest first."""
         line = await self._history.to_look_at(folder)
         return await line.view(before=before, limit=limit, task_id=task_id)
+
+    async def notes_of_others(self, folder: Path, owner: str, *, unnamed: str) -> frozenset[CheckpointId]:
+        """The moments that have a note which is not this person's; what nobody's name is on is ``unnamed``'s."""
+        line = await self._history.to_look_at(folder)
+        return frozenset(
+            record.id
+            for record in await line.list()
+            if kind_of(record) == "note" and (record.owner or unnamed) != owner
+        )
 
     async def store(self, folder: Path) -> StoreView:
         """What its checkpoints take."""
@@ -101,7 +111,7 @@ class WorkspaceMoments:
 
     # ---- saving
 
-    async def save(self, folder: Path, note: str | None, *, notebook: str | None = None) -> MomentView:
+    async def save(self, folder: Path, note: str | None, *, owner: str, notebook: str | None = None) -> MomentView:
         """Save a workspace as it is now, and of this notebook the cells and the kernel's variables.
 
         With a note it is a moment of its own; without one, and with nothing changed, it is the newest again.
@@ -112,6 +122,7 @@ class WorkspaceMoments:
             newest = await line.list(limit=1)
             record = await line.save(
                 note or "asked for",
+                owner=owner,
                 notebooks=notebooks,
                 code="thorough" if keeps_variables else "none",
                 always=bool(note),

@@ -29,6 +29,8 @@ NOT_COUNTED: Final = Counted()
 class Anchor:
     """Where in a conversation a checkpoint belongs, and what is kept with it besides files."""
 
+    owner: str | None = None
+    """Who asked for it."""
     task_id: TaskId | None = None
     message_ts: int | None = None
     ui_offset: int | None = None

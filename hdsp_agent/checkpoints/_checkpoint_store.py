@@ -16,8 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from ..config._private_files import locked, make_private_folder, replace_file, storage_error
+from ..config._private_files import locked, make_private_folder, replace_file, storage_error, tighten_folder
 from ..errors import InvalidInput, NotAllowed, StorageUnavailable
+from ..persistence.files._private_open import open_private
+from ._anchored_files import AnchoredFiles
 from ._folders import FolderLoader, FolderRef
 from ._git_objects import ObjectId
 from ._operation_log import OperationLog
@@ -86,6 +88,8 @@ class CheckpointStore:
                 return
             if not self._prepared:
                 make_private_folder(self.folder)
+                for ours in (self.folder.parent, self.folder):
+                    tighten_folder(ours)
             with locked(self.folder / "store", self._lock_seconds):
                 if not self._prepared:
                     self._check_whose()
@@ -140,7 +144,9 @@ class CheckpointStore:
         known = self._leftovers()
         content = {"operation": name, "leftovers": [os.fsdecode(path) for path in (*known, *leftovers)]}
         try:
-            (self.folder / _UNDER_WAY).write_text(json.dumps(content), encoding="ascii")
+            descriptor = open_private(self.folder / _UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                json.dump(content, file)
         except OSError as error:
             raise storage_error(self.folder / _UNDER_WAY, "write", error) from error
 
@@ -151,11 +157,10 @@ class CheckpointStore:
 
     def clear_leftovers(self) -> None:
         """Remove the files that a restore left beside their places, now or as soon as the disk lets it."""
-        leftovers = self._leftovers()
-        for path in leftovers:
-            with suppress(OSError):
-                remove_leftover(path)
-        if not any(os.path.lexists(path) for path in leftovers):
+        root = os.fsencode(self._workspace)
+        with AnchoredFiles(root) as files:
+            kept = [path for path in self._leftovers() if not _is_cleared(files, root, path)]
+        if not kept:
             self.forget_restore()
 
     def _leftovers(self) -> list[bytes]:
@@ -205,3 +210,17 @@ class CheckpointStore:
                 workspace=str(self._workspace),
                 why="store_of_another_folder",
             )
+
+
+def _is_cleared(files: AnchoredFiles, root: bytes, path: bytes) -> bool:
+    """Whether this leftover is gone. One behind a link is not looked for; it is when the link is gone again."""
+    within = os.path.join(root, b"")
+    if not path.startswith(within):
+        return True
+    try:
+        remove_leftover(files, path[len(within) :].replace(os.sep.encode(), b"/"))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -53,6 +53,7 @@ _logger = logging.getLogger(__name__)
 INTERRUPTED: Final = Why(code="interrupted")
 """Why a restore that a crash cut short came to no end."""
 _BEFORE_RESTORE: Final = "before restore"
+_ASKED_FOR: Final = "asked for"
 _WORTH_COLLECTING: Final = 10
 """So many new checkpoints, and the store is looked at again."""
 
@@ -282,6 +283,12 @@ class FileCheckpoints:
 
     def _carry_out(self, begun: OperationRecord, plan: Plan) -> OperationRecord:
         restoration = Restoration(self.workspace.path, begun.id, plan.steps, self.store.repository, self.store.loader)
+        try:
+            return self._carry_out_with(restoration, begun, plan)
+        finally:
+            restoration.close()
+
+    def _carry_out_with(self, restoration: Restoration, begun: OperationRecord, plan: Plan) -> OperationRecord:
         restoration.preflight()
         self.store.note_restore(begun.id, restoration.leftovers())
         try:
@@ -414,7 +421,9 @@ class FileCheckpoints:
                 commit = head.commit
             else:
                 parents = [] if parent is None else [bytes.fromhex(parent)]
-                text = f"{reason}\n" + (f"\nTask: {anchor.task_id}\n" if anchor.task_id else "")
+                # Whoever may see the folder may have its history for git, but a person's note is theirs.
+                title = reason if anchor.owner is None else _ASKED_FOR
+                text = f"{title}\n" + (f"\nTask: {anchor.task_id}\n" if anchor.task_id else "")
                 if root.tree == EMPTY_TREE:
                     writer.put_tree(b"")
                 commit = writer.put(COMMIT, commit_text(root.tree, parents, now // 1000, text)).hex()
@@ -428,7 +437,7 @@ class FileCheckpoints:
         record = CheckpointRecord(
             id=secrets.token_hex(8), parent=head.id if head else None, ts=now, reason=reason, commit=commit,
             parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
-            scope_reason=snapshot.scope_reason, task_id=anchor.task_id, under_way=anchor.under_way,
+            scope_reason=snapshot.scope_reason, owner=anchor.owner, task_id=anchor.task_id, under_way=anchor.under_way,
             message_ts=anchor.message_ts,
             ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,

@@ -16,9 +16,10 @@ from typing import IO, Final
 
 from ..config._private_files import storage_error
 from ..errors import Conflict
+from ..persistence.files._portable_names import portable_path
 from ._checkpoint_store import CheckpointStore
 from ._collection import objects_of
-from ._file_names import joined, shown
+from ._file_names import joined
 from ._folders import FileEntry, Folder, Node
 from ._git_objects import LargeId, ObjectId, is_large
 from ._records import CheckpointRecord
@@ -79,8 +80,8 @@ def export_repository(store: CheckpointStore, record: CheckpointRecord, target: 
 def _write_zip(store: CheckpointStore, record: CheckpointRecord, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path, state in _everything(store, store.node(record), b""):
-            # A zip's names are text: bytes that are none stand as people see them.
-            name = shown(path)
+            # A zip's names are text, and safe to unpack on every system.
+            name = portable_path(path)
             if isinstance(state, Folder):
                 folder = zipfile.ZipInfo(name + "/", _EARLIEST)
                 folder.external_attr = (stat.S_IFDIR | stat.S_IMODE(state.mode)) << 16 | 0x10

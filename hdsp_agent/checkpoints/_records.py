@@ -154,6 +154,8 @@ class CheckpointRecord(_Line):
     scope: Literal["workspace", "touched"] = "workspace"
     scope_reason: str | None = None
     """Why only touched files are kept: ``files``, ``seconds``, ``home``, ``network``, ``setting``."""
+    owner: str | None = None
+    """Who asked for it, whose words the reason is then; None where no person did, or nobody knew persons."""
     task_id: TaskId | None = None
     under_way: tuple[TaskId, ...] = ()
     """The tasks that may have made changes since the checkpoint before."""

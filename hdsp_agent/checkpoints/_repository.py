@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ..config._private_files import make_private_folder, storage_error
+from ..config._private_files import make_private_folder, storage_error, tighten_folder
 from ..persistence.files._private_open import open_private
 from ._git_objects import BLOB, TREE, ObjectId, is_large, object_id
 from ._large_files import LargeFiles
@@ -55,6 +55,8 @@ class Repository:
         """Make it if it is not there. The caller holds the store's lock."""
         for part in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
             make_private_folder(self.folder / part)
+        for part in ("objects", "refs"):
+            tighten_folder(self.folder / part)
         # For git alone, and made again if they are empty after a crash of the machine, so nobody waits for the disk.
         for name, text in (("config", _CONFIG), ("info/attributes", _ATTRIBUTES), ("HEAD", f"ref: {MAIN}\n")):
             path = self.folder / name

@@ -21,7 +21,8 @@ from typing import Final, TypeVar
 
 from ..config._private_files import storage_error
 from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
-from ._file_names import shown
+from ._anchored_files import AnchoredFiles, is_led_away
+from ._file_names import joined, shown
 from ._folders import FileEntry, Folder, FolderLoader
 from ._git_objects import is_large
 from ._plan import Step
@@ -37,7 +38,7 @@ _THREADS: Final = 4
 _FEW: Final = 4
 _SLICES: Final = 4 * _THREADS
 # Windows syncs only what is open for writing.
-_SYNC_FLAGS: Final = (os.O_RDWR if sys.platform == "win32" else os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
+_SYNC_FLAGS: Final = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
 _SPARE_BYTES: Final = 1024 * 1024
 _NOT_EMPTY: Final = (errno.ENOTEMPTY, errno.EEXIST)
 _OWNER_MAY_CHANGE: Final = 0o300
@@ -50,6 +51,7 @@ class Restoration:
         self, root: bytes, name: str, steps: Sequence[Step], repository: Repository, loader: FolderLoader
     ) -> None:
         self._root = root
+        self._files = AnchoredFiles(root)
         self._prefix = RESTORE_PREFIX + name.encode() + b"-"
         self._steps = steps
         self._repository = repository
@@ -63,7 +65,7 @@ class Restoration:
 
     def leftovers(self) -> list[bytes]:
         """All names that this restore may leave behind if it dies."""
-        return [self._beside(number, kind) for number in range(len(self._steps)) for kind in (b"new", b"old")]
+        return [self._at(self._beside(number, kind)) for number in range(len(self._steps)) for kind in (b"new", b"old")]
 
     def preflight(self) -> None:
         """Refuse what cannot be done before anything is changed."""
@@ -89,7 +91,7 @@ class Restoration:
             for number, step in enumerate(self._steps):
                 if step.kind == "write":
                     written += self._stage_one(number, step)
-            _in_threads(_sync_each, written)
+            _in_threads(self._sync_each, written)
         except BaseException:
             self._clear_staged()
             raise
@@ -101,6 +103,8 @@ class Restoration:
                 self._do(number, step)
         except OSError as error:
             name = error.filename if isinstance(error.filename, bytes) else self._root
+            if is_led_away(error):
+                raise _changed_meanwhile(name) from error
             raise StorageUnavailable(
                 f"Could not restore {shown(name)}: {error.strerror}. Everything was put back as it was. "
                 "Check that file and its folder, then try again.",
@@ -132,7 +136,11 @@ class Restoration:
     def finish(self) -> bool:
         """Remove what was kept of the state before, whose content is in the checkpoint that the restore began with.
         Returns whether nothing of it is left."""
-        return all(_in_threads(_are_removed, [aside for aside, _ in self._aside]))
+        return all(_in_threads(self._are_removed, [aside for aside, _ in self._aside]))
+
+    def close(self) -> None:
+        """Let go of the workspace's folders."""
+        self._files.close()
 
     def _at(self, path: bytes) -> bytes:
         return os.path.join(self._root, path) if path else self._root
@@ -145,8 +153,8 @@ class Restoration:
         return folder
 
     def _beside(self, number: int, kind: bytes) -> bytes:
-        folder = self._at(self._lasting_folder(self._steps[number].path))
-        return b"%s/%s%d.%s" % (folder, self._prefix, number, kind)
+        folder = self._lasting_folder(self._steps[number].path)
+        return joined(folder, b"%s%d.%s" % (self._prefix, number, kind))
 
     def _check_real(self, folder: bytes) -> None:
         """A link on the way would lead the restore out of the workspace."""
@@ -189,20 +197,22 @@ class Restoration:
         self._staged[step.path] = path
         try:
             if want.is_link:
-                os.symlink(data, path)
+                self._files.make_link(data, path)
+                self._files.set_time(path, want.mtime, is_link=True)
             else:
-                replaced = self._at(step.path) if isinstance(step.now, FileEntry) else None
+                replaced = step.path if isinstance(step.now, FileEntry) else None
                 fill = partial(self._repository.large.fill, want.oid) if large else partial(_write_all, data=data)
-                _write_file(path, fill, want, replaced)
-            _set_time(path, want)
+                self._write_file(path, fill, want, replaced)
         except OSError as error:
-            raise storage_error(Path(os.fsdecode(path)), "write", error) from error
+            if is_led_away(error):
+                raise _changed_meanwhile(self._at(path)) from error
+            raise storage_error(Path(os.fsdecode(self._at(path))), "write", error) from error
         return [path] if _is_synced_later(want) else []
 
     def _clear_staged(self) -> None:
         for path in self._staged.values():
             with suppress(OSError):
-                os.unlink(path)
+                self._files.unlink(path)
         self._staged.clear()
 
     def _ordered(self) -> Iterator[tuple[int, Step]]:
@@ -218,7 +228,7 @@ class Restoration:
                     if s.kind == "make_folder")  # fmt: skip
 
     def _do(self, number: int, step: Step) -> None:
-        path = self._at(step.path)
+        path = step.path
         if step.kind == "write":
             self._write(number, step, path)
         elif step.kind in ("delete", "displace"):
@@ -226,8 +236,8 @@ class Restoration:
         elif step.kind == "attributes":
             self._set_attributes(step, path)
         elif step.kind == "make_folder":
-            os.mkdir(path, 0o700)
-            self._undoing.append(lambda: os.rmdir(path))
+            self._files.make_folder(path, 0o700)
+            self._undoing.append(lambda: self._files.remove_folder(path))
         elif step.kind == "remove_folder":
             self._remove_folder(path)
         else:
@@ -236,29 +246,29 @@ class Restoration:
     def _write(self, number: int, step: Step, path: bytes) -> None:
         staged = self._staged[step.path]
         if step.now is None:
-            if os.path.lexists(path):
-                raise _changed_meanwhile(path)
-            os.rename(staged, path)
-            self._undoing.append(lambda: os.unlink(path))
+            if self._files.is_there(path):
+                raise _changed_meanwhile(self._at(path))
+            self._files.rename(staged, path)
+            self._undoing.append(lambda: self._files.unlink(path))
         else:
             self._check_still(path, step.now)
             aside = self._beside(number, b"old")
             try:
-                os.link(path, aside, follow_symlinks=False)
+                self._files.also_name(path, aside)
             except (OSError, NotImplementedError):
                 # No links here: for a moment there is nothing at this path.
-                os.rename(path, aside)
-            self._undoing.append(lambda: _put_back(aside, path))
+                self._files.rename(path, aside)
+            self._undoing.append(lambda: self._put_back(aside, path))
             self._aside.append((aside, step))
-            os.replace(staged, path)
+            self._files.replace(staged, path)
         del self._staged[step.path]
 
     def _move_aside(self, number: int, step: Step, path: bytes) -> None:
         assert step.now is not None
         self._check_still(path, step.now)
         aside = self._beside(number, b"old")
-        os.rename(path, aside)
-        self._undoing.append(lambda: os.rename(aside, path))
+        self._files.rename(path, aside)
+        self._undoing.append(lambda: self._files.rename(aside, path))
         self._aside.append((aside, step))
 
     def _set_attributes(self, step: Step, path: bytes) -> None:
@@ -267,19 +277,17 @@ class Restoration:
         self._check_still(path, now)
 
         def set_to(entry: FileEntry) -> None:
-            if entry.is_link:
-                _set_time(path, entry)
-                return
-            os.chmod(path, stat.S_IMODE(entry.mode))
-            _set_time(path, entry)
+            if not entry.is_link:
+                self._files.set_mode(path, stat.S_IMODE(entry.mode))
+            self._files.set_time(path, entry.mtime, is_link=entry.is_link)
 
         self._undoing.append(lambda: set_to(now))
         set_to(want)
 
     def _remove_folder(self, path: bytes) -> None:
-        mode = stat.S_IMODE(os.lstat(path).st_mode)
+        mode = stat.S_IMODE(self._files.status(path).st_mode)
         try:
-            os.rmdir(path)
+            self._files.remove_folder(path)
         except OSError as error:
             if error.errno not in _NOT_EMPTY:
                 raise
@@ -287,38 +295,78 @@ class Restoration:
             return
 
         def make_again() -> None:
-            os.mkdir(path, mode)
-            os.chmod(path, mode)
+            self._files.make_folder(path, mode)
+            self._files.set_mode(path, mode)
 
         self._undoing.append(make_again)
 
     def _set_folder_mode(self, path: bytes, mode: int) -> None:
-        was = stat.S_IMODE(os.lstat(path).st_mode)
+        was = stat.S_IMODE(self._files.status(path).st_mode)
         if was != stat.S_IMODE(mode):
-            os.chmod(path, stat.S_IMODE(mode))
-            self._undoing.append(lambda: os.chmod(path, was))
+            self._files.set_mode(path, stat.S_IMODE(mode))
+            self._undoing.append(lambda: self._files.set_mode(path, was))
 
     def _check_still(self, path: bytes, now: FileEntry | Folder) -> None:
         if not self._is_still(path, now):
-            raise _changed_meanwhile(path)
+            raise _changed_meanwhile(self._at(path))
 
     def _is_still(self, path: bytes, now: FileEntry | Folder) -> bool:
         """Whether what is there is what the plan found."""
         try:
-            status = os.lstat(path)
+            status = self._files.status(path)
             if isinstance(now, FileEntry):
                 mode, size, mtime, _, inode = key_of(status)
                 return (mode, size, mtime) == now.key[:3] and inode == now.key[4]
             if not stat.S_ISDIR(status.st_mode):
                 return False
             names = {*now.files, *now.folders}
-            if set(os.listdir(path)) != names:
+            if set(self._files.names(path)) != names:
                 return False
         except OSError:
             return False
         return all(self._is_still(os.path.join(path, name), entry) for name, entry in now.files.items()) and all(
             self._is_still(os.path.join(path, name), self._loader.folder(below)) for name, below in now.folders.items()
         )
+
+    def _put_back(self, aside: bytes, path: bytes) -> None:
+        self._files.replace(aside, path)
+        # Of two names of one file, a rename keeps both.
+        with suppress(FileNotFoundError):
+            self._files.unlink(aside)
+
+    def _sync_each(self, paths: Sequence[bytes]) -> None:
+        with self._files.another() as files:
+            for path in paths:
+                _sync(files, path)
+
+    def _are_removed(self, paths: Sequence[bytes]) -> bool:
+        with self._files.another() as files:
+            kept = [path for path in paths if not _is_removed(files, path)]
+        return not kept
+
+    def _write_file(self, path: bytes, fill: Callable[[int], None], want: FileEntry, replaced: bytes | None) -> None:
+        descriptor = self._files.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            fill(descriptor)
+            if replaced is not None and hasattr(os, "fchown"):
+                # Whose it was it stays, as far as we may say so.
+                with suppress(OSError):
+                    status = self._files.status(replaced)
+                    os.fchown(descriptor, status.st_uid, status.st_gid)
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(want.mode))
+            if os.utime in os.supports_fd:
+                os.utime(descriptor, ns=(want.mtime, want.mtime))
+            if not _is_synced_later(want):
+                os.fsync(descriptor)
+            elif hasattr(os, "posix_fadvise"):
+                # Linux begins to write it now, so that there is little left to wait for.
+                with suppress(OSError):
+                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+        if os.utime not in os.supports_fd:
+            self._files.set_time(path, want.mtime, is_link=False)
 
 
 def _in_threads(work: Callable[[Sequence[bytes]], R], paths: Sequence[bytes]) -> list[R]:
@@ -329,20 +377,15 @@ def _in_threads(work: Callable[[Sequence[bytes]], R], paths: Sequence[bytes]) ->
         return list(pool.map(work, [paths[start::_SLICES] for start in range(_SLICES)]))
 
 
-def _sync_each(paths: Sequence[bytes]) -> None:
-    for path in paths:
-        _sync(path)
-
-
-def _sync(path: bytes) -> None:
+def _sync(files: AnchoredFiles, path: bytes) -> None:
     try:
-        descriptor = os.open(path, _SYNC_FLAGS)
+        descriptor = files.open(path, _SYNC_FLAGS)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise storage_error(Path(os.fsdecode(path)), "write", error) from error
+        raise storage_error(Path(os.fsdecode(files.absolute(path))), "write", error) from error
 
 
 def _is_synced_later(want: FileEntry) -> bool:
@@ -357,82 +400,32 @@ def _is_closed(step: Step) -> bool:
     return any(mode & _OWNER_MAY_CHANGE != _OWNER_MAY_CHANGE for mode in (step.now.mode, step.mode))
 
 
-def _are_removed(paths: Sequence[bytes]) -> bool:
-    kept = [path for path in paths if not _is_removed(path)]
-    return not kept
-
-
-def _is_removed(path: bytes) -> bool:
+def _is_removed(files: AnchoredFiles, path: bytes) -> bool:
     try:
-        remove_leftover(path)
+        remove_leftover(files, path)
     except OSError:
         return False
     return True
 
 
-def remove_leftover(path: bytes) -> None:
+def remove_leftover(files: AnchoredFiles, path: bytes) -> None:
     """Remove a file, link or folder that a restore kept beside its place, which may have become read-only since."""
-    folder = os.path.dirname(path)
-    mode = stat.S_IMODE(os.lstat(folder).st_mode)
+    folder = path.rpartition(b"/")[0]
+    mode = stat.S_IMODE(files.status(folder).st_mode)
     if mode & _OWNER_MAY_CHANGE == _OWNER_MAY_CHANGE:
-        _remove(path)
+        files.remove(path)
         return
-    os.chmod(folder, mode | _OWNER_MAY_CHANGE)
+    files.set_mode(folder, mode | _OWNER_MAY_CHANGE)
     try:
-        _remove(path)
+        files.remove(path)
     finally:
-        os.chmod(folder, mode)
-
-
-def _remove(path: bytes) -> None:
-    if not stat.S_ISDIR(os.lstat(path).st_mode):
-        os.unlink(path)
-        return
-    for folder, folders, files in os.walk(path, topdown=False):
-        for name in (*files, *(name for name in folders if os.path.islink(os.path.join(folder, name)))):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
+        files.set_mode(folder, mode)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _write_file(path: bytes, fill: Callable[[int], None], want: FileEntry, replaced: bytes | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        fill(descriptor)
-        if replaced is not None and hasattr(os, "fchown"):
-            # Whose it was it stays, as far as we may say so.
-            with suppress(OSError):
-                status = os.lstat(replaced)
-                os.fchown(descriptor, status.st_uid, status.st_gid)
-        if hasattr(os, "fchmod"):
-            os.fchmod(descriptor, stat.S_IMODE(want.mode))
-        if not _is_synced_later(want):
-            os.fsync(descriptor)
-        elif hasattr(os, "posix_fadvise"):
-            # Linux begins to write it now, so that there is little left to wait for.
-            with suppress(OSError):
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
-
-
-def _set_time(path: bytes, entry: FileEntry) -> None:
-    # Windows cannot set a link's own time, and says so of files too when told not to follow.
-    with suppress(NotImplementedError):
-        os.utime(path, ns=(entry.mtime, entry.mtime), follow_symlinks=not entry.is_link)
-
-
-def _put_back(aside: bytes, path: bytes) -> None:
-    os.replace(aside, path)
-    # Of two names of one file, a rename keeps both.
-    with suppress(FileNotFoundError):
-        os.unlink(aside)
 
 
 def _changed_meanwhile(path: bytes) -> HdspAgentError:

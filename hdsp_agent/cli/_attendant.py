@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sys
-import threading
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pydantic import ValidationError
 
 from ..messages import ClineAskResponse, FollowUpData
+from ._approval_flags import flag_lines
+from ._keyboard import Keyboard
 from ._live_output import LiveOutput, question_lines, question_title
+from ._unseen_characters import visible, visible_line
 
 if TYPE_CHECKING:
     from ..messages import ClineMessage
@@ -68,7 +66,7 @@ class Person:
     def __init__(self, terminal: Terminal, output: LiveOutput) -> None:
         self._terminal = terminal
         self._output = output
-        self._keyboard = _Keyboard()
+        self._keyboard = Keyboard()
 
     async def answer(self, question: ClineMessage) -> Reply | None:
         """The answer to a question that waits."""
@@ -77,8 +75,8 @@ class Person:
             return await self._approval(question)
         if question.ask == "followup":
             return await self._followup(question)
-        self._terminal.line(self._terminal.paint(question.text or "The task was interrupted.", "yellow"))
-        said = await self._line("Go on? [y]es, [n]o, or what to say to it: ")
+        self._terminal.line(self._terminal.paint(visible(question.text or "The task was interrupted."), "yellow"))
+        said = await self._one_line("Go on? [y]es, [n]o, or what to say to it: ")
         match (said or "").lower():
             case "":
                 return None
@@ -92,7 +90,9 @@ class Person:
     async def _approval(self, question: ClineMessage) -> Reply | None:
         for line in question_lines(question):
             self._terminal.line(self._terminal.paint(f"  {line}", "yellow"))
-        while (said := await self._line("Allow this? [y]es, [n]o, or what to do instead: ")) is not None:
+        for line in flag_lines(question):
+            self._terminal.line(self._terminal.paint(line, "red"))
+        while (said := await self._one_line("Allow this? [y]es, [n]o, or what to do instead: ")) is not None:
             match said.lower():
                 case "":
                     continue
@@ -110,61 +110,28 @@ class Person:
         except ValidationError:
             asked = FollowUpData(question=question.text or "", suggest=[])
         suggestions = [suggestion.answer for suggestion in asked.suggest or ()]
-        self._terminal.line(self._terminal.paint(asked.question or "", "yellow"))
-        self._terminal.lines(f"  {number}. {answer}" for number, answer in enumerate(suggestions, 1))
-        while (said := await self._line("Your answer, or the number of one: ")) is not None:
+        self._terminal.line(self._terminal.paint(visible(asked.question or ""), "yellow"))
+        self._terminal.lines(f"  {number}. {visible_line(answer)}" for number, answer in enumerate(suggestions, 1))
+        while (lines := await self._lines("Your answer, or the number of one: ")) is not None:
+            said = "\n".join(lines).strip()
             if said.isascii() and said.isdigit() and 0 < int(said) <= len(suggestions):
                 return Reply("messageResponse", suggestions[int(said) - 1])
             if said:
                 return Reply("messageResponse", said)
         return None
 
-    async def _line(self, prompt: str) -> str | None:
+    async def _one_line(self, prompt: str) -> str | None:
+        """What was typed. Several lines at once were pasted: none of them was meant as a yes to this."""
+        while (lines := await self._lines(prompt)) is not None:
+            if len(lines) == 1:
+                return lines[0]
+            self._terminal.line("Several lines arrived at once, so none was taken as your answer. Answer in one line.")
+        return None
+
+    async def _lines(self, prompt: str) -> list[str] | None:
+        # Whoever sees the prompt may answer; what came before was typed by somebody who had not read the question.
+        self._terminal.flush()
+        self._keyboard.forget_typed()
         self._terminal.text(prompt)
         self._terminal.flush()
-        return await self._keyboard.line()
-
-
-class _Keyboard:
-    """Lines of the terminal. The thread that waits for them keeps nobody from ending the program."""
-
-    def __init__(self) -> None:
-        self._lines: deque[str | None] = deque()
-        self._news = asyncio.Event()
-        self._thread: threading.Thread | None = None
-
-    async def line(self) -> str | None:
-        """The next line without white space around it; None once there are no more."""
-        if self._thread is None:
-            loop = asyncio.get_running_loop()
-            self._thread = threading.Thread(target=self._read, args=(loop,), daemon=True, name="keyboard")
-            self._thread.start()
-        while not self._lines:
-            self._news.clear()
-            await self._news.wait()
-        return self._lines.popleft() if self._lines[0] is not None else None
-
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Not sys.stdin's own buffer: it is locked while somebody reads, and the interpreter needs that lock to end.
-        descriptor, encoding = sys.stdin.fileno(), sys.stdin.encoding or "utf-8"
-        held = b""
-        while True:
-            try:
-                piece = os.read(descriptor, 4096)
-            except OSError:
-                piece = b""
-            *lines, held = (held + piece).split(b"\n")
-            heard: list[str | None] = [line.decode(encoding, "replace").strip() for line in lines]
-            if not piece:
-                heard += [held.decode(encoding, "replace").strip(), None] if held else [None]
-            try:
-                loop.call_soon_threadsafe(self._hear, heard)
-            except RuntimeError:
-                # The loop is closed: nobody asks any more.
-                return
-            if not piece:
-                return
-
-    def _hear(self, lines: list[str | None]) -> None:
-        self._lines.extend(lines)
-        self._news.set()
+        return await self._keyboard.lines()

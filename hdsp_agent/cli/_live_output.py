@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from textwrap import indent
 from typing import TYPE_CHECKING, Final, Literal
 
 from ._cell_lines import cell_lines, executed_lines, kernel_line
 from ._columns import one_line
+from ._unseen_characters import visible, visible_line
 
 if TYPE_CHECKING:
     from ..agent import ConversationShown
@@ -22,6 +25,7 @@ _TOLD: Final = frozenset(
 )
 _DONE: Final = frozenset({"tool", "command", "use_mcp_server"})
 _IN_TITLE: Final = ("tool", "path", "serverName", "toolName")
+_BLANKS: Final = re.compile("[ \t\n]+")
 _NOT_SHOWN: Final = frozenset(
     {*_IN_TITLE, "originalContent", "imageData", "diffStats", "isProtected", "cellEdits", "cells"}
 )
@@ -138,28 +142,30 @@ class LiveOutput(Unseen):
 def question_title(message: ClineMessage) -> str:
     """What is to be done, in a line."""
     if message.ask == "command":
-        return f"runs: {one_line(message.text or '')}"
+        return f"runs: {visible_line(_BLANKS.sub(' ', message.text or '').strip(' '))}"
     tool = _parsed(message.text)
     named = [str(tool[name]) for name in _IN_TITLE if isinstance(tool.get(name), str)]
-    return one_line(" ".join(named)) or str(message.ask)
+    return visible_line(" ".join(named)) or str(message.ask)
 
 
 def question_lines(message: ClineMessage) -> Iterator[str]:
-    """Everything a person needs to decide: what is shown is what is done."""
-    if message.ask == "command":
-        yield from (message.text or "").split("\n")
-        return
+    """Everything a person needs to decide: what is shown is what is done, and nothing hides in it."""
+    return (line for text in _question_texts(message) for line in visible(text).split("\n"))
+
+
+def _question_texts(message: ClineMessage) -> Iterator[str]:
     tool = _parsed(message.text)
-    if not tool:
-        yield from (message.text or "").split("\n")
+    if message.ask == "command" or not tool:
+        yield message.text or ""
         return
     yield question_title(message)
     for name, value in tool.items():
         if name not in _NOT_SHOWN and value not in (None, "", False):
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines = text.split("\n")
-            yield from (f"{name}: {text}",) if len(lines) == 1 else (f"{name}:", *(f"  {line}" for line in lines))
-    yield from cell_lines(message.text)
+            # The line ends of another system are no news.
+            text = value.replace("\r\n", "\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"{name}: {text}" if "\n" not in text else f"{name}:\n" + indent(text, "  ", lambda _: True)
+    if cells := "\n".join(cell_lines(message.text)):
+        yield cells
     if message.is_protected:
         yield "(a protected file)"
 

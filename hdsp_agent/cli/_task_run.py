@@ -11,6 +11,7 @@ from ..agent import AskNotOpen
 from ..messages import TaskCompleted, TaskId, TaskIdle, TaskInteractive, TaskResumable
 from ._attendant import Attendant, Reply
 from ._command import ExitCode
+from ._unseen_characters import visible
 
 if TYPE_CHECKING:
     from ..agent import TaskManager
@@ -109,7 +110,7 @@ class TaskRun:
             if self._answers_itself and question.ask == "followup":
                 return True
             if question.ask not in _UNDONE and question.text:
-                self._terminal.warn(question.text)
+                self._terminal.warn(visible(question.text))
             reply = await self._attendant.answer(question)
         if reply is None:
             return False

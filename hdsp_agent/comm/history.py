@@ -80,6 +80,11 @@ class History:
         self.on_screen: Callable[[Owner, str | None], None] = lambda owner, task_id: None
         """Told what is on an owner's tabs from now on."""
 
+    @property
+    def person(self) -> Owner:
+        """Whose it is what nobody's name is on."""
+        return Owner(self._storage.person)
+
     def attach(self, worked_on: WorkedOn) -> None:
         """Ask there about tasks that are worked on."""
         self._worked_on = worked_on

@@ -18,6 +18,8 @@ from ..checkpoints.moments import CellVersions, MomentView, RestorePreview, Rest
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
+from ..persistence.files._portable_names import portable_path
+from ._others_notes import OthersNotes
 from ._owner import Owner
 from .history import History
 from .running_agent import RunningAgent
@@ -60,14 +62,15 @@ class TimeTravel:
         """What was done to a workspace, newest first."""
         folder, moments = await self._at(place)
         task_id = TaskId(place.task_id) if only_task and place.task_id else None
-        return await moments.view(folder, before=before, limit=limit, task_id=task_id)
+        view = await moments.view(folder, before=before, limit=limit, task_id=task_id)
+        return (await self._others(place, folder, moments)).without_notes(view)
 
     async def save(self, place: Place, note: str | None) -> MomentView:
         """Save a workspace as it is now, and of the notebook that is named its cells and variables."""
         folder, moments = await self._at(place)
-        moment = await self._held.finish(moments.save(folder, note, notebook=place.path))
+        moment = await self._held.finish(moments.save(folder, note, owner=place.owner, notebook=place.path))
         self._history.stands_at(place.owner, moment.commit, place.task_id)
-        return moment
+        return (await self._others(place, folder, moments)).without_note(moment)
 
     async def cell_versions(self, place: Place, cell_id: str) -> CellVersions:
         """What a cell of the notebook that is named was before."""
@@ -120,7 +123,8 @@ class TimeTravel:
             if kind == "zip":
                 await moments.export(folder, moment, target, kind)
             else:
-                repository = temporary / "repository" / f"{folder.name or 'workspace'}.git"
+                name = portable_path(os.fsencode(folder.name)) or "workspace"
+                repository = temporary / "repository" / f"{name}.git"
                 await asyncio.to_thread(repository.parent.mkdir)
                 await moments.export(folder, moment, repository, kind)
                 await asyncio.to_thread(
@@ -137,7 +141,8 @@ class TimeTravel:
         """What going back to a moment would do."""
         folder, moments = await self._at(place)
         await self._refuse_others_conversation(place.owner, await moments.task_of(folder, moment), parts)
-        return await moments.preview(folder, moment, parts)
+        preview = await moments.preview(folder, moment, parts)
+        return (await self._others(place, folder, moments)).in_preview(preview)
 
     async def restore(self, place: Place, moment: str, parts: Parts) -> RestoreResult:
         """Go back to a moment, whole or not at all, even if whoever asked goes away in between."""
@@ -146,13 +151,14 @@ class TimeTravel:
         await self._refuse_others_conversation(place.owner, task_id, parts)
         result = await self._held.finish(moments.restore(folder, moment, parts))
         await self._gone_back(place, folder, moments, result, task_id if parts.conversation else None)
-        return result
+        return (await self._others(place, folder, moments)).in_result(result)
 
     async def preview_undo(self, place: Place, operation: str, *, overwrite: bool) -> RestorePreview:
         """What taking a restore back would do."""
         folder, moments = await self._at(place)
         await self._refuse_others(place.owner, await moments.task_gone_back(folder, operation))
-        return await moments.preview_undo(folder, operation, overwrite=overwrite)
+        preview = await moments.preview_undo(folder, operation, overwrite=overwrite)
+        return (await self._others(place, folder, moments)).in_preview(preview)
 
     async def undo(self, place: Place, operation: str, *, overwrite: bool) -> RestoreResult:
         """Take a restore back, or an undo, with everything that it brought back."""
@@ -161,7 +167,7 @@ class TimeTravel:
         await self._refuse_others(place.owner, task_id)
         result = await self._held.finish(moments.undo(folder, operation, overwrite=overwrite))
         await self._gone_back(place, folder, moments, result, task_id)
-        return result
+        return (await self._others(place, folder, moments)).in_result(result)
 
     async def stop(self) -> None:
         """Wait a moment for what is under way; what is cut short is asked about when the server is back."""
@@ -193,6 +199,9 @@ class TimeTravel:
             own = (await self._history.task(place.owner, place.task_id)).metadata.workspace
             folder = Path(own) if own else folder
         return folder, manager.moments
+
+    async def _others(self, place: Place, folder: Path, moments: WorkspaceMoments) -> OthersNotes:
+        return OthersNotes(await moments.notes_of_others(folder, place.owner, unnamed=self._history.person))
 
     async def _gone_back(
         self, place: Place, folder: Path, moments: WorkspaceMoments, result: RestoreResult, went: TaskId | None

@@ -19,10 +19,12 @@ __all__ = [
     "Identity",
     "identity_of",
     "locked",
+    "make_missing_folders",
     "make_private_folder",
     "read_with_identity",
     "replace_file",
     "set_aside",
+    "tighten_folder",
 ]
 
 Identity = tuple[int, int, int]
@@ -54,13 +56,13 @@ def storage_error(path: Path, action: str, error: OSError) -> StorageUnavailable
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder and its parents, readable by nobody else.
+    """Make the folder and the parents that are missing, readable by nobody else whatever the umask.
 
     A folder that is there already is tightened only if it is evidently ours: a person may have named ``/tmp``.
     """
     try:
+        make_missing_folders(folder.parent)
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700)
         except FileExistsError:
             if not folder.is_dir():
@@ -72,6 +74,32 @@ def make_private_folder(folder: Path) -> None:
                 folder.chmod(0o700)
     except OSError as error:
         raise storage_error(folder, "make the folder", error) from error
+
+
+def make_missing_folders(folder: Path) -> None:
+    """Make the folder and its parents as far as they are missing, private as above. Raises OSError."""
+    missing: list[Path] = []
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = folder.parent
+    for path in reversed(missing):
+        # Another process may have made it meanwhile.
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+
+
+def tighten_folder(folder: Path) -> None:
+    """Keep others out of a folder that is there and that we alone use: an earlier version made some that all could read.
+
+    One of another user, or one that all may write into, such as ``/tmp``, is nothing we alone use.
+    """
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):
+        status = os.lstat(folder)
+        is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        if is_ours and status.st_mode & 0o077 and not status.st_mode & stat.S_ISVTX:
+            os.chmod(folder, 0o700)
 
 
 @contextmanager

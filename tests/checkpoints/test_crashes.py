@@ -38,10 +38,10 @@ async def die_half_way(
     there: dict[bytes, object] = dict(picture(workspace))
     real = os.replace
 
-    def replace(source: object, target: object) -> None:
-        if isinstance(target, bytes) and target.endswith(b"/c"):
+    def replace(source: bytes, target: bytes, **folders: int) -> None:
+        if target == b"c":
             raise Died
-        real(source, target)  # type: ignore[arg-type]  # paths
+        real(source, target, **folders)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", replace)

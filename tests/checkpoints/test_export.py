@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 import subprocess
 import threading
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
@@ -35,7 +36,7 @@ async def test_a_zip_has_the_files_as_they_were(checkpoints: Checkpoints, worksp
     await checkpoints.export(first.id, target)
     with zipfile.ZipFile(target) as archive:
         assert archive.testzip() is None
-        assert set(archive.namelist()) == {"bad\\xff", "a.txt", "link", "run.sh", "empty/", "데이터/b.csv"}
+        assert set(archive.namelist()) == {"bad%FF", "a.txt", "link", "run.sh", "empty/", "데이터/b.csv"}
         assert archive.read("a.txt") == b"one"
         assert archive.getinfo("a.txt").date_time == (2020, 9, 13, 12, 26, 40)
         assert archive.getinfo("run.sh").date_time[0] == 1980
@@ -91,3 +92,37 @@ async def test_a_repository_can_be_cloned_with_its_history(
     assert {path: state[3] for path, state in picture(clone, without=b".git").items() if state[0] == "file"} == {
         b"a.txt": b"two", b"dir/b": b"1",
     }  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+async def test_no_name_in_a_zip_leads_elsewhere_on_any_system(
+    checkpoints: Checkpoints, workspace: Path, tmp_path: Path
+) -> None:
+    names = [
+        "..\\..\\up.txt", "C:\\Windows\\x.dll", "C:x", "\\\\host\\share", "sub\\..\\..\\y", "con", "Aux.txt", "nul .md", "x.txt:stream",
+        "dots...", "blank ", "new\nline", "LPT1.tar.gz", "..%5Cup.txt", "dir\\in/..\\in", "com3/inner",
+    ]  # fmt: skip
+    write(workspace, dict.fromkeys(names, "1"))
+    first = await checkpoints.save("first")
+    target = tmp_path / "out.zip"
+    await checkpoints.export(first.id, target)
+    with zipfile.ZipFile(target) as archive:
+        found = archive.namelist()
+        assert len(set(found)) == len(found) == len(names)
+        for name in found:
+            assert is_everywhere_below(name), name
+        archive.extractall(tmp_path / "out")
+    assert sum(path.is_file() for path in (tmp_path / "out").rglob("*")) == len(names)
+
+
+def is_everywhere_below(name: str) -> bool:
+    """Whether Windows and POSIX both put it below the folder that they unpack into, as a file."""
+    parts = name.split("/")
+    return (
+        not PurePosixPath(name).is_absolute()
+        and PureWindowsPath(name).parts == tuple(parts)
+        and not PureWindowsPath(name).is_reserved()
+        and not any(
+            part in ("", ".", "..") or part.endswith((".", " ")) or re.search("[\0-\x1f:]", part) for part in parts
+        )
+    )

@@ -106,10 +106,10 @@ async def test_a_half_restore_is_rolled_back_under_other_limits(
     await files.save("after", changes_by="agent")
     real = os.replace
 
-    def replace(source: object, target: object) -> None:
-        if isinstance(target, bytes) and target.endswith(b"/c"):
+    def replace(source: bytes, target: bytes, **folders: int) -> None:
+        if target == b"c":
             raise Died
-        real(source, target)  # type: ignore[arg-type]  # paths
+        real(source, target, **folders)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", replace)

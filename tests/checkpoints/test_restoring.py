@@ -310,12 +310,12 @@ async def test_whoever_is_faster_than_the_restore_wins_and_nothing_is_half_done(
     await checkpoints.save("after", changes_by="agent")
     real = os.replace
 
-    def replace(source: object, target: object) -> None:
-        if isinstance(target, bytes) and target.endswith(b"/workspace/a") and not seen:
+    def replace(source: bytes, target: bytes, **folders: int) -> None:
+        if target == b"a" and not seen:
             seen.append(target)
             meanwhile(workspace)
             expected.update(picture(workspace, without=b".hdsp-restore-"))
-        real(source, target)  # type: ignore[arg-type]  # paths
+        real(source, target, **folders)
 
     seen: list[bytes] = []
     expected: dict[bytes, object] = {}
@@ -405,7 +405,7 @@ async def test_times_come_back_where_the_system_sets_none_without_following_link
     await checkpoints.save("after", changes_by="agent")
     real = os.utime
 
-    def utime(path: bytes, *, ns: tuple[int, int], follow_symlinks: bool = True) -> None:
+    def utime(path: bytes | int, *, ns: tuple[int, int], follow_symlinks: bool = True, dir_fd: int = -1) -> None:
         if not follow_symlinks:
             raise NotImplementedError
         real(path, ns=ns)

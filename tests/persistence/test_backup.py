@@ -19,6 +19,7 @@ import pytest
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
+from hdsp_agent.persistence.upkeep._archive import ArchiveHead, ArchiveWriter
 from hdsp_agent.persistence.upkeep._backup import back_up, backups, restore_backup, verify_backup
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
@@ -355,3 +356,36 @@ async def test_a_disk_that_is_full_costs_no_old_backup_and_leaves_nothing(tmp_pa
     assert {path.name for path in target.iterdir()} - {"backup.lock"} == {backups(target)[0].path.name}
     assert list((tmp_path / "other").iterdir()) == []
     assert await verify_backup(backups(target)[0].path) > 0
+
+
+@unix
+async def test_a_name_that_another_system_obeys_is_left_out_and_the_backup_can_be_restored(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    await make_home(home)
+    for name in ("..\\..\\up.md", "C:x.md", "aux.md", "end.", "what?.md"):
+        (home / "memories" / name).write_text("x")
+    (home / "memories" / "nul").mkdir()
+    (home / "memories" / "nul" / "in.md").write_text("x")
+    report = await back_up(home, tmp_path / "backups")
+    assert {name.split("/", 1)[1] for name in report.left_out} == {
+        "..\\..\\up.md", "C:x.md", "aux.md", "end.", "what?.md", "nul/in.md",
+    }  # fmt: skip
+    await restore_backup(report.backup.path, other)
+    assert [path.name for path in (other / "memories").iterdir()] == ["MEMORY.md"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../up", "memories/../../up", "memories/..\\..\\up", "/etc/x", "C:/x", "memories/C:x", "memories/nul", "memories/Con.md",
+     "memories/com1.tar", "memories/end.", "memories/end ", "memories/a\nb", "memories//x", "\\\\host\\x"],
+)  # fmt: skip
+async def test_a_backup_with_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    archive = tmp_path / "made.tar.gz"
+    with archive.open("wb") as file:
+        writer = ArchiveWriter(file, ArchiveHead("2026-01-01T00:00:00Z", 0), tmp_path)
+        writer.add_bytes(name, b"x", 0)
+        writer.finish()
+    with pytest.raises(InvalidInput, match="is not a backup"):
+        await restore_backup(archive, tmp_path / "home")
+    assert not (tmp_path / "home" / "memories").exists()
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "home") == ["made.tar.gz"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._conversation import ConversationPart
 from ._limits import MomentLimits
+from ._reasons import kind_of
 from ._time_line import TimeLine
 from ._told import (
     CellChange,
@@ -43,4 +44,5 @@ __all__ = [
     "TimeLineView",
     "Turn",
     "VariablesPreview",
+    "kind_of",
 ]

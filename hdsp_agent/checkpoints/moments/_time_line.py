@@ -105,6 +105,7 @@ class TimeLine:
         self,
         reason: str,
         *,
+        owner: str | None = None,
         task_id: TaskId | None = None,
         message_ts: int | None = None,
         ui_offset: int | None = None,
@@ -120,7 +121,7 @@ class TimeLine:
     ) -> CheckpointRecord:
         """Save the workspace, as ``Checkpoints.save`` does, and with it the cells of these notebooks, and unless ``code`` is
         ``none`` the variables of those whose kernels run. What cannot be kept is noted in the record. With ``always`` it is a
-        moment of its own even if nothing changed. ``under_way`` are the tasks that may have made changes since the moment
+        moment of its own even if nothing changed. ``owner`` is the person who asked for it, and ``under_way`` are the tasks that may have made changes since the moment
         before, and ``overtaken`` is asked last: a reason if what this was to come before has begun.
 
         Name the notebooks that the agent works on before and after each of its steps: what it did to a notebook that no
@@ -144,8 +145,8 @@ class TimeLine:
                     reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
                     kept=Anchor(
-                        notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-                        counted=captured.counted, always=always, under_way=tuple(under_way), overtaken=overtaken,
+                        owner=owner, notebooks=captured.notebooks, variables=captured.variables,
+                        left_out=captured.left_out, counted=captured.counted, always=always, under_way=tuple(under_way), overtaken=overtaken,
                     ),
                 )  # fmt: skip
             if captured.notebooks or captured.variables:

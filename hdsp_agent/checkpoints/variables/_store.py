@@ -20,6 +20,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from ...config._private_files import make_missing_folders
 from ...errors import HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 from ._manifest import ManifestId, VariableManifest
 
@@ -46,7 +47,7 @@ class VariableStatistics:
 def user_key(path: Path) -> bytes:
     """This user's key, made at first use. Keep it outside of every store: a store that is copied must not bring its key."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_missing_folders(path.parent)
         fresh = secrets.token_bytes(32)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
         try:
@@ -263,7 +264,7 @@ class VariableStore:
             return
         try:
             for folder in (self.folder, self.pieces, self.folder / "manifests"):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_missing_folders(folder)
         except OSError as error:
             raise _unavailable(error) from error
         self._ready = True

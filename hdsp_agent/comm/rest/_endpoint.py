@@ -23,6 +23,7 @@ from tornado.iostream import StreamClosedError
 
 from ...errors import FrameTooLarge, HdspAgentError, InvalidInput
 from ...messages import ErrorBody, error_body
+from ...persistence.files._portable_names import portable
 from ...wire import WireModel
 from ..services import Services
 
@@ -235,7 +236,8 @@ def endpoint_of(method: object) -> Endpoint | None:
 
 
 def _file_name(name: str) -> str:
-    """A name as RFC 6266 has it in a header: a person's file may be called anything."""
+    """A name as RFC 6266 has it in a header: a person's file may be called anything, also what another system obeys."""
+    name = portable(name)
     if re.fullmatch(r"[\w.@+ -]+", name, re.ASCII):
         return f'filename="{name}"'
     return f"filename*=UTF-8''{quote(name, safe='')}"

@@ -21,6 +21,7 @@ from typing import IO, Final, cast
 
 from ...config._private_files import storage_error
 from ...errors import InvalidInput
+from ..files._portable_names import is_portable
 
 __all__ = [
     "FOLDERS",
@@ -30,6 +31,7 @@ __all__ = [
     "Member",
     "belongs_in_a_backup",
     "damaged",
+    "is_safe_name",
     "members",
     "read_head",
 ]
@@ -69,6 +71,11 @@ class Member:
 def belongs_in_a_backup(name: str) -> bool:
     """Whether a file or folder right below the home folder does. Keys never do, whatever their storage calls its files."""
     return name in FOLDERS or name in FILES or _DATABASE.fullmatch(name) is not None
+
+
+def is_safe_name(part: str) -> bool:
+    """Whether this may be the name of a file or folder in a backup, which may be restored on another system."""
+    return _PART.fullmatch(part) is not None and is_portable(part)
 
 
 class ArchiveWriter:
@@ -295,7 +302,7 @@ def _head(archive: Path, tar: _Tar) -> ArchiveHead:
 
 def _check(archive: Path, info: tarfile.TarInfo) -> None:
     parts = info.name.rstrip("/").split("/")
-    if not all(_PART.fullmatch(part) and part not in (".", "..") for part in parts):
+    if not all(is_safe_name(part) for part in parts):
         raise damaged(archive, f"{info.name[:200]!r} is no name of a file of ours")
     if not (info.isreg() or info.isdir()) or info.issparse():
         raise damaged(archive, f"{info.name[:200]!r} is a link or a device, or the like")

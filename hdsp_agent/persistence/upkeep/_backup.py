@@ -6,6 +6,7 @@ has the lines up to where it ended then, and of a task the marks were measured b
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -32,7 +33,7 @@ from .._records import COMPLETED_STATUSES, STREAM_FILES, iso_time
 from ..files._folders import METADATA, STATE, Place, TaskFolders, sync_folder
 from ..files._packing import PACKED
 from ..files._private_open import open_private
-from ._archive import FILES, FOLDERS, ArchiveHead, ArchiveWriter, belongs_in_a_backup, members, read_head
+from ._archive import FILES, FOLDERS, ArchiveHead, ArchiveWriter, belongs_in_a_backup, is_safe_name, members, read_head
 from ._long_work import LongWork, in_thread
 from ._progress import Progress
 from ._restore import RestoreReport, restore_backup
@@ -323,6 +324,11 @@ class _Files:
         self.left_out = left_out
         self._keys = keys
 
+    def add_folder(self, name: str) -> None:
+        """Add a folder that may be empty."""
+        if _is_safe(name):
+            self.writer.add_folder(name)
+
     def add(self, name: str, path: Path) -> bool:
         """Add a whole file."""
         return self._add(name, path, lambda data, size: size, b"\0")
@@ -335,6 +341,11 @@ class _Files:
         )
 
     def _add(self, name: str, path: Path, end: Callable[[IO[bytes], int], int], padding: bytes) -> bool:
+        if not _is_safe(name):
+            # A backup that has it could not be restored, everything else in it neither.
+            if os.path.lexists(path):
+                self._leave_out(name, path, OSError(errno.EINVAL, "Its name is not allowed on every system; rename it"))
+            return True
         try:
             data = open(path, "rb")  # noqa: SIM115 -- closed below
         except FileNotFoundError:
@@ -362,6 +373,10 @@ class _Files:
         logger.warning("%s is not whole in the backup: %s", path, error)
 
 
+def _is_safe(name: str) -> bool:
+    return all(is_safe_name(part) for part in name.split("/"))
+
+
 def _last_line_end(data: IO[bytes], end: int) -> int:
     while end > 0:
         start = max(0, end - 64 * 1024)
@@ -382,7 +397,7 @@ def _add_tree(root: Path, name: str, files: _Files, work: LongWork) -> None:
     for count, (path, relative) in enumerate(_tree(root)):
         work.tell(name, count, None)
         if path is None:
-            files.writer.add_folder(f"{name}/{relative}")
+            files.add_folder(f"{name}/{relative}")
         elif "/objects/" in f"/{relative}":
             late.append((path, relative))
         else:

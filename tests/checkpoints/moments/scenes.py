@@ -111,14 +111,19 @@ class Scene:
         return "".join(str(output.get("text", "")) for output in cell.outputs.outputs).strip()
 
 
-@asynccontextmanager
-async def scene(tmp_path: Path, *cells: JsonObject, limits: Limits | None = None) -> AsyncIterator[Scene]:
-    """A folder that Jupyter serves, with ``work.ipynb`` and ``data.csv``; kernels end with the block."""
-    root = tmp_path / "workspace"
+def lay_out(root: Path, *cells: JsonObject) -> None:
+    """Make the folder with its notebook and its data."""
     root.mkdir()
     made = notebook(*(cells or (code("one", "a = 1"), code("two", "b = 2"))))
     (root / PATH).write_text(json.dumps(made, indent=1), "utf-8")
     (root / "data.csv").write_text("x\n1\n", "utf-8")
+
+
+@asynccontextmanager
+async def scene(tmp_path: Path, *cells: JsonObject, limits: Limits | None = None) -> AsyncIterator[Scene]:
+    """A folder that Jupyter serves, with ``work.ipynb`` and ``data.csv``; kernels end with the block."""
+    root = tmp_path / "workspace"
+    lay_out(root, *cells)
     tabs = Tabs()
     async with headless_notebooks(root, tabs=tabs) as notebooks:
         here = Scene(root, tmp_path / "home" / "checkpoints", notebooks, tabs, limits)
