@@ -8,7 +8,8 @@ import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn
 
-from ...config import MaskedKind
+from ...config import MaskedKind, keys_in_use
+from ._key_stream import KeyStream
 from ._vault import PLACEHOLDER_START, Vault
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """The text with a placeholder for every secret. Masking it again changes nothing."""
+        if keys_in_use:
+            keys = KeyStream(self.vault)
+            text = keys.feed(text) + keys.finish()
         if self._rules is None:
             return text
         if len(text) > _PIECE:
@@ -111,7 +115,7 @@ class Masker:
 
     def stream(self) -> StreamMasker:
         """A masker for text that arrives in pieces; all it gives out together is what ``mask`` gives for the whole."""
-        return StreamMasker(self)
+        return StreamMasker(self, KeyStream(self.vault))
 
     def unmask(self, text: str) -> str:
         """The text with the secrets of this task put back, for a tool that a person approved to use them."""
@@ -119,7 +123,8 @@ class Masker:
 
     def _mask_in_pieces(self, text: str) -> str:
         """One search holds the interpreter to its end: over a long text, even in a thread, it would stop the server."""
-        stream = self.stream()
+        # Without the keys in use, which are masked by now.
+        stream = StreamMasker(self, None)
         pieces = [stream.feed(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
         return "".join([*pieces, stream.finish()])
 
@@ -145,10 +150,11 @@ class Masker:
 class StreamMasker:
     """Masks text that arrives in pieces. It holds back what could still become a secret, and nothing else."""
 
-    __slots__ = ("_masker", "_patience", "_pieces", "_start", "_text")
+    __slots__ = ("_keys", "_masker", "_patience", "_pieces", "_start", "_text")
 
-    def __init__(self, masker: Masker) -> None:
+    def __init__(self, masker: Masker, keys: KeyStream | None) -> None:
         self._masker = masker
+        self._keys = keys
         self._text = ""
         # The text before this was given out and is kept for looking back.
         self._start = 0
@@ -158,10 +164,13 @@ class StreamMasker:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return len(self._text) - self._start + sum(map(len, self._pieces))
+        keys = 0 if self._keys is None else self._keys.held
+        return len(self._text) - self._start + sum(map(len, self._pieces)) + keys
 
     def feed(self, chunk: str) -> str:
         """What can be given out now that this piece has arrived."""
+        if self._keys is not None:
+            chunk = self._keys.feed(chunk)
         rules = self._masker._rules
         if rules is None:
             return chunk
@@ -173,9 +182,11 @@ class StreamMasker:
 
     def finish(self) -> str:
         """The rest, when the text has ended. The next piece begins a new text."""
+        last = "" if self._keys is None else self._keys.finish()
         rules = self._masker._rules
         if rules is None:
-            return ""
+            return last
+        self._pieces.append(last)
         rest = self._give(rules, final=True)
         self._text, self._start, self._patience = "", 0, 0
         return rest
