@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn
 
 from ...config import MaskedKind, keys_in_use
+from ._candidates import WORD
 from ._key_stream import KeyStream
 from ._vault import PLACEHOLDER_START, Vault
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["Masker", "StreamMasker"]
 
 # What a trigger, a name or the local part of an address may consist of: the end of a text that is held back for a while.
-_UNFINISHED: Final = re.compile(r"[A-Za-z0-9_.%+\-@:/\[\\\"']{0,80}")
+_UNFINISHED: Final = re.compile(r"[A-Za-z0-9_.%+\-@:/\[\\\"'$~]{0,80}")
 # No pattern needs more to see that a candidate is none; that is a private key's first line.
 _LONGEST_START: Final = 80
 _PIECE: Final = 64 * 1024
+_WORD_REST: Final = re.compile(r"[._-]?[A-Za-z0-9_-]*")
 
 
 class _Scan(NamedTuple):
@@ -45,7 +47,7 @@ def _rules_for(kinds: frozenset[MaskedKind]) -> _Rules | None:
     by_trigger = {trigger: rule for rule in RULES if rule.kinds & kinds for trigger in rule.triggers}
     if not by_trigger:
         return None
-    return _Rules(kinds, Triggers([*by_trigger, PLACEHOLDER_START]), by_trigger, LOOK_BACK)
+    return _Rules(kinds, Triggers([*by_trigger, PLACEHOLDER_START], by_trigger), by_trigger, LOOK_BACK)
 
 
 def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
@@ -55,8 +57,11 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
     """
     findings: list[Finding | str] = []
     floor = position = start
+    examined = 0
     while found := rules.triggers.search(text, position):
         trigger, at, position = found
+        if trigger == WORD and at < examined:
+            continue
         if trigger == PLACEHOLDER_START:
             findings.append(text[at:position])
             floor = position
@@ -71,6 +76,9 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
             if finding.kind in rules.kinds:
                 findings.append(finding)
                 floor = position
+        elif trigger == WORD:
+            # All its separators have the same beginnings before them.
+            examined = _end_of_word(text, at)
     return _Scan(findings, len(text) if final else _word_start(text, len(text), floor))
 
 
@@ -86,6 +94,11 @@ def _candidate(rule: Rule, text: str, at: int, end: int) -> re.Match[str] | Lite
     candidate = rule.reach.match(text, at, at + rule.limit)
     reached = at + _LONGEST_START if candidate is None else candidate.end()
     return "open" if reached > end else candidate
+
+
+def _end_of_word(text: str, at: int) -> int:
+    rest = _WORD_REST.match(text, at)
+    return at if rest is None else rest.end()
 
 
 def _word_start(text: str, end: int, floor: int) -> int:
