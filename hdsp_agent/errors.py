@@ -12,6 +12,7 @@
     + UnknownProfile                unknown_profile
   x Conflict                        conflict
     + ProfileExists                 profile_exists
+    + KeyForOtherAddress            key_for_other_address
     + UnsavedElsewhere              unsaved_elsewhere
   x NotAllowed                      not_allowed
     + ForbiddenByOperator           forbidden_by_operator
@@ -35,6 +36,7 @@ __all__ = [
     "HdspAgentError",
     "InvalidInput",
     "InvalidSetting",
+    "KeyForOtherAddress",
     "MalformedFrame",
     "NotAllowed",
     "NotFound",
@@ -135,6 +137,12 @@ class ProfileExists(Conflict):
     """A provider profile of this name exists already."""
 
     code = "profile_exists"
+
+
+class KeyForOtherAddress(Conflict):
+    """There is a key, and it was given for another address than the one it would go to."""
+
+    code = "key_for_other_address"
 
 
 class UnsavedElsewhere(Conflict):

@@ -103,6 +103,23 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           param(error, 'profile')
         )
       : trans.__('There is a profile of this name already. Choose another.'),
+  key_for_other_address: (trans, error) =>
+    param(error, 'variable')
+      ? trans.__(
+          'The key in the environment variable %1 is not sent to %2. Enter a key for this address.',
+          param(error, 'variable'),
+          param(error, 'address')
+        )
+      : param(error, 'given_for')
+        ? trans.__(
+            'Type the key again: it was given for %1, and this profile uses %2.',
+            param(error, 'given_for'),
+            param(error, 'address')
+          )
+        : trans.__(
+            'Type the key again: it is not known whether it is for %1.',
+            param(error, 'address')
+          ),
   not_allowed: (trans, error) =>
     trans.__('You may not do this: %1', error.message),
   forbidden_by_operator: forbidden,

@@ -47,6 +47,14 @@ def no_keys_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 
+@pytest.fixture(autouse=True)
+def no_keys_of_other_tests() -> None:
+    """What one test uses as a key is ordinary text in the next."""
+    from hdsp_agent.config import keys_in_use
+
+    keys_in_use.clear()
+
+
 @pytest.fixture
 def jp_server_config(storage_dir: Path) -> dict[str, object]:
     """A server with the extension on, where nothing may be reached without credentials."""

@@ -43,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("HDSP_AGENT_DEBUG"):
             raise
-        print(f"{PROGRAM}: {_sentence(error)} Set HDSP_AGENT_DEBUG=1 to see where.", file=sys.stderr)
+        from ..config import keys_in_use
+
+        said = keys_in_use.mask(_sentence(error))
+        print(f"{PROGRAM}: {said} Set HDSP_AGENT_DEBUG=1 to see where.", file=sys.stderr)
         return ExitCode.FAILED
 
 

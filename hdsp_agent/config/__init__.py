@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._context_proxy import ContextProxy
+from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
@@ -29,6 +30,7 @@ from ._user_config import Fetch, UserConfigSource
 
 __all__ = [
     "ALL_MASKED_KINDS",
+    "KEY_IN_USE",
     "PASSPHRASE_VARIABLE",
     "PROVIDER_GROUPS",
     "SETTING_GROUPS",
@@ -39,6 +41,7 @@ __all__ = [
     "GroupOptions",
     "ImportItem",
     "ImportReport",
+    "KeysInUse",
     "MaskedKind",
     "ModeConfig",
     "ModePrompt",
@@ -61,6 +64,7 @@ __all__ = [
     "ToolGroup",
     "ToolSet",
     "UserConfigSource",
+    "keys_in_use",
     "model_id",
     "overridden",
     "provider_info",

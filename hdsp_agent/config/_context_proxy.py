@@ -19,7 +19,7 @@ from ._held import HeldTasks
 from ._notices import ConfigChange, Notice
 from ._policy import OperatorPolicy
 from ._profile_page import ProfilePage, checked_name, prepare_profiles, read_profiles
-from ._profiles import ProfileBook
+from ._profiles import ProfileBook, changed
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._secrets import SecretStore
 from ._settings import GlobalSettings, PassThroughState, StorageChoice
@@ -82,7 +82,7 @@ class ContextProxy:
         await self._store.start(self._prepare)
         self._refresh()
         self._unsubscribe = self.secrets.subscribe(lambda: self._announce(ConfigChange(secrets=True)))
-        self.secrets.start(self._settings.secret_storage, self._profiles.wanted_secrets)
+        self.secrets.start(self._settings.secret_storage, self._profiles.wanted_secrets, self._profiles.key_address)
         if self._source is not None:
             self._loading = self._held.begin(self._load_user_config(self._source))
 
@@ -206,16 +206,29 @@ class ContextProxy:
 
     # ---- by key, whatever kind of key it is
 
-    async def with_keys(self, profile: str, provider: str | None = None) -> ProviderSettings:
+    async def with_keys(
+        self,
+        profile: str,
+        provider: str | None = None,
+        *,
+        changes: Mapping[str, JsonValue] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> ProviderSettings:
         """A profile's settings with its keys, for a request; with ``provider`` as they are if it used that one.
 
-        Raises UnknownProfile, or SecretStorageUnavailable if there may be a key that cannot be read just now.
+        ``changes`` are settings to try instead of the profile's, and ``without`` the keys that are not needed. Raises
+        UnknownProfile, KeyForOtherAddress if a key was given for another address than these settings name, or
+        SecretStorageUnavailable if there may be a key that cannot be read just now.
         """
-        settings = self._profiles.settings(profile)
+        settings = changed(self._profiles.settings(profile), changes or {})
         if provider is not None and provider != settings.api_provider:
             settings = ProviderSettings.model_validate({**settings.to_wire(), "apiProvider": provider})
         id = self._profiles.get(profile).id
-        keys = {name: await self.secrets.get(id, name) for name in secret_keys_of(settings.api_provider)}
+        keys = {
+            name: await self.secrets.get(id, name, self._profiles.key_address(id, name, changes))
+            for name in secret_keys_of(settings.api_provider)
+            if name not in without
+        }
         found = {name: value for name, value in keys.items() if value is not None}
         return ProviderSettings.model_validate({**settings.to_wire(), **found}) if found else settings
 

@@ -1,7 +1,8 @@
 """What the profiles section of ``config.json`` says, however it was edited.
 
 Profiles have Roo Code's form: ``{currentApiConfigName, apiConfigs: {name: {id, …}}, modeApiConfigs:
-{mode: id}, pinnedApiConfigs: {id: true}}``, and ``lockApiConfigAcrossModes`` beside them. Ids never change and name the profile's keys; names are for people.
+{mode: id}, pinnedApiConfigs: {id: true}}``, and ``lockApiConfigAcrossModes`` and ``importedAddresses: {id: origin}``
+beside them. Ids never change and name the profile's keys; names are for people.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class ProfilePage:
     """Profile ids by mode."""
     locked: bool = False
     """Whether one profile is for all modes."""
+    imported: Mapping[str, str] = field(default_factory=dict)
+    """By profile id, an address that came out of a settings file and that no person has set since."""
     notices: tuple[Notice, ...] = ()
 
 
@@ -116,7 +119,9 @@ def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, J
         if isinstance(id, str) and id in settings and is_text(mode)
     }
     locked = section.get("lockApiConfigAcrossModes") is True
-    return ProfilePage(tuple(entries), settings, own, modes, locked, tuple(found.notices))
+    addresses = object_in(section.get("importedAddresses"))
+    imported = {id: address for id, address in addresses.items() if isinstance(address, str)}
+    return ProfilePage(tuple(entries), settings, own, modes, locked, imported, tuple(found.notices))
 
 
 def prepare_profiles(section: Raw, policy: OperatorPolicy) -> bool:

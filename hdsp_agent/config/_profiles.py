@@ -9,6 +9,8 @@ from pydantic import JsonValue, SecretStr
 
 from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidSetting, ProfileExists, UnknownProfile
 from ._checks import check_setting
+from ._fields import wire_names
+from ._key_addresses import KeyAddress, address_field, key_address
 from ._notices import Notice
 from ._policy import OperatorPolicy
 from ._profile_page import (
@@ -23,12 +25,14 @@ from ._profile_page import (
     profile_ids,
 )
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
+from ._providers import providers
 from ._secrets import SecretName, SecretStore
 from ._settings import GlobalSettings
 from ._store import ConfigDocument
 
 __all__ = ["ProfileBook"]
 
+_ADDRESS_FIELDS: Final = frozenset(field for info in providers() if (field := address_field(info.id)) is not None)
 _REFERENCES: Final = ("condensingApiConfigId", "enhancementApiConfigId", "memoryApiConfigId")
 
 Raw = dict[str, JsonValue]
@@ -110,6 +114,14 @@ class ProfileBook:
             return self.current
         return self.get(self._page.modes[mode])
 
+    def key_address(self, id: str, key: str, changes: Mapping[str, JsonValue] | None = None) -> KeyAddress:
+        """Where a profile's key would go, with these changes of its settings. A profile not there yet has defaults."""
+        settings = changed(self._page.settings.get(id, ProviderSettings()), changes or {})
+        own = {**self._page.own.get(id, {}), **(changes or {})}
+        own = {name: value for name, value in own.items() if value is not None}
+        imported = None if changes else self._page.imported.get(id)
+        return key_address(key, settings, own, self._policy, self._keys.environ, imported=imported)
+
     def check(self, patch: Mapping[str, JsonValue]) -> None:
         """Raise what ``update`` would refuse of these settings."""
         self._checked(patch)
@@ -129,7 +141,7 @@ class ProfileBook:
 
         if any(entry.name == name for entry in self.entries):
             raise _name_is_taken(name)
-        await self._save(id, keys, change, new=True)
+        await self._save(id, keys, values, change, new=True)
         return self.get(id)
 
     async def update(self, name: str, patch: Mapping[str, JsonValue]) -> ProfileEntry:
@@ -144,8 +156,11 @@ class ProfileBook:
                     raw.pop(key, None)
                 else:
                     raw[key] = value
+            if _ADDRESS_FIELDS & values.keys():
+                # A person says where it is: no longer only a file.
+                part_of(document.profiles, "importedAddresses").pop(entry.id, None)
 
-        await self._save(entry.id, keys, change, new=False)
+        await self._save(entry.id, keys, values, change, new=False)
         return self.get(entry.id)
 
     async def rename(self, name: str, new_name: str) -> ProfileEntry:
@@ -273,12 +288,18 @@ class ProfileBook:
         return values, keys
 
     async def _save(
-        self, id: str, keys: Mapping[str, SecretStr | None], change: Callable[[ConfigDocument], None], *, new: bool
+        self,
+        id: str,
+        keys: Mapping[str, SecretStr | None],
+        values: Raw,
+        change: Callable[[ConfigDocument], None],
+        *,
+        new: bool,
     ) -> None:
         # Keys first: if they cannot be kept, the profile is not changed either.
         for key, value in keys.items():
             if value is not None:
-                await self._keys.set(id, key, value)
+                await self._keys.set(id, key, value, self.key_address(id, key, values))
             elif not new:
                 await self._keys.delete(id, key)
         try:
@@ -296,6 +317,15 @@ class ProfileBook:
         if not isinstance(raw, dict):
             raise UnknownProfile(f"There is no profile named {entry.name}.", profile=entry.name)
         return raw
+
+
+def changed(settings: ProviderSettings, changes: Mapping[str, JsonValue]) -> ProviderSettings:
+    """The settings with these changes, by names on the wire; None puts one back to its default."""
+    if not changes:
+        return settings
+    values = {**settings.to_wire(), **changes}
+    names = wire_names(ProviderSettings)
+    return ProviderSettings.model_validate({names[key]: value for key, value in values.items() if value is not None})
 
 
 def _check_mode(mode: str) -> None:
@@ -316,6 +346,7 @@ def _name_is_taken(name: str) -> ProfileExists:
 def _forget_references(document: ConfigDocument, id: str) -> None:
     section = document.profiles
     part_of(section, "pinnedApiConfigs").pop(id, None)
+    part_of(section, "importedAddresses").pop(id, None)
     modes = part_of(section, "modeApiConfigs")
     for mode in [mode for mode, other in modes.items() if other == id]:
         del modes[mode]

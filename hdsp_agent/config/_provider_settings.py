@@ -41,6 +41,8 @@ PROVIDER_GROUPS: Final[tuple[tuple[str, str], ...]] = (
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
 Key = Annotated[SecretStr, Field(min_length=1, max_length=65_536)]
+# It becomes a part of the host name that the key is sent to.
+Region = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
 Tokens = Annotated[int, Field(ge=1, le=100_000_000)]
 Headers = Annotated[
     dict[Annotated[str, Field(min_length=1, max_length=200)], Annotated[str, Field(max_length=8192)]],
@@ -295,7 +297,7 @@ class ProviderSettings(WireModel):
 
     # ---- bedrock
     aws_region: Annotated[
-        Annotated[str, Field(min_length=1, max_length=100)] | None,
+        Region | None,
         shown("connection", "AWS region", "Such as us-east-1.", providers=("bedrock",)),
     ] = None
     aws_use_profile: Annotated[
@@ -393,7 +395,7 @@ class ProviderSettings(WireModel):
         Name | None, shown("connection", "Project", "Your Google Cloud project's id.", providers=("vertex",))
     ] = None
     vertex_region: Annotated[
-        Annotated[str, Field(min_length=1, max_length=100)] | None,
+        Region | None,
         shown("connection", "Region", "Such as us-east5 or global.", providers=("vertex",)),
     ] = None
     vertex_key_file: Annotated[

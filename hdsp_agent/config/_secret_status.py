@@ -28,7 +28,9 @@ class SecretPresence(WireModel):
     """Its last four characters, if it is long enough for them to give nothing away."""
     source: SecretSource | None = None
     variable: str | None = None
-    """The environment variable it comes from."""
+    """The environment variable it comes from, or would come from if it could go to the profile's address."""
+    given_for: str | None = None
+    """The address it was given for, if that is not where the profile is now: it is not used until it is typed again."""
 
 
 class SecretStorageStatus(WireModel):

@@ -12,10 +12,14 @@ from typing import Final, TypeVar
 
 from pydantic import SecretStr
 
-from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable
+from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, KeyForOtherAddress, SecretStorageUnavailable
+from ._bound_keys import BoundKey, read_bound_key, write_bound_key
 from ._daemon_calls import Unresponsive, call_in_daemon
 from ._fields import field_providers, secret_fields, wire_names
 from ._held import STOP_SECONDS, HeldTasks
+from ._key_addresses import KeyAddress, key_address
+from ._keys_in_use import keys_in_use
+from ._masked_logs import mask_logs
 from ._policy import OperatorPolicy
 from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_keys
 from ._providers import provider_info
@@ -53,12 +57,14 @@ class SecretStore:
     def __init__(self, home: Path, policy: OperatorPolicy, *, environ: Mapping[str, str] | None = None) -> None:
         self._home = home
         self._policy = policy
-        self._environ = os.environ if environ is None else environ
+        self.environ: Final = os.environ if environ is None else environ
+        self._address_of: Callable[[str, str], KeyAddress] = self._own_address
         self._choice: StorageChoice = "auto"
         self._backend: SecretBackend | None = None
         self._storage = _checking()
         self._nothing_kept = False
         self._wanted: tuple[SecretName, ...] = ()
+        self._told: tuple[SecretPresence, ...] = ()
         self._stored: dict[SecretName, SecretPresence] = {}
         self._order = asyncio.Lock()
         self._held = HeldTasks()
@@ -67,9 +73,20 @@ class SecretStore:
 
     # ---- life
 
-    def start(self, choice: StorageChoice, wanted: Iterable[SecretName]) -> None:
-        """Begin to look for the place and for the keys that are wanted."""
+    def start(
+        self,
+        choice: StorageChoice,
+        wanted: Iterable[SecretName],
+        address_of: Callable[[str, str], KeyAddress] | None = None,
+    ) -> None:
+        """Begin to look for the place and for the keys that are wanted.
+
+        ``address_of`` says where a profile's key would go now; without it, where its provider usually is.
+        """
         self._choice = choice
+        self._address_of = address_of or self._own_address
+        mask_logs()
+        keys_in_use.add(self.environ.get(PASSPHRASE_VARIABLE), *self._fixed_keys())
         self._wanted = tuple(wanted)
         self._search = self._held.begin(self._find_place())
 
@@ -93,7 +110,8 @@ class SecretStore:
         return SecretStatus(storage=self._storage, secrets=tuple(self._presence(*name) for name in names))
 
     def _presence(self, profile_id: str, key: str) -> SecretPresence:
-        if (found := self._from_environment(key)) is not None:
+        found, address = self._from_environment(key), self._address_of(profile_id, key)
+        if found is not None and address.takes_environment:
             variable, value = found
             return SecretPresence(
                 profile_id=profile_id,
@@ -106,38 +124,68 @@ class SecretStore:
         if self._from_operator(key) is not None:
             # Not even its last characters: it is not this person's key.
             return SecretPresence(profile_id=profile_id, key=key, present=True, source="operator")
-        return self._stored.get((profile_id, key)) or SecretPresence(profile_id=profile_id, key=key, present=False)
+        if (stored := self._stored.get((profile_id, key))) is not None:
+            is_meant = stored.given_for == address.origin
+            return stored.model_copy(update={"given_for": None}) if is_meant else stored
+        absent = SecretPresence(profile_id=profile_id, key=key, present=False)
+        if found is None:
+            return absent
+        own = self._own_address(profile_id, key).origin
+        return absent.model_copy(update={"variable": found[0], "given_for": own})
 
     # ---- reading, the only way
 
-    async def get(self, profile_id: str, key: str) -> SecretStr | None:
+    async def get(self, profile_id: str, key: str, address: KeyAddress | None = None) -> SecretStr | None:
         """The key for a request to a provider, or None if there is none.
 
-        Raises SecretStorageUnavailable if there may be one that cannot be read just now.
+        ``address`` is where it is to go, if not where the profile is now. Raises KeyForOtherAddress if there is a key
+        that may not go there, and SecretStorageUnavailable if there may be one that cannot be read just now.
         """
         _check_key(key)
-        if (found := self._from_environment(key)) is not None:
+        to = address or self._address_of(profile_id, key)
+        found = self._from_environment(key)
+        if found is not None and to.takes_environment:
             return SecretStr(found[1])
         if (operators := self._from_operator(key)) is not None:
             return operators
+        kept = await self._in_order(self._read(profile_id, key))
+        if kept is not None:
+            if kept.address != to.origin:
+                raise _given_for_another(kept.address, to.origin, key)
+            return SecretStr(kept.value)
+        if found is not None:
+            raise _not_for_this_address(found[0], to.origin, key)
+        return None
 
-        async def read() -> SecretStr | None:
-            backend = await self._place()
-            if backend is None:
-                return None
-            value = await self._ask(lambda: backend.get(account_name(profile_id, key)))
-            self._note(profile_id, key, value)
-            return None if value is None else SecretStr(value)
+    async def _read(self, profile_id: str, key: str) -> BoundKey | None:
+        backend = await self._place()
+        if backend is None:
+            return None
+        text = await self._ask(lambda: backend.get(account_name(profile_id, key)))
+        self._note(profile_id, key, text)
+        return None if text is None else self._bound(profile_id, key, text)
 
-        return await self._in_order(read())
+    def _bound(self, profile_id: str, key: str, text: str) -> BoundKey:
+        """A key of an earlier version that was not in use at the first start counts as the provider's own address's."""
+        kept = read_bound_key(text)
+        return kept if kept.address is not None else BoundKey(kept.value, self._own_address(profile_id, key).origin)
 
     # ---- changing
 
-    async def set(self, profile_id: str, key: str, value: SecretStr) -> None:
-        """Keep a person's own key."""
+    async def set(self, profile_id: str, key: str, value: SecretStr, address: KeyAddress | None = None) -> None:
+        """Keep a person's own key for an address; without one, for where the profile is now."""
         _check_key(key)
-        self._check_writable(key)
-        text = _checked_value(key, value)
+        to = address or self._address_of(profile_id, key)
+        self._check_writable(key, to)
+        checked = _checked_value(key, value)
+        if not to.origin:
+            raise InvalidSetting(
+                "The key was not saved: enter the address first. A key goes only to the address it was given for.",
+                field=key,
+                reason="enter the address first",
+            )
+        keys_in_use.add(checked)
+        text = write_bound_key(checked, to.origin)
 
         async def write() -> None:
             backend = await self._place()
@@ -152,7 +200,7 @@ class SecretStore:
         """Forget a person's own key; none there is fine."""
         _check_key(key)
         if (profile_id, key) not in self._stored:
-            self._check_writable(key)
+            self._check_writable(key, self._address_of(profile_id, key))
         await self._forget([(profile_id, key)])
 
     async def delete_profiles(self, profile_ids: Iterable[str]) -> None:
@@ -201,6 +249,9 @@ class SecretStore:
         """Keep the status of these keys from now on."""
         names = tuple(wanted)
         if set(names) == set(self._wanted):
+            if self.status.secrets != self._told:
+                # Another address, for which another key is needed, or none.
+                self._announce()
             return
         gone = {profile_id for profile_id, _ in self._wanted} - {profile_id for profile_id, _ in names}
         fresh = [name for name in names if name not in self._wanted and name not in self._stored]
@@ -214,7 +265,7 @@ class SecretStore:
 
     def _from_environment(self, key: str) -> tuple[str, str] | None:
         for variable in secret_fields(ProviderSettings)[key].env:
-            if value := self._environ.get(variable, "").strip():
+            if value := self.environ.get(variable, "").strip():
                 return variable, value
         return None
 
@@ -226,8 +277,18 @@ class SecretStore:
                 return self._policy.provider_keys[name]
         return None
 
-    def _check_writable(self, key: str) -> None:
-        if (found := self._from_environment(key)) is not None:
+    def _fixed_keys(self) -> list[str]:
+        """The keys of the environment and of the operator."""
+        found = [self._from_environment(key) for key in secret_keys()]
+        operators = [value.get_secret_value() for value in self._policy.provider_keys.values()]
+        return [*(value for each in found if each is not None for value in each[1:]), *operators]
+
+    def _own_address(self, profile_id: str, key: str) -> KeyAddress:
+        """Where the key's provider is unless a profile says otherwise."""
+        return key_address(key, ProviderSettings(), {}, self._policy, self.environ)
+
+    def _check_writable(self, key: str, address: KeyAddress) -> None:
+        if (found := self._from_environment(key)) is not None and address.takes_environment:
             raise Conflict(
                 f"This key comes from the environment variable {found[0]}, which goes before a saved one. "
                 "Start the server without that variable to use your own.",
@@ -251,22 +312,22 @@ class SecretStore:
         await self._in_order(self._find_place())
 
     async def _find_place(self) -> None:
-        wanted = self._wanted
+        wanted = {name: self._address_of(*name).origin for name in self._wanted}
 
         def look(choice: StorageChoice) -> tuple[SecretBackend, dict[SecretName, str | None]]:
             backend = open_backend(
                 choice,
                 self._home,
                 also_allowed=self._policy.allowed_keyring_backends,
-                passphrase=self._environ.get(PASSPHRASE_VARIABLE) or None,
+                passphrase=self.environ.get(PASSPHRASE_VARIABLE) or None,
                 # Less than the limit of the call, so that its error arrives and not silence.
                 lock_timeout=self._policy.keyring_timeout_seconds / 2,
             )
-            return backend, {name: backend.get(account_name(*name)) for name in wanted}
+            return backend, {name: _found_at_start(backend, name, address) for name, address in wanted.items()}
 
         choice = self._choice
         limit = self._policy.keyring_timeout_seconds
-        has_second = choice == "auto" and bool(self._environ.get(PASSPHRASE_VARIABLE))
+        has_second = choice == "auto" and bool(self.environ.get(PASSPHRASE_VARIABLE))
         try:
             try:
                 backend, found = await call_in_daemon(lambda: look(choice), limit / 2 if has_second else limit)
@@ -381,8 +442,15 @@ class SecretStore:
         if value is None or self._backend is None:
             self._stored.pop(name, None)
         else:
+            kept = self._bound(profile_id, key, value)
+            keys_in_use.add(kept.value)
             self._stored[name] = SecretPresence(
-                profile_id=profile_id, key=key, present=True, last4=last4(value), source=self._backend.kind
+                profile_id=profile_id,
+                key=key,
+                present=True,
+                last4=last4(kept.value),
+                source=self._backend.kind,
+                given_for=kept.address,
             )
         if announce and before != self._stored.get(name):
             self._announce()
@@ -412,8 +480,42 @@ class SecretStore:
         )
 
     def _announce(self) -> None:
+        self._told = self.status.secrets
         for listener in tuple(self._listeners):
             listener()
+
+
+def _found_at_start(backend: SecretBackend, name: SecretName, address: str) -> str | None:
+    """A key; one of an earlier version counts from now on as given for the address in force."""
+    account = account_name(*name)
+    text = backend.get(account)
+    if text is None or not address or read_bound_key(text).address is not None:
+        return text
+    bound = write_bound_key(text, address)
+    try:
+        backend.set(account, bound)
+    except BackendProblem as problem:
+        logger.warning("The address of a saved key could not be kept with it: %s", problem.code)
+    return bound
+
+
+def _given_for_another(given_for: str | None, origin: str, key: str) -> KeyForOtherAddress:
+    whose = f"it was given for {given_for}, and this profile uses" if given_for else "it is not known whether it is for"
+    return KeyForOtherAddress(
+        f"Type the key again: {whose} {origin}.",
+        field=key,
+        given_for=given_for or "",
+        address=origin,
+    )
+
+
+def _not_for_this_address(variable: str, origin: str, key: str) -> KeyForOtherAddress:
+    return KeyForOtherAddress(
+        f"The key in the environment variable {variable} is not sent to {origin}. Enter a key for this address.",
+        field=key,
+        variable=variable,
+        address=origin,
+    )
 
 
 def _checking() -> SecretStorageStatus:

@@ -15,6 +15,7 @@ from ..errors import HdspAgentError, InvalidInput, Param
 from ..wire import WireModel
 from ._checks import check_setting
 from ._fields import CREDENTIAL_NAME, wire_names
+from ._key_addresses import address_field, origin_of
 from ._policy import OperatorPolicy
 from ._profile_page import checked_name, new_profile_id, part_of, prepare_profiles, profile_ids
 from ._profiles import ProfileBook
@@ -183,6 +184,7 @@ def apply_import(document: ConfigDocument, plan: ImportPlan, policy: OperatorPol
         # Never the document's own ids: they would share keys with whatever other folder it was imported into.
         id = ids.setdefault(name, new_profile_id())
         configs[name] = {"id": id, **profile.values}
+        _note_address(section, id, profile)
         if profile.id:
             renamed[profile.id] = id
     part_of(section, "modeApiConfigs").update({mode: ids[name] for mode, name in plan.modes.items() if name in ids})
@@ -196,6 +198,16 @@ def apply_import(document: ConfigDocument, plan: ImportPlan, policy: OperatorPol
             value = {renamed.get(id, id): percent for id, percent in value.items()}
         document.settings[key] = value
     return {name: ids[name] for name in plan.profiles}
+
+
+def _note_address(section: Raw, id: str, profile: ProfileImport) -> None:
+    """A file must not lead a key of the environment somewhere: only an address that a person set may have it."""
+    provider = profile.values.get("apiProvider")
+    address = profile.values.get(address_field(provider if isinstance(provider, str) else None) or "")
+    noted = part_of(section, "importedAddresses")
+    noted.pop(id, None)
+    if isinstance(address, str):
+        noted[id] = origin_of(address)
 
 
 # ---- profiles

@@ -17,6 +17,7 @@ from ._anthropic_request import AnthropicOptions, messages_body, thinking_of
 from ._anthropic_stream import AnthropicStream
 from ._connection import Connection
 from ._model import ModelClient, ModelInfo, ModelRequest
+from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
 from ._transport import EventStream, Timeouts, http_timeout
 
@@ -84,8 +85,9 @@ def anthropic_sdk(connection: Connection, settings: ProviderSettings, timeouts: 
         return _bedrock(connection, settings, timeouts)
     if connection.info.protocol == "vertex":
         return _vertex(settings, timeouts)
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
+    timeout = http_timeout(timeouts)
     bearer = bool(settings.anthropic_use_auth_token)
     headers = dict(connection.headers)
     if not bearer and connection.key_text and connection.base_url != connection.info.default_base_url:
@@ -95,9 +97,10 @@ def anthropic_sdk(connection: Connection, settings: ProviderSettings, timeouts: 
         api_key=None if bearer else connection.key_text,
         auth_token=connection.key_text if bearer else None,
         base_url=connection.base_url,
-        timeout=http_timeout(timeouts),
+        timeout=timeout,
         max_retries=0,
         default_headers=headers,
+        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
     )
 
 
@@ -122,8 +125,9 @@ def _post(sdk: AnySdk, betas: tuple[str, ...]) -> Post:
 
 def _bedrock(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicBedrock:
     _require("botocore", "Amazon Bedrock", "boto3")
-    from anthropic import AsyncAnthropicBedrock
+    from anthropic import AsyncAnthropicBedrock, DefaultAsyncHttpxClient
 
+    timeout = http_timeout(timeouts)
     region = settings.aws_region or _region_of(settings.aws_custom_arn)
     if region is None and not settings.aws_use_profile:
         raise InvalidSetting("This profile names no AWS region. Enter one in the settings.", field="awsRegion")
@@ -135,8 +139,9 @@ def _bedrock(connection: Connection, settings: ProviderSettings, timeouts: Timeo
         api_key=connection.key_text or "none",
         aws_region=region or _region_of_profile(profile),
         base_url=connection.base_url,
-        timeout=http_timeout(timeouts),
+        timeout=timeout,
         max_retries=0,
+        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
         default_headers=_TIERS.get(settings.aws_bedrock_service_tier or ""),
     )
     if not with_key:
@@ -166,8 +171,9 @@ def _region_of_profile(profile: str | None) -> str:
 
 def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVertex:
     _require("google.auth", "Google Vertex AI", "google-auth[requests]")
-    from anthropic import AsyncAnthropicVertex
+    from anthropic import AsyncAnthropicVertex, DefaultAsyncHttpxClient
 
+    timeout = http_timeout(timeouts)
     if not settings.vertex_project_id:
         raise InvalidSetting("This profile names no Google Cloud project.", field="vertexProjectId")
     if not settings.vertex_region:
@@ -176,8 +182,9 @@ def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVer
         project_id=settings.vertex_project_id,
         region=settings.vertex_region,
         credentials=_google_credentials(settings),
-        timeout=http_timeout(timeouts),
+        timeout=timeout,
         max_retries=0,
+        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), "vertex"),
     )
 
 
@@ -220,7 +227,8 @@ def _secret(settings: ProviderSettings, name: str) -> str | None:
 
 def _region_of(arn: str | None) -> str | None:
     parts = (arn or "").split(":")
-    return parts[3] if len(parts) > 3 and parts[3] else None
+    # It becomes a part of the host name that the key is sent to.
+    return parts[3] if len(parts) > 3 and re.fullmatch("[A-Za-z0-9-]+", parts[3]) else None
 
 
 _CROSS_REGION: Final = (("us-gov-", "us-gov"), ("us-", "us"), ("eu-", "eu"), ("ap-", "apac"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from ..config import OperatorPolicy, ProviderInfo, ProviderSettings, model_id, provider_info
+from ..config import OperatorPolicy, ProviderInfo, ProviderSettings, keys_in_use, model_id, provider_info
 from ..errors import ForbiddenByOperator, InvalidSetting, Unsupported
 from ._quirks import server_of
 
@@ -58,7 +59,22 @@ def connection_of(
         )
     base_url = _base_url(info, settings)
     _guard_operator_key(info, base_url, key, policy)
-    return Connection(info, model or "", server_of(settings, base_url), base_url, key, _headers(info, settings))
+    headers = _headers(info, settings)
+    keys_in_use.add(*_all_secrets(settings, key))
+    return Connection(info, model or "", server_of(settings, base_url), base_url, key, headers)
+
+
+def _all_secrets(settings: ProviderSettings, key: SecretStr | None) -> Iterator[str]:
+    """What no text may show from now on: keys, and the values of headers that are kept like keys."""
+    if key is not None:
+        yield key.get_secret_value()
+    for name in ProviderSettings.model_fields:
+        if isinstance(value := getattr(settings, name), SecretStr):
+            yield value.get_secret_value()
+    secret = settings.open_ai_secret_headers
+    for _, value in _header_lines(secret.get_secret_value() if secret else ""):
+        yield value
+        yield value.rpartition(" ")[2]
 
 
 def _key(info: ProviderInfo, settings: ProviderSettings, policy: OperatorPolicy | None) -> SecretStr | None:
@@ -106,14 +122,18 @@ def _headers(info: ProviderInfo, settings: ProviderSettings) -> dict[str, str]:
         return {}
     headers = dict(settings.open_ai_headers or {})
     secret = settings.open_ai_secret_headers
-    for line in secret.get_secret_value().splitlines() if secret else ():
-        name, colon, value = line.partition(":")
-        if colon and name.strip():
-            headers[name.strip()] = value.strip()
+    headers.update(_header_lines(secret.get_secret_value() if secret else ""))
     for name, value in headers.items():
         if not name.isascii() or not value.isascii() or not value.isprintable():
             raise InvalidSetting(f"The header {name!a} holds characters that headers cannot.", field="openAiHeaders")
     return headers
+
+
+def _header_lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip():
+            yield name.strip(), value.strip()
 
 
 def not_served(info: ProviderInfo) -> Unsupported:

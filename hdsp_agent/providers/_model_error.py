@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Literal, get_args
 
+from ..config import keys_in_use
 from ..errors import HdspAgentError
 
 __all__ = ["ERROR_CLASSES", "PUBLIC_CLASSES", "REMEDIES", "ErrorClass", "ModelError"]
@@ -116,7 +117,8 @@ class ModelError(HdspAgentError):
         index: int | None = None,
         raw: str = "",
     ) -> None:
-        super().__init__(message, kind=kind, provider=provider, status=http_status)
+        # Providers quote the key they refuse, and what they say goes into rows, frames, logs and exports.
+        super().__init__(keys_in_use.mask(message), kind=kind, provider=provider, status=http_status)
         self.kind: ErrorClass = kind
         self.provider = provider
         self.http_status = http_status
@@ -125,7 +127,7 @@ class ModelError(HdspAgentError):
         self.limit = limit
         self.output = output
         self.index = index
-        self.raw = raw
+        self.raw = keys_in_use.mask(raw)
 
     @property
     def public_class(self) -> str:

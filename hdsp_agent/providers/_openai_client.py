@@ -25,6 +25,7 @@ from ._model_info import reasons
 from ._quirks import quirks_of
 from ._responses_request import ResponsesOptions, compact_body, responses_body
 from ._responses_stream import ResponsesStream
+from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
 from ._sealed_refusal import refuses_sealed
 from ._transport import EventStream, Timeouts, http_timeout, in_time, model_error
@@ -190,10 +191,14 @@ def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInf
 
 def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncOpenAI:
     """The SDK's client for the profile's address."""
-    from openai import AsyncAzureOpenAI, AsyncOpenAI
+    from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
     key = connection.key_text or _NO_KEY
     timeout = http_timeout(timeouts)
+    local = connection.info.protocol == "local"
+    client = stay_at_origin(
+        _direct_client(timeout) if local else DefaultAsyncHttpxClient(timeout=timeout), connection.info.id
+    )
     address = urlsplit(connection.base_url or "")
     if connection.server == "azure" and not address.path.rstrip("/").endswith("/openai/v1"):
         version = settings.azure_api_version or _AZURE_VERSION
@@ -206,6 +211,7 @@ def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Tim
                 timeout=timeout,
                 max_retries=0,
                 default_headers=headers,
+                http_client=client,
             )
         else:
             sdk = AsyncAzureOpenAI(
@@ -215,6 +221,7 @@ def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Tim
                 timeout=timeout,
                 max_retries=0,
                 default_headers=headers,
+                http_client=client,
             )
     else:
         headers = dict(connection.headers)
@@ -226,7 +233,7 @@ def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Tim
             timeout=timeout,
             max_retries=0,
             default_headers=headers,
-            http_client=_direct_client(timeout) if connection.info.protocol == "local" else None,
+            http_client=client,
         )
     if connection.info.id != "openai-native":
         # The SDK reads them from the environment; they are OpenAI's business only.

@@ -128,6 +128,9 @@ def model_error(error: Exception, provider: str, *, begun: bool = False) -> Mode
     """What an SDK raised, as our error. ``begun`` says whether the answer had begun."""
     if isinstance(error, ModelError):
         return error
+    if (ours := next((each for each in _chain(error) if isinstance(each, ModelError)), None)) is not None:
+        # Raised by us while the SDK was sending, which it takes for a broken connection.
+        return ours
     body = _body(error)
     status = getattr(error, "status_code", None)
     if body is not None or status is not None:

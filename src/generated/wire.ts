@@ -3280,8 +3280,10 @@ export interface SecretPresence {
   /** Its last four characters, if it is long enough for them to give nothing away. */
   last4?: string;
   source?: 'keyring' | 'encrypted-file' | 'file' | 'environment' | 'operator';
-  /** The environment variable it comes from. */
+  /** The environment variable it comes from, or would come from if it could go to the profile's address. */
   variable?: string;
+  /** The address it was given for, if that is not where the profile is now: it is not used until it is typed again. */
+  givenFor?: string;
 }
 
 /** All that is ever told about keys. */

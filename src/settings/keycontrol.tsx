@@ -6,7 +6,8 @@ import type { SecretPresence } from '../generated/wire';
 
 import { useSettings } from './context';
 import type { IField } from './fields';
-import { keySourceText } from './wording';
+import type { SettingsModel } from './model';
+import { keySourceText, otherAddressText } from './wording';
 
 // Keys that are several lines long, which an input of one line would run together.
 const MULTILINE_KEYS = ['openAiSecretHeaders', 'vertexJsonCredentials'];
@@ -22,6 +23,11 @@ export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
   const [value, setValue] = React.useState('');
   const id = `jp-hdspSettings-key-${profile.id}-${field.key}`;
   const status = model.keys.statusOf(profile.id, field.key);
+  const address = addressOf(model, profile);
+  React.useEffect(() => {
+    // What was typed so far was meant for where the profile was then.
+    setValue('');
+  }, [profile.id, address]);
   // A key from elsewhere goes before a saved one, so there is nothing to type.
   const isOwn = !status.present || isStored(status);
   const error = model.keys.errorOf(profile.id, field.key);
@@ -75,6 +81,11 @@ export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
           {keySourceText(trans, status)}
         </span>
       </div>
+      {status.givenFor !== undefined && (
+        <p className="jp-hdspSettings-warning" role="status">
+          {otherAddressText(trans, status)}
+        </p>
+      )}
       {isOwn && (
         <form
           className="jp-hdspSettings-keyRow"
@@ -140,6 +151,19 @@ export namespace KeyControl {
     profile: ProfileView;
     field: IField;
   }
+}
+
+/**
+ * Where the profile is, as far as it says so itself.
+ */
+function addressOf(model: SettingsModel, profile: ProfileView): unknown {
+  const info = model.providers.find(
+    ({ id }) => id === profile.settings.apiProvider
+  );
+  const settings: Record<string, unknown> = { ...profile.settings };
+  return info?.baseUrlField === undefined
+    ? null
+    : settings[info.baseUrlField];
 }
 
 /**

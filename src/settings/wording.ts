@@ -163,6 +163,27 @@ export function keySourceText(
 }
 
 /**
+ * Why a key that is there is not used at the profile's address.
+ */
+export function otherAddressText(
+  trans: TranslationBundle,
+  { present, givenFor, variable = '' }: SecretPresence
+): string {
+  if (!present) {
+    return trans.__(
+      'The key in the environment variable %1 goes only to %2. Type a key for this address.',
+      variable,
+      givenFor ?? ''
+    );
+  }
+  return givenFor
+    ? trans.__('Type the key again: it was given for %1.', givenFor)
+    : trans.__(
+        'Type the key again: it is not known which address it was given for.'
+      );
+}
+
+/**
  * Where keys are kept, in a sentence.
  */
 export function storageText(

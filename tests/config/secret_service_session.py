@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore, secret_keys
+from hdsp_agent.config._bound_keys import read_bound_key
 from hdsp_agent.errors import SecretStorageUnavailable
 
 KEY = "sk-ant-planted-0123456789"
@@ -95,7 +96,7 @@ async def known(proxy: ContextProxy) -> float:
 def in_keyring(account: str) -> str:
     """What another process finds in the keyring."""
     run = subprocess.run([sys.executable, "-c", READ, account], capture_output=True, text=True, check=True, timeout=30)
-    return run.stdout.strip()
+    return read_bound_key(run.stdout.strip()).value
 
 
 async def unlocked() -> dict[str, object]:
@@ -144,7 +145,9 @@ async def reset() -> dict[str, object]:
     with daemon():
         async with config() as proxy:
             keys = dict.fromkeys(sorted(secret_keys()), KEY)
-            await proxy.profiles.update("default", {"apiProvider": "bedrock", **keys})
+            await proxy.profiles.update(
+                "default", {"apiProvider": "bedrock", "openAiBaseUrl": "http://127.0.0.1:1", **keys}
+            )
             entry = proxy.profiles.current
             assert in_keyring(f"{entry.id}/awsApiKey") == KEY
             await proxy.reset()

@@ -251,7 +251,9 @@ async def test_an_export_holds_no_key_wherever_keys_are(home: Path, open_config:
         async with open_config(environ={**environ, "XAI_API_KEY": "planted-environment"}) as proxy:
             await proxy.update({"secretStorage": storage})
             values = {key: value for key, value in everything.items() if key != "xaiApiKey"}
-            await proxy.profiles.update("default", {"apiProvider": "bedrock", **values})
+            await proxy.profiles.update(
+                "default", {"apiProvider": "bedrock", "openAiBaseUrl": "http://127.0.0.1:1", **values}
+            )
             text = json.dumps(await proxy.export_settings())
             assert "planted" not in text
             assert not secret_keys() & json.loads(text)["providerProfiles"]["apiConfigs"]["default"].keys()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from ...config import ContextProxy, ProviderSettings, provider_info
+from ...config import ContextProxy, provider_info
 from ...errors import HdspAgentError
 from ...providers import ModelEntry, ModelInfo, known_models, list_models
 from ._bodies import ModelList, ModelQuery
 from ._endpoint import RestHandler, endpoint
 
-__all__ = ["ModelsHandler", "asked_with"]
+__all__ = ["ModelsHandler", "profile_asked"]
 
 
 class ModelsHandler(RestHandler):
@@ -24,7 +24,7 @@ class ModelsHandler(RestHandler):
         if provider_info(provider) is None:
             return ModelList(models=[])
         try:
-            settings = await asked_with(config, provider)
+            settings = await config.with_keys(profile_asked(config, provider), provider)
             models = await list_models(settings, policy=config.policy)
         except HdspAgentError as error:
             # Without a key, without a connection: an id can still be chosen from what is known.
@@ -34,11 +34,11 @@ class ModelsHandler(RestHandler):
         return ModelList(models=[_entry(model, provider) for model in models])
 
 
-async def asked_with(config: ContextProxy, provider: str) -> ProviderSettings:
-    """The keys and the address to ask with: the current profile's, or another's that uses this provider."""
+def profile_asked(config: ContextProxy, provider: str) -> str:
+    """Whose key and address to ask with: the current profile's, or another's that uses this provider."""
     current = config.profiles.current
     users = [entry.id for entry in (current, *config.profiles.entries) if entry.api_provider == provider]
-    return await config.with_keys(users[0] if users else current.id, provider)
+    return users[0] if users else current.id
 
 
 def _entry(model: ModelInfo, provider: str) -> ModelEntry:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue, SecretStr
 
-from ...config import ContextProxy, ProviderSettings, provider_info
+from ...config import ContextProxy, ProviderSettings, keys_in_use, provider_info
 from ...errors import InvalidInput
 from ...providers import check_key
 from ..setup_candidates import Candidate, find_candidates, is_ready, use_candidate
 from ._bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupCandidateView, SetupUse
 from ._endpoint import RestHandler, endpoint
-from ._models import asked_with
+from ._models import profile_asked
 from ._profiles import ProfilesBase
 
 __all__ = ["KeyCheckHandler", "SetupCandidatesHandler", "SetupUseHandler"]
@@ -65,19 +67,29 @@ async def _to_try(config: ContextProxy, body: KeyToTry) -> ProviderSettings:
     info = provider_info(body.provider)
     if info is None:
         raise InvalidInput(f"There is no provider {body.provider!a}.", field="provider")
-    if body.profile is None:
-        settings = await asked_with(config, info.id)
-    else:
-        settings = await config.with_keys(body.profile, info.id)
-    changes: dict[str, JsonValue | SecretStr] = {}
-    if body.key is not None and info.key_field is not None:
-        changes[info.key_field] = SecretStr(body.key.strip())
+    changes: dict[str, JsonValue] = {}
     if body.base_url is not None and info.base_url_field is not None:
-        address = body.base_url.strip() or None
-        config.profiles.check({info.base_url_field: address})
-        changes[info.base_url_field] = address
+        changes[info.base_url_field] = body.base_url.strip() or None
+        config.profiles.check(changes)
+    if body.key is None or info.key_field is None:
+        return await _asked(config, body.profile, info.id, changes)
+    typed = body.key.strip()
+    keys_in_use.add(typed)
+    settings = await _asked(config, body.profile, info.id, changes, without=frozenset({info.key_field}))
     attributes = {field.alias or name: name for name, field in ProviderSettings.model_fields.items()}
-    return settings.model_copy(update={attributes[name]: value for name, value in changes.items()})
+    return settings.model_copy(update={attributes[info.key_field]: SecretStr(typed)})
+
+
+async def _asked(
+    config: ContextProxy,
+    profile: str | None,
+    provider: str,
+    changes: Mapping[str, JsonValue],
+    without: frozenset[str] = frozenset(),
+) -> ProviderSettings:
+    """What to ask with: a saved key only where it was given for, whatever address is tried."""
+    name = profile if profile is not None else profile_asked(config, provider)
+    return await config.with_keys(name, provider, changes=changes, without=without)
 
 
 def _view(candidate: Candidate) -> SetupCandidateView:

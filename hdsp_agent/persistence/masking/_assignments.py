@@ -69,7 +69,10 @@ def _assigned(text: str, match: re.Match[str], floor: int) -> Finding | None:
 
 def _full_name(text: str, match: re.Match[str]) -> str:
     before = _NAME_BEFORE.match(text[max(0, match.start() - 24) : match.start()][::-1])
-    return ("" if before is None else before[0][::-1]) + match[0][: match.end("rest") - match.start()]
+    name = ("" if before is None else before[0][::-1]) + match[0][: match.end("rest") - match.start()]
+    start = match.end("rest") - len(name)
+    # A new line in JSON: its letter is not the name's first.
+    return name[1:] if start > 0 and text[start - 1] == "\\" and name[:1] in {"n", "r", "t"} else name
 
 
 def _names_secret(text: str, head: re.Match[str]) -> bool:

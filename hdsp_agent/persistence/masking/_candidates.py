@@ -7,16 +7,29 @@ end, so that a stream knows whether more text could change the outcome. Checks l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ...config import MaskedKind
 from ._vault import PLACEHOLDER_LABELS, PLACEHOLDER_START
 
-__all__ = ["LOOK_BACK", "Finding", "Rule", "Triggers"]
+__all__ = ["LOOK_BACK", "WORD", "Finding", "Rule", "Triggers"]
 
 LOOK_BACK: Final = 128
+_RARE: Final = 15
+
+WORD: Final = "_"
+"""The trigger that stands for a hyphen, a dot or an underscore with a long part behind it that has a digit early on."""
+
+_SEPARATORS: Final = frozenset("_-.")
+_LONG: Final = r"(?=[A-Za-z0-9_=-]{12}|[A-Za-z0-9_=-]{0,11}\Z)(?=[A-Za-z_=-]{0,23}(?:[0-9]|\Z))"
+_BEFORE_LONG_PART: Final = (
+    f"_{_LONG}",
+    # Not in a UUID, and not before the decimals of a number.
+    f"-(?![0-9a-f]{{4}}-[0-9a-f]{{4}}|[0-9a-f]{{12}}(?![0-9A-Za-z])){_LONG}",
+    rf"\.(?![0-9]{{10}}){_LONG}",
+)
 
 
 class Finding(NamedTuple):
@@ -44,28 +57,37 @@ class Rule:
     slack: int = 8
     head: tuple[re.Pattern[str], Callable[[str, re.Match[str]], bool]] | None = None
     """A cheaper look at the candidate's first part: only if it is telling, the rest is looked at."""
+    ahead: str = ""
+    """What must follow a trigger, found by the search for triggers itself. It must allow for the text's end."""
+    behind: str = ""
+    """One character that must stand before a trigger, found likewise."""
 
 
 class Triggers:
     """One pattern that finds every trigger: each is looked for by its rarest letter, to which the regex engine skips."""
 
-    def __init__(self, triggers: Iterable[str]) -> None:
+    def __init__(self, triggers: Iterable[str], rules: Mapping[str, Rule]) -> None:
         self._whole: dict[str, str] = {}
         groups: dict[str, list[str]] = {}
-        longest_first = sorted(triggers, key=len, reverse=True)
+        longest_first = sorted(set(triggers) - {WORD}, key=lambda trigger: (len(trigger), trigger), reverse=True)
+        known = set(longest_first)
         for trigger in longest_first:
             # Looked for no later than a trigger inside it begins, or that one would be found in its place.
             last = min(
                 (trigger.index(inner) for inner in longest_first if inner != trigger and inner in trigger),
                 default=len(trigger),
             )
-            rarest_first = sorted((-_rarity(letter), at) for at, letter in enumerate(trigger[: last + 1]))
-            pivot = next(trigger[at:] for _, at in rarest_first if trigger[at:] not in self._whole)
+            rarest_first = sorted((-_worth(letter, groups), at) for at, letter in enumerate(trigger[: last + 1]))
+            # A trigger that another one ends in can be found by nothing else than its whole self.
+            taken = self._whole.keys() | (known - {trigger}) | _SEPARATORS
+            pivot = next(trigger[at:] for _, at in rarest_first if trigger[at:] not in taken)
             self._whole[pivot] = trigger
-            groups.setdefault(pivot[0], []).append(_rest_pattern(trigger, pivot))
-        self._pattern = re.compile(
-            "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items())
-        )
+            groups.setdefault(pivot[0], []).append(_rest_pattern(trigger, pivot, rules.get(trigger)))
+        alternatives = [f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items()]
+        if WORD in rules:
+            alternatives.extend(_BEFORE_LONG_PART)
+            self._whole |= dict.fromkeys(_SEPARATORS, WORD)
+        self._pattern = re.compile("|".join(alternatives))
 
     def search(self, text: str, position: int) -> tuple[str, int, int] | None:
         """The next trigger that ends after ``position``, with its start and end."""
@@ -77,12 +99,25 @@ class Triggers:
 
 
 def _rarity(character: str) -> int:
-    return " etaoinsrhldcumfpgwyb_-vkxjqz".find(character) % 100
+    if character.isdigit():
+        return 22
+    if character == "~":
+        return 90
+    found = " etaoinsrhldcumfpgwyb.=/_-vkxjqz".find(character)
+    return 80 if found < 0 else found
 
 
-def _rest_pattern(trigger: str, pivot: str) -> str:
+def _worth(character: str, groups: Container[str]) -> int:
+    """The engine stops at every letter that is looked for: one that others are found by costs nothing more."""
+    rarity = _rarity(character)
+    return rarity + 60 if rarity >= _RARE and character in groups else rarity
+
+
+def _rest_pattern(trigger: str, pivot: str, rule: Rule | None) -> str:
     if trigger == "@":
         return r"(?<=[A-Za-z0-9_%+.-]@)(?=[A-Za-z0-9])"
     if trigger == PLACEHOLDER_START:
         return rf"(?:{'|'.join(PLACEHOLDER_LABELS)})(?:_[0-9]{{1,9}})?\]"
-    return re.escape(pivot[1:]) + (f"(?<={re.escape(trigger)})" if pivot != trigger else "")
+    behind, ahead = ("", "") if rule is None else (rule.behind, rule.ahead)
+    before = f"(?<={behind}{re.escape(trigger)})" if behind or pivot != trigger else ""
+    return re.escape(pivot[1:]) + before + ahead

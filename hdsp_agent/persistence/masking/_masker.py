@@ -8,7 +8,9 @@ import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn
 
-from ...config import MaskedKind
+from ...config import MaskedKind, keys_in_use
+from ._candidates import WORD
+from ._key_stream import KeyStream
 from ._vault import PLACEHOLDER_START, Vault
 
 if TYPE_CHECKING:
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["Masker", "StreamMasker"]
 
 # What a trigger, a name or the local part of an address may consist of: the end of a text that is held back for a while.
-_UNFINISHED: Final = re.compile(r"[A-Za-z0-9_.%+\-@:/\[\\\"']{0,80}")
+_UNFINISHED: Final = re.compile(r"[A-Za-z0-9_.%+\-@:/\[\\\"'$~]{0,80}")
 # No pattern needs more to see that a candidate is none; that is a private key's first line.
 _LONGEST_START: Final = 80
 _PIECE: Final = 64 * 1024
+_WORD_REST: Final = re.compile(r"[._-]?[A-Za-z0-9_-]*")
 
 
 class _Scan(NamedTuple):
@@ -44,7 +47,7 @@ def _rules_for(kinds: frozenset[MaskedKind]) -> _Rules | None:
     by_trigger = {trigger: rule for rule in RULES if rule.kinds & kinds for trigger in rule.triggers}
     if not by_trigger:
         return None
-    return _Rules(kinds, Triggers([*by_trigger, PLACEHOLDER_START]), by_trigger, LOOK_BACK)
+    return _Rules(kinds, Triggers([*by_trigger, PLACEHOLDER_START], by_trigger), by_trigger, LOOK_BACK)
 
 
 def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
@@ -54,8 +57,11 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
     """
     findings: list[Finding | str] = []
     floor = position = start
+    examined = 0
     while found := rules.triggers.search(text, position):
         trigger, at, position = found
+        if trigger == WORD and at < examined:
+            continue
         if trigger == PLACEHOLDER_START:
             findings.append(text[at:position])
             floor = position
@@ -70,6 +76,9 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
             if finding.kind in rules.kinds:
                 findings.append(finding)
                 floor = position
+        elif trigger == WORD:
+            # All its separators have the same beginnings before them.
+            examined = _end_of_word(text, at)
     return _Scan(findings, len(text) if final else _word_start(text, len(text), floor))
 
 
@@ -85,6 +94,11 @@ def _candidate(rule: Rule, text: str, at: int, end: int) -> re.Match[str] | Lite
     candidate = rule.reach.match(text, at, at + rule.limit)
     reached = at + _LONGEST_START if candidate is None else candidate.end()
     return "open" if reached > end else candidate
+
+
+def _end_of_word(text: str, at: int) -> int:
+    rest = _WORD_REST.match(text, at)
+    return at if rest is None else rest.end()
 
 
 def _word_start(text: str, end: int, floor: int) -> int:
@@ -103,6 +117,9 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """The text with a placeholder for every secret. Masking it again changes nothing."""
+        if keys_in_use:
+            keys = KeyStream(self.vault)
+            text = keys.feed(text) + keys.finish()
         if self._rules is None:
             return text
         if len(text) > _PIECE:
@@ -111,7 +128,7 @@ class Masker:
 
     def stream(self) -> StreamMasker:
         """A masker for text that arrives in pieces; all it gives out together is what ``mask`` gives for the whole."""
-        return StreamMasker(self)
+        return StreamMasker(self, KeyStream(self.vault))
 
     def unmask(self, text: str) -> str:
         """The text with the secrets of this task put back, for a tool that a person approved to use them."""
@@ -119,7 +136,8 @@ class Masker:
 
     def _mask_in_pieces(self, text: str) -> str:
         """One search holds the interpreter to its end: over a long text, even in a thread, it would stop the server."""
-        stream = self.stream()
+        # Without the keys in use, which are masked by now.
+        stream = StreamMasker(self, None)
         pieces = [stream.feed(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
         return "".join([*pieces, stream.finish()])
 
@@ -145,10 +163,11 @@ class Masker:
 class StreamMasker:
     """Masks text that arrives in pieces. It holds back what could still become a secret, and nothing else."""
 
-    __slots__ = ("_masker", "_patience", "_pieces", "_start", "_text")
+    __slots__ = ("_keys", "_masker", "_patience", "_pieces", "_start", "_text")
 
-    def __init__(self, masker: Masker) -> None:
+    def __init__(self, masker: Masker, keys: KeyStream | None) -> None:
         self._masker = masker
+        self._keys = keys
         self._text = ""
         # The text before this was given out and is kept for looking back.
         self._start = 0
@@ -158,10 +177,13 @@ class StreamMasker:
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return len(self._text) - self._start + sum(map(len, self._pieces))
+        keys = 0 if self._keys is None else self._keys.held
+        return len(self._text) - self._start + sum(map(len, self._pieces)) + keys
 
     def feed(self, chunk: str) -> str:
         """What can be given out now that this piece has arrived."""
+        if self._keys is not None:
+            chunk = self._keys.feed(chunk)
         rules = self._masker._rules
         if rules is None:
             return chunk
@@ -173,9 +195,11 @@ class StreamMasker:
 
     def finish(self) -> str:
         """The rest, when the text has ended. The next piece begins a new text."""
+        last = "" if self._keys is None else self._keys.finish()
         rules = self._masker._rules
         if rules is None:
-            return ""
+            return last
+        self._pieces.append(last)
         rest = self._give(rules, final=True)
         self._text, self._start, self._patience = "", 0, 0
         return rest

@@ -7,8 +7,11 @@ from typing import Final
 
 from ._assignments import ASSIGNMENT_RULE, in_all_cases
 from ._candidates import LOOK_BACK, Finding, Rule
-from ._tokens import TOKEN_HEAD, TOKEN_RULES, decoded_base64, token_at
+from ._command_secrets import COMMAND_RULES
+from ._token_forms import TOKEN_HEAD
+from ._tokens import TOKEN_RULES, decoded_base64, token_at
 from ._values import is_opaque, is_placeholder, is_template
+from ._vendor_tokens import VENDOR_RULES
 
 __all__ = ["RULES"]
 
@@ -138,6 +141,8 @@ def _continues(text: str, match: re.Match[str], end: int, top: str) -> bool:
 
 RULES: Final = (
     *TOKEN_RULES,
+    *VENDOR_RULES,
+    *COMMAND_RULES,
     Rule(frozenset({"private-key"}), ("-----BEGIN",), _PEM, _private_key, limit=65_536, slack=256),
     Rule(
         frozenset({"bearer-token"}),

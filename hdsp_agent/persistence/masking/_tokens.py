@@ -7,48 +7,12 @@ import binascii
 import re
 from typing import Final
 
-from ...config import MaskedKind
 from ._candidates import Finding, Rule
+from ._token_forms import TOKEN_HEAD, token_rule
 from ._values import is_random
+from ._vendor_tokens import VAULT_TOKEN, vendor_token_at
 
-__all__ = ["TOKEN_HEAD", "TOKEN_RULES", "decoded_base64", "token_at"]
-
-_WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9_-]\Z")
-# Escapes end in letters that do not belong to the token: \n in JSON, = in addresses, colours in tracebacks.
-_ESCAPE_BEFORE: Final = re.compile(r"(?:\\[nrtbfv]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-F]{2}|\[[0-9;]{0,16}m)\Z")
-
-
-def _starts_token(text: str, position: int) -> bool:
-    before = text[max(0, position - 20) : position]
-    return _WORD_BEFORE.search(before) is None or _ESCAPE_BEFORE.search(before) is not None
-
-
-TOKEN_HEAD: Final = (re.compile(""), lambda text, match: _starts_token(text, match.start()))
-
-
-def _token(
-    kind: MaskedKind,
-    label: str,
-    triggers: str,
-    body: str,
-    *,
-    extra: str = "_-",
-    run: int = 12,
-    limit: int = 600,
-    mixed: bool = True,
-) -> Rule:
-    """A prefix and a body of letters, digits and ``extra``; the body up to its last good character must fit ``body``."""
-    fits = re.compile(body)
-
-    def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
-        found = fits.match(text, match.start("body"), match.end())
-        if found is None or not is_random(found[0], run, mixed=mixed):
-            return None
-        return Finding(match.start(), found.end(), kind, label)
-
-    prefixes = "|".join(map(re.escape, sorted(triggers.split(), key=len, reverse=True)))
-    reach = re.compile(rf"(?:{prefixes})(?P<body>[A-Za-z0-9{re.escape(extra)}]*)")
-    return Rule(frozenset({kind}), tuple(triggers.split()), reach, check, limit, head=TOKEN_HEAD)
+__all__ = ["TOKEN_RULES", "decoded_base64", "token_at"]
 
 
 def _openai_body(text: str, match: re.Match[str], floor: int) -> Finding | None:
@@ -74,6 +38,9 @@ _JWT_HEADER: Final = re.compile(rb'"(?:alg|typ|enc|kid|cty)"')
 
 def _jwt(text: str, match: re.Match[str], floor: int) -> Finding | None:
     parts = match[0].split(".")
+    if match[0].startswith("eyJrIjoi") and len(parts[0]) >= 68:
+        # No web token: Grafana's keys are a JSON object that begins with "k".
+        return Finding(match.start(), match.start() + len(parts[0]), "assigned-secret", "API_KEY")
     if len(parts) < 2 or len(parts[1]) < 8:
         return None
     header = decoded_base64(parts[0].replace("-", "+").replace("_", "/"))
@@ -92,10 +59,10 @@ def decoded_base64(text: str) -> bytes | None:
 
 
 TOKEN_RULES: Final = (
-    _token("github-token", "GITHUB_TOKEN", "ghp_ gho_ ghr_", r"[A-Za-z0-9]{30,}", extra=""),
-    _token("github-token", "GITHUB_TOKEN", "ghu_ ghs_", r"[A-Za-z0-9_.-]{30,}(?<![.-])", extra="_.-"),
-    _token("github-token", "GITHUB_TOKEN", "github_pat_", r"[A-Za-z0-9_]{22,}", extra="_"),
-    _token(
+    token_rule("github-token", "GITHUB_TOKEN", "ghp_ gho_ ghr_", r"[A-Za-z0-9]{30,}", extra=""),
+    token_rule("github-token", "GITHUB_TOKEN", "ghu_ ghs_", r"[A-Za-z0-9_.-]{30,}(?<![.-])", extra="_.-"),
+    token_rule("github-token", "GITHUB_TOKEN", "github_pat_", r"[A-Za-z0-9_]{22,}", extra="_"),
+    token_rule(
         "gitlab-token",
         "GITLAB_TOKEN",
         "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt-",
@@ -103,13 +70,13 @@ TOKEN_RULES: Final = (
         extra="_.-",
         run=5,
     ),
-    _token("anthropic-key", "ANTHROPIC_KEY", "sk-ant-", r"[A-Za-z0-9_-]{20,}"),
-    _token("aws-key", "AWS_KEY", "AKIA ASIA", r"[A-Z0-9]{16}\Z", extra="", limit=64, mixed=False),
-    _token("google-key", "GOOGLE_KEY", "AIza", r"[A-Za-z0-9_-]{35,}", run=6),
-    _token("google-key", "GOOGLE_KEY", "GOCSPX-", r"[A-Za-z0-9_-]{20,}", run=6),
-    _token("google-key", "GOOGLE_KEY", "ya29. AQ.Ab", r"[A-Za-z0-9_.-]{20,}(?<![.])", extra="_.-", run=8),
-    _token("slack-token", "SLACK_TOKEN", "xapp- xoxe.xoxp-", r"[A-Za-z0-9-]{20,}", extra="-", run=10),
-    _token(
+    token_rule("anthropic-key", "ANTHROPIC_KEY", "sk-ant-", r"[A-Za-z0-9_-]{20,}"),
+    token_rule("aws-key", "AWS_KEY", "AKIA ASIA", r"[A-Z0-9]{16}\Z", extra="", limit=64, mixed=False),
+    token_rule("google-key", "GOOGLE_KEY", "AIza", r"[A-Za-z0-9_-]{35,}", run=6),
+    token_rule("google-key", "GOOGLE_KEY", "GOCSPX-", r"[A-Za-z0-9_-]{20,}", run=6),
+    token_rule("google-key", "GOOGLE_KEY", "ya29. AQ.Ab", r"[A-Za-z0-9_.-]{20,}(?<![.])", extra="_.-", run=8),
+    token_rule("slack-token", "SLACK_TOKEN", "xapp- xoxe.xoxp-", r"[A-Za-z0-9-]{20,}", extra="-", run=10),
+    token_rule(
         "slack-token",
         "SLACK_TOKEN",
         "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs-",
@@ -117,13 +84,15 @@ TOKEN_RULES: Final = (
         extra="%-",
         run=8,
     ),
-    _token("huggingface-token", "HUGGINGFACE_TOKEN", "hf_", r"[A-Za-z0-9]{30,}", extra="", run=30),
+    token_rule("huggingface-token", "HUGGINGFACE_TOKEN", "hf_", r"[A-Za-z0-9]{30,}", extra="", run=30),
     # Providers that speak OpenAI's protocol, and services whose keys notebooks often carry.
-    _token("openai-key", "API_KEY", "gsk_ xai- pplx- csk- fw_", r"[A-Za-z0-9]{24,}", extra="", run=24),
-    _token("openai-key", "API_KEY", "nvapi- tvly- pcsk_ lsv2_ r8_", r"[A-Za-z0-9_-]{24,}"),
-    _token("assigned-secret", "API_KEY", "npm_ dop_v1_ dapi whsec_", r"[A-Za-z0-9]{30,}", extra="", run=30),
-    _token("assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra="", run=20),
-    _token(
+    token_rule("openai-key", "API_KEY", "gsk_ xai- pplx- csk- fw_", r"[A-Za-z0-9]{24,}", extra="", run=24),
+    token_rule("openai-key", "API_KEY", "nvapi- tvly- pcsk_ lsv2_ r8_", r"[A-Za-z0-9_-]{24,}"),
+    token_rule("assigned-secret", "API_KEY", "npm_ dop_v1_ dapi whsec_", r"[A-Za-z0-9]{30,}", extra="", run=30),
+    token_rule(
+        "assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra="", run=20
+    ),
+    token_rule(
         "assigned-secret", "API_KEY", "pypi-AgE dckr_pat_ dckr_oat_ SG.", r"[A-Za-z0-9_.-]{24,}(?<![.])", extra="_.-"
     ),
     Rule(
@@ -142,7 +111,7 @@ TOKEN_RULES: Final = (
         limit=300,
     ),
     Rule(
-        frozenset({"jwt"}),
+        frozenset({"jwt", "assigned-secret"}),
         ("eyJ",),
         re.compile(r"eyJ[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}"),
         _jwt,
@@ -150,15 +119,17 @@ TOKEN_RULES: Final = (
         head=TOKEN_HEAD,
     ),
 )
-_BY_PREFIX: Final = {trigger: rule for rule in TOKEN_RULES for trigger in rule.triggers}
+# "s." is too common to be looked for everywhere.
+_BY_PREFIX: Final = {trigger: rule for rule in (*TOKEN_RULES, VAULT_TOKEN) for trigger in rule.triggers}
 _TOKEN_START: Final = re.compile("|".join(map(re.escape, sorted(_BY_PREFIX, key=len, reverse=True))))
 
 
 def token_at(text: str, start: int) -> Finding | None:
     """A token with a known prefix that starts just here: it says more about itself than the name before it."""
     trigger = _TOKEN_START.match(text, start)
-    if trigger is None:
-        return None
-    rule = _BY_PREFIX[trigger[0]]
-    match = rule.reach.match(text, start, start + rule.limit)
-    return None if match is None else rule.check(text, match, start)
+    found = None
+    if trigger is not None:
+        rule = _BY_PREFIX[trigger[0]]
+        match = rule.reach.match(text, start, start + rule.limit)
+        found = None if match is None else rule.check(text, match, start)
+    return found or vendor_token_at(text, start)

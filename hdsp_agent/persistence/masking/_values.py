@@ -15,7 +15,7 @@ _NAME: Final = re.compile(
     r"(?:(?P<password>pass(?:word|wd|phrase|code)|pwd|(?:^|[_-])(?:pg)?pass|(?:^|[_-])pw)"
     r"|(?P<token>token|secret|credentials?|authorization"
     r"|(?:api|access|secret|private|auth|account|encryption|signing|master|service|subscription|shared|storage|admin"
-    r"|deploy|license|hmac|session|webhook|client|app|consumer|jwt|cipher|aes)[_-]?key))"
+    r"|deploy|license|hmac|session|webhook|client|app|consumer|jwt|cipher|aes|fernet)[_-]?key))"
     r"(?:[_-]?(?:prod(?:uction)?|dev|test|staging|live|old|new|primary|secondary|backup|value|b64|base64|v?[0-9]{1,2}))?\Z"
 )
 # Names of the text models and pagers work on. Their values are not secrets.

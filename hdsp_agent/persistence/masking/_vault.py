@@ -6,6 +6,8 @@ import re
 import threading
 from typing import Final, NoReturn
 
+from ...config import KEY_IN_USE
+
 __all__ = ["PLACEHOLDER", "PLACEHOLDER_LABELS", "PLACEHOLDER_START", "Vault"]
 
 PLACEHOLDER_LABELS: Final = (
@@ -25,6 +27,7 @@ PLACEHOLDER_LABELS: Final = (
     "URL_PASSWORD",
     "SECRET",
     "EMAIL",
+    KEY_IN_USE,
 )
 """Every label a masked value can get."""
 

@@ -61,7 +61,12 @@ export function ProviderForm({
     onBusy(true);
     setCheck(null);
     const api = new PanelApi(serverSettings);
-    const choice = { provider, key: key.trim(), address: address.trim() };
+    const choice = {
+      provider,
+      // Nobody sees what an input that is not shown holds.
+      key: provider.keyField === undefined ? '' : key.trim(),
+      address: asksAddress(provider) ? address.trim() : ''
+    };
     await saving.run(async () => {
       const tried = isTried ? null : await tryProvider(api, choice);
       if (tried?.verdict === 'refused' || tried?.verdict === 'unreachable') {
@@ -72,9 +77,14 @@ export function ProviderForm({
     });
   };
   // What was tried is not what is written any more.
-  const forget = () => {
+  const forgetCheck = () => {
     setCheck(null);
     saving.clear();
+  };
+  // A key was typed for one provider at one address, and goes to no other.
+  const forgetKey = () => {
+    setKey('');
+    forgetCheck();
   };
   const actions = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
@@ -111,7 +121,8 @@ export function ProviderForm({
           disabled={loading.isBusy}
           onChange={event => {
             setChosen(event.currentTarget.value);
-            forget();
+            setAddress('');
+            forgetKey();
           }}
         >
           <option value="">{trans.__('Choose a provider')}</option>
@@ -133,7 +144,7 @@ export function ProviderForm({
             value={address}
             onChange={event => {
               setAddress(event.currentTarget.value);
-              forget();
+              forgetKey();
             }}
           />
         </label>
@@ -152,7 +163,7 @@ export function ProviderForm({
             value={key}
             onChange={event => {
               setKey(event.currentTarget.value);
-              forget();
+              forgetCheck();
             }}
           />
         </label>

@@ -72,7 +72,9 @@ export function tryProvider(
   return api.checkKey({
     provider: provider.id,
     ...(key !== '' && { key }),
-    ...(asksAddress(provider) && { baseUrl: address })
+    // Said even if nobody was asked for it: the key goes where this form says,
+    // and not where a profile happens to be.
+    ...(provider.baseUrlField !== undefined && { baseUrl: address })
   });
 }
 
@@ -85,16 +87,16 @@ export async function saveProvider(
   { provider, key, address }: IProviderChoice
 ): Promise<ModelSource> {
   const profile = await profileFor(api, await api.profiles(), provider);
-  if (key !== '' && provider.keyField !== undefined) {
-    // First, so that a key that cannot be kept changes nothing.
-    await api.setSecret(profile, provider.keyField, key);
-  }
+  // All at once: a key is kept for the address that comes with it, and one that
+  // cannot be kept changes nothing.
   await api.changeProfile(profile, {
     settings: {
       apiProvider: provider.id,
-      ...(provider.baseUrlField !== undefined && asksAddress(provider)
-        ? { [provider.baseUrlField]: address === '' ? null : address }
-        : {})
+      ...(provider.baseUrlField !== undefined && {
+        [provider.baseUrlField]: address === '' ? null : address
+      }),
+      ...(key !== '' &&
+        provider.keyField !== undefined && { [provider.keyField]: key })
     }
   });
   return { kind: 'profile', profile, provider };

@@ -64,6 +64,7 @@ async def test_a_provider_no_profile_uses_is_asked_at_the_current_profiles_addre
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-environment")
     async with raw_server(LIVE) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         await services.config.profiles.update("default", {"apiProvider": "ollama", "anthropicBaseUrl": server.url})
         models = await models_of(jp_fetch, provider="anthropic")
         assert server.requests[0].headers["authorization"] == "Bearer sk-ant-environment"

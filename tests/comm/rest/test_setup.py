@@ -225,6 +225,7 @@ async def test_the_key_that_is_there_is_tried_when_none_is_typed(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-environment")
     async with raw_server(WRONG_KEY) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"{server.url}/v1")
         await services.config.profiles.update("default", {"anthropicBaseUrl": server.url})
         assert (await check(jp_fetch, provider="anthropic"))[1]["verdict"] == "refused"
         assert server.requests[0].headers["x-api-key"] == "sk-ant-environment"

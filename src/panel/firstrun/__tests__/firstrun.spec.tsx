@@ -227,7 +227,6 @@ describe('FirstRun', () => {
         modes: {}
       }));
       for (const name of ['work', 'Anthropic']) {
-        rest.answers.set(`PUT secrets/${name}/apiKey`, () => ({}));
         rest.answers.set(`PATCH profiles/${name}`, () => ({}));
         rest.answers.set(`POST profiles/${name}/activate`, () => ({}));
       }
@@ -267,8 +266,7 @@ describe('FirstRun', () => {
       expect(text()).toContain('Step 2 of 2');
       await settle(() => page.button('Start').click());
       expect(changes()).toEqual([
-        'PUT secrets/work/apiKey {"value":"sk-1"}',
-        'PATCH profiles/work {"settings":{"apiProvider":"anthropic"}}',
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}',
         'PATCH profiles/work {"settings":{"apiModelId":"claude-x"}}',
         'POST profiles/work/activate null'
       ]);
@@ -287,8 +285,7 @@ describe('FirstRun', () => {
       await settle(() => page.button('Next').click());
       expect(changes()).toEqual([
         'POST profiles {"name":"Anthropic"}',
-        'PUT secrets/Anthropic/apiKey {"value":"sk-1"}',
-        'PATCH profiles/Anthropic {"settings":{"apiProvider":"anthropic"}}'
+        'PATCH profiles/Anthropic {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}'
       ]);
     });
 
@@ -308,8 +305,7 @@ describe('FirstRun', () => {
         'Step 2 of 2: which model of Anthropic'
       );
       expect(changes()).toEqual([
-        'PUT secrets/work/apiKey {"value":"sk-1"}',
-        'PATCH profiles/work {"settings":{"apiProvider":"anthropic"}}'
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}'
       ]);
     });
 
@@ -338,7 +334,9 @@ describe('FirstRun', () => {
       tried({ verdict: 'accepted' });
       await settle(() => page.button('Next').click());
       expect(text()).toContain('Step 2 of 2');
-      expect(changes()[0]).toBe('PUT secrets/work/apiKey {"value":"sk-right"}');
+      expect(changes()[0]).toBe(
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-right"}}'
+      );
     });
 
     it('should keep a key that cannot be tried, if one wants that', async () => {
@@ -351,7 +349,7 @@ describe('FirstRun', () => {
       await settle(() => page.button('Save it anyway').click());
       expect(rest.of('POST setup/check')).toHaveLength(2);
       expect(text()).toContain('Step 2 of 2');
-      expect(changes()).toHaveLength(2);
+      expect(changes()).toHaveLength(1);
     });
 
     it('should go on where the provider says nothing of the key', async () => {
@@ -361,7 +359,7 @@ describe('FirstRun', () => {
     });
 
     it('should change nothing when the key cannot be kept', async () => {
-      rest.answers.set('PUT secrets/work/apiKey', () =>
+      rest.answers.set('PATCH profiles/work', () =>
         refusal('some_code_without_translation', 'The keyring is locked.')
       );
       page.begin(using(aProfile()));
@@ -373,6 +371,86 @@ describe('FirstRun', () => {
         'The keyring is locked.'
       );
       expect(changes()).toHaveLength(1);
+    });
+
+    const keyInput = () =>
+      page.find('input[type="password"]') as HTMLInputElement;
+
+    it('should forget a key when another provider is chosen', async () => {
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', 'sk-ant-1');
+      fill('.jp-hdspAgent-setup-form select', 'openai');
+      expect(keyInput().value).toBe('');
+      fill('input[type="url"]', 'http://elsewhere.test/v1');
+      await settle(() => page.button('Next').click());
+      expect(JSON.stringify(rest.asked)).not.toContain('sk-ant-1');
+      expect(rest.of('POST setup/check')[0].body).toEqual({
+        provider: 'openai',
+        baseUrl: 'http://elsewhere.test/v1'
+      });
+    });
+
+    it('should forget a key and a check when the address changes', async () => {
+      tried({ verdict: 'unreachable', kind: 'network' });
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'openai');
+      fill('input[type="url"]', 'http://one.test/v1');
+      fill('input[type="password"]', 'sk-one-1');
+      await settle(() => page.button('Next').click());
+      expect(said()).toContain('could not be reached');
+      fill('input[type="url"]', 'http://two.test/v1');
+      expect(keyInput().value).toBe('');
+      expect(said()).toBeNull();
+      expect(() => page.button('Save it anyway')).toThrow();
+      await settle(() => page.button('Next').click());
+      await settle(() => page.button('Save it anyway').click());
+      for (const { body } of rest.asked) {
+        const sent = JSON.stringify(body ?? null);
+        expect(sent.includes('two.test') && sent.includes('sk-one-1')).toBe(
+          false
+        );
+      }
+      expect(changes()).toEqual([
+        'PATCH profiles/work {"settings":{"apiProvider":"openai","openAiBaseUrl":"http://two.test/v1"}}'
+      ]);
+    });
+
+    it('should keep a key together with its address, in one request', async () => {
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'openai');
+      fill('input[type="url"]', 'http://one.test/v1');
+      fill('input[type="password"]', 'sk-one-1');
+      await settle(() => page.button('Next').click());
+      expect(changes()).toEqual([
+        'PATCH profiles/work {"settings":{"apiProvider":"openai","openAiBaseUrl":"http://one.test/v1","openAiApiKey":"sk-one-1"}}'
+      ]);
+    });
+
+    it('should put a provider that is asked for no address where it usually is', async () => {
+      rest.answers.set('GET settings/schema', () => ({
+        providers: PROVIDERS.map(provider =>
+          provider.id === 'anthropic'
+            ? { ...provider, baseUrlField: 'anthropicBaseUrl' }
+            : provider
+        )
+      }));
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'anthropic');
+      fill('input[type="password"]', 'sk-ant-1');
+      await settle(() => page.button('Next').click());
+      expect(rest.of('POST setup/check')[0].body).toEqual({
+        provider: 'anthropic',
+        key: 'sk-ant-1',
+        baseUrl: ''
+      });
+      expect(changes()).toEqual([
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic","anthropicBaseUrl":null,"apiKey":"sk-ant-1"}}'
+      ]);
     });
 
     it('should ask where a server is that may be anywhere', async () => {
