@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
 FOREIGN = "https://somewhere.else.example"
-BODY = b'{"value": "x", "name": "x", "settings": {}, "kind": "file", "parts": {"files": true}, "note": "x", "title": "x"}'
+BODY = (
+    b'{"value": "x", "name": "x", "settings": {}, "kind": "file", "parts": {"files": true}, "note": "x", "title": "x"}'
+)
 REFUSED = (401, 403, 404, 405)
 USER = {"username": "eve", "name": "Eve", "display_name": "Eve", "initials": "E", "color": None, "avatar_url": None}
 XSRF = "0123456789abcdef" * 2
@@ -61,7 +63,10 @@ class Doors:
 def doors(services: Services, jp_serverapp: ServerApp, jp_http_port: int, http_server: object) -> Doors:
     provider: Any = jp_serverapp.identity_provider
     return Doors(
-        jp_http_port, provider.token, f"username-127-0-0-1-{jp_http_port}", jp_serverapp.web_app.settings["cookie_secret"]
+        jp_http_port,
+        provider.token,
+        f"username-127-0-0-1-{jp_http_port}",
+        jp_serverapp.web_app.settings["cookie_secret"],
     )
 
 
@@ -118,10 +123,14 @@ async def test_every_route_and_method_refuses_whoever_has_no_rights(
         path = route.path(planted.values)
         for intruder in intruders(doors):
             for method in intruder.only:
-                answer = await request(doors.port, method, path + intruder.query, intruder.headers, _body(method, intruder))
+                answer = await request(
+                    doors.port, method, path + intruder.query, intruder.headers, _body(method, intruder)
+                )
                 statuses[answer.status] += 1
                 if answer.status not in allowed(route, method) or leaks(answer, planted, doors, storage_dir):
-                    wrong.append(f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, doors, storage_dir)}")
+                    wrong.append(
+                        f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, doors, storage_dir)}"
+                    )
     assert wrong == []
     assert sum(statuses.values()) >= 2_000, statuses
     assert set(statuses) <= set(REFUSED)
@@ -230,7 +239,9 @@ async def test_odd_methods_do_nothing_and_say_nothing(
     before = snapshot(storage_dir, jp_root_dir)
     for route in routes_of(jp_serverapp):
         for method in ODD_METHODS:
-            answer = await request(doors.port, method, route.path(planted.values), {"Origin": FOREIGN, "Cookie": doors.cookie()})
+            answer = await request(
+                doors.port, method, route.path(planted.values), {"Origin": FOREIGN, "Cookie": doors.cookie()}
+            )
             # OPTIONS is how a browser asks what it may; it is answered without a body, and without what would let it.
             more = (200, 204) if method == "OPTIONS" else (0, 400)
             assert answer.status in (*REFUSED, *more), (method, answer.status)
@@ -268,7 +279,12 @@ async def test_no_socket_is_opened_without_rights(
             answer = await request(doors.port, "GET", path + intruder.query, {**headers, **intruder.headers})
             assert answer.status in (401, 403, 404), (intruder.name, answer.text[:300])
     # With a login cookie another site's page gets no socket either, nor does a page of ours that asks for none.
-    for headers in ({**UPGRADE, "Origin": FOREIGN}, {**UPGRADE, "Sec-WebSocket-Origin": FOREIGN}, {"Origin": FOREIGN}, {}):
+    for headers in (
+        {**UPGRADE, "Origin": FOREIGN},
+        {**UPGRADE, "Sec-WebSocket-Origin": FOREIGN},
+        {"Origin": FOREIGN},
+        {},
+    ):
         answer = await request(doors.port, "GET", path, {**headers, "Cookie": doors.cookie()})
         assert answer.status in (400, 403), answer.text[:300]
     assert arrived == []
