@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 from collections import Counter
@@ -93,9 +94,12 @@ class Attacker:
         try:
             answer = await panel.ask("getListApiConfiguration", request_id=check)
             assert answer["ok"] is True, answer
-        except (AssertionError, WebSocketClosedError):
+        except WebSocketClosedError:
+            await asyncio.wait_for(panel.closed.wait(), 60)
+        except AssertionError:
             if not panel.closed.is_set():
                 raise
+        if panel.closed.is_set():
             assert panel.socket.close_code in CLOSED_BY_RULE, panel.socket.close_code
         self._count(panel)
 
