@@ -23,7 +23,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/notebook/_code_risks.py": ("tests/tools/notebook/test_running.py",),
     "hdsp_agent/tools/_paths.py": _PATHS,
     "hdsp_agent/tools/_ignore.py": _PATHS,
-    "hdsp_agent/tools/_file_access.py": (*_PATHS, "tests/tools/test_read_file.py", "tests/tools/test_editing.py"),
+    "hdsp_agent/tools/_file_access.py": ("tests/tools/test_file_access.py", "tests/tools/test_read_file.py"),
     "hdsp_agent/persistence/masking/_assignments.py": _MASKING,
     "hdsp_agent/persistence/masking/_candidates.py": _MASKING,
     "hdsp_agent/persistence/masking/_masker.py": _MASKING,

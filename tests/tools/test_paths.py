@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.tools import PathPolice, ToolFailed
+from hdsp_agent.tools._ignore import HiddenFromAgent
 
 
 @pytest.fixture
@@ -160,3 +161,89 @@ def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police:
     (workspace / "out").symlink_to(workspace.parent)
     with pytest.raises(ToolFailed, match="became something else"):
         police.again(place)
+
+
+def test_the_workspace_itself_is_never_hidden(workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("*\n/\n**\n.\n", "utf-8")
+    hidden = HiddenFromAgent(workspace)
+    for name in ("", "."):
+        assert not hidden.hides(name, is_directory=True) and not hidden.hides(name, is_directory=False)
+    assert hidden.hides("anything", is_directory=False)
+
+
+@pytest.mark.parametrize("kind", ["a link to itself", "a folder", "too large"])
+def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolice, workspace: Path, kind: str) -> None:
+    file = workspace / ".hdspignore"
+    if kind == "a link to itself":
+        file.symlink_to(file.name)
+    elif kind == "a folder":
+        file.mkdir()
+    else:
+        file.write_text("# " + "x" * 999_999, "utf-8")
+    with pytest.raises(ToolFailed, match="cannot be understood"):
+        police.resolve("a.txt")
+
+
+def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("secret.txt\n# " + "x" * 999_987, "utf-8")
+    assert (workspace / ".hdspignore").stat().st_size == 1_000_000
+    assert police.resolve("a.txt").shown == "a.txt"
+    with pytest.raises(ToolFailed, match="hidden from you"):
+        police.resolve("secret.txt")
+
+
+def test_listings_leave_out_what_no_tool_may_touch(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("build/\n", "utf-8")
+    home = workspace.parent / "agent-home"
+    assert police.hides(home, is_directory=True) and police.hides(home / "state.db", is_directory=False)
+    assert police.hides(workspace / "build", is_directory=True)
+    # A pattern for folders means no file of that name.
+    assert not police.hides(workspace / "build", is_directory=False)
+    assert not police.hides(workspace.parent / "elsewhere", is_directory=True)
+
+
+def test_a_path_is_called_what_people_call_it(police: PathPolice, workspace: Path) -> None:
+    assert police.shown(workspace) == "." and police.resolve(".").shown == "."
+    assert police.shown(workspace / "a" / "b.txt") == "a/b.txt"
+    assert police.shown(workspace.parent / "b.txt") == (workspace.parent / "b.txt").as_posix()
+
+
+def test_a_workspace_reached_through_a_link_is_one_workspace(workspace: Path) -> None:
+    given = workspace.parent / "by-another-name"
+    given.symlink_to(workspace)
+    (workspace / ".hdspignore").write_text("secret.txt\n", "utf-8")
+    police = PathPolice(given)
+    assert police.workspace == workspace.resolve()
+    place = police.resolve(str(given / "a.txt"))
+    assert (place.shown, place.is_outside) == ("a.txt", False)
+    with pytest.raises(ToolFailed, match="hidden from you"):
+        police.resolve(str(given / "secret.txt"))
+
+
+def test_a_tilde_means_home_only_where_a_path_begins_with_it(police: PathPolice) -> None:
+    assert police.resolve("~/x").is_outside
+    assert police.resolve("a/~/x").shown == "a/~/x"
+
+
+@pytest.mark.parametrize("given", ["/proc/self/environ", "/sys/kernel", "/dev/null", "/proc"])
+def test_what_the_system_shows_as_files_is_refused(police: PathPolice, given: str) -> None:
+    with pytest.raises(ToolFailed, match="no ordinary file"):
+        police.resolve(given)
+
+
+def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(police: PathPolice, workspace: Path) -> None:
+    for name in ("a.txt", ".env", ".env.example", "id_rsa"):
+        (workspace / name).write_text("x", "utf-8")
+    plain = {name: police.is_plain(workspace / name) for name in ("a.txt", ".env", ".env.example", "id_rsa", "missing")}
+    assert plain == {"a.txt": True, ".env": False, ".env.example": True, "id_rsa": False, "missing": False}
+
+
+def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police: PathPolice, workspace: Path) -> None:
+    (workspace / "a").mkdir()
+    before = police.resolve("a/x.txt")
+    police.again(before)
+    (workspace / "b").mkdir()
+    (workspace / "a").rmdir()
+    (workspace / "a").symlink_to("b")
+    with pytest.raises(ToolFailed, match="became something else"):
+        police.again(before)

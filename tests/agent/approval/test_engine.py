@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.agent.approval import ApprovalEngine, Decision
+from hdsp_agent.agent.approval import ApprovalEngine, Decision, Standing, standing
 from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import ActionRequest, Risk
@@ -120,3 +120,56 @@ def test_what_a_rule_denies_is_denied_in_the_other_way_of_doing_it() -> None:
     assert decide(action("install", same_as="pip install evil"), settings).verdict == "deny"
     asked = settings.model_copy(update={"always_allow_install_packages": False})
     assert decide(action("install", same_as="pip install good"), asked).verdict == "ask"
+
+
+SHELL, EDITING = "running shell commands", "editing"
+WITH_RULES = EVERYTHING.model_copy(update={"allowed_commands": ("git log", "ls"), "denied_commands": ("rm",)})
+
+
+def told(settings: GlobalSettings, policy: OperatorPolicy | None = None, mode: ModeConfig = CODE) -> Standing:
+    return standing(settings, policy or OperatorPolicy(), mode)
+
+
+def test_what_is_done_at_once_is_told_with_the_commands_that_are() -> None:
+    found = told(WITH_RULES)
+    assert SHELL in found.at_once and EDITING in found.at_once and found.asked == ()
+    assert found.commands == ("git log", "ls")
+
+
+@pytest.mark.parametrize(
+    ("enabled", "allowed"), [(False, True), (True, False), (False, False)], ids=["switched off", "forbidden", "both"]
+)
+def test_nothing_is_told_as_done_at_once_unless_person_and_operator_both_allow_it(enabled: bool, allowed: bool) -> None:
+    settings = WITH_RULES.model_copy(update={"auto_approval_enabled": enabled})
+    found = told(settings, OperatorPolicy(allow_auto_approval=allowed))
+    assert (found.at_once, found.commands) == ((), ())
+    assert SHELL in found.asked and EDITING in found.asked
+    assert decide(action("write"), settings, OperatorPolicy(allow_auto_approval=allowed)).verdict == "ask"
+    assert decide(action("shell", command="ls"), settings, OperatorPolicy(allow_auto_approval=allowed)).verdict == "ask"
+
+
+def test_commands_are_told_only_where_the_shell_is_allowed() -> None:
+    found = told(WITH_RULES.model_copy(update={"always_allow_execute": False}))
+    assert found.commands == () and SHELL in found.asked and SHELL not in found.at_once
+    assert EDITING in found.at_once
+
+
+def test_without_a_rule_that_holds_every_command_is_told_as_asked_about() -> None:
+    for rules in (
+        {"allowed_commands": ()},
+        {"allowed_commands": ("rm x",), "denied_commands": ("rm x",)},
+        {"allowed_commands": ("git",), "denied_commands": ("git push", "git")},
+    ):
+        found = told(EVERYTHING.model_copy(update=rules))
+        assert found.commands == () and SHELL in found.asked and SHELL not in found.at_once
+    longer = told(EVERYTHING.model_copy(update={"allowed_commands": ("git log",), "denied_commands": ("git",)}))
+    assert longer.commands == ("git log",) and SHELL in longer.at_once
+
+
+def test_what_a_mode_has_no_tools_for_is_neither_told_as_done_nor_as_asked_about() -> None:
+    without = ModeConfig.model_validate(
+        {"slug": "look", "name": "Look", "roleDefinition": "You look.", "groups": ["read"]}
+    )
+    found = told(WITH_RULES, mode=without)
+    assert SHELL not in (*found.at_once, *found.asked) and EDITING not in (*found.at_once, *found.asked)
+    assert "reading" in found.at_once
