@@ -23,7 +23,7 @@ from tests.comm.scripted_pages import question, speak
 from tests.long_tests import rounds
 from tests.messages.vocabulary_samples import arms, full, minimal
 
-FRAMES: Final = rounds(3_000, 100_000)
+FRAMES: Final = rounds(3_000, 30_000)
 AT_A_TIME: Final = 50
 MEGABYTES: Final = 100
 CLOSED_BY_RULE: Final = (1000, 1007, 1009, 4001, 4002)

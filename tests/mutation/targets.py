@@ -20,7 +20,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_suggestions.py": ("tests/agent/approval/test_suggestions.py",),
     "hdsp_agent/tools/_command_line.py": (*_COMMANDS, "tests/tools/test_shell.py"),
     "hdsp_agent/tools/_hidden_words.py": ("tests/tools/test_shell.py",),
-    "hdsp_agent/tools/notebook/_code_risks.py": ("tests/tools/notebook/test_running.py",),
+    "hdsp_agent/tools/notebook/_code_risks.py": ("tests/tools/notebook/test_code_risks.py",),
     "hdsp_agent/tools/_paths.py": _PATHS,
     "hdsp_agent/tools/_ignore.py": _PATHS,
     "hdsp_agent/tools/_file_access.py": ("tests/tools/test_file_access.py", "tests/tools/test_read_file.py"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.tools import PathPolice, ToolFailed
 from hdsp_agent.tools._ignore import HiddenFromAgent
+from hdsp_agent.tools._paths import kind_of
 
 
 @pytest.fixture
@@ -247,3 +249,65 @@ def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police
     (workspace / "a").symlink_to("b")
     with pytest.raises(ToolFailed, match="became something else"):
         police.again(before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".hdspmodes", ".hdsp", ".roo", ".roomodes", ".clinerules", ".vscode", ".github", "AGENTS.md", "AGENTS.local.md", "AGENT.md",
+        "CLAUDE.md", "GEMINI.md", "x.code-workspace", ".code-workspace", "jupyter_config.py", "jupyter_server_config.py",
+        "jupyter_config.json", "jupyter_config.d", "ipython_config.py", "kernel.json", "kernelspecs", "labconfig",
+        "sitecustomize.py", "usercustomize.py", "x.pth", ".pth",
+    ],
+)  # fmt: skip
+def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathPolice, name: str) -> None:
+    for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
+        assert police.resolve(given).is_protected, given
+        assert police.resolve(given).write_risks == {"write", "write_protected"}
+    if not name.startswith("."):
+        assert not police.resolve(f"a{name}b.txt").is_protected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".env", ".env.", ".env.local", "x.env", ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".ssh", ".aws",
+        ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
+    ],
+)  # fmt: skip
+def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: PathPolice, name: str) -> None:
+    for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
+        assert police.resolve(given).holds_credentials, given
+        assert police.resolve(given).read_risks == {"read_outside"}
+    assert not police.resolve(f"a{name}b.txt").holds_credentials
+
+
+@pytest.mark.parametrize("name", [".env.example", ".env.sample", ".env.template", ".ENV.Example"])
+def test_examples_of_such_files_hold_none(police: PathPolice, name: str) -> None:
+    assert not police.resolve(name).holds_credentials
+
+
+def test_what_a_file_is_is_said_in_words(workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(workspace / "s"))
+    kinds = {path.name: kind_of(path.stat().st_mode) for path in (workspace / "pipe", workspace / "s", workspace)}
+    assert kinds == {"pipe": "a named pipe", "s": "a socket", workspace.name: "a directory"}
+    assert kind_of(os.stat("/dev/null").st_mode) == "a device"
+    (workspace / "file").touch()
+    assert kind_of((workspace / "file").stat().st_mode) is None
+
+
+def test_what_root_owns_is_nobody_elses(police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workspace / "a.txt").touch()
+    seen = os.lstat
+    for owner, foreign in ((0, False), (4711, True), (os.geteuid(), False)):
+
+        def of(path: object, owner: int = owner, **more: object) -> os.stat_result:
+            found = list(seen(path, **more))  # type: ignore[arg-type]
+            found[4] = owner
+            return os.stat_result(found)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "lstat", of)
+            assert police.is_plain(workspace / "a.txt") is not foreign

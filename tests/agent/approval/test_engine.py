@@ -21,6 +21,12 @@ SWITCHES: dict[Risk, str] = {
     "network": "always_allow_network", "mcp": "always_allow_mcp", "mode_switch": "always_allow_mode_switch",
     "subtask": "always_allow_subtasks", "followup": "always_allow_followup_questions",
 }  # fmt: skip
+CALLED: dict[Risk, str] = {
+    "read": "reading", "read_outside": "reading outside the workspace", "write": "editing",
+    "write_outside": "editing outside the workspace", "write_protected": "editing protected files", "run_code": "running code",
+    "shell": "running shell commands", "install": "installing packages", "network": "using the network",
+    "mcp": "using MCP tools", "mode_switch": "switching modes", "subtask": "subtasks", "followup": "answering questions",
+}  # fmt: skip
 
 
 def decide(
@@ -40,7 +46,8 @@ def action(*risks: Risk, **more: object) -> ActionRequest:
 def test_each_risk_has_one_switch(risk: Risk) -> None:
     assert decide(action(risk)).verdict == "approve"
     without = EVERYTHING.model_copy(update={SWITCHES[risk]: False})
-    assert decide(action(risk), without).verdict == "ask"
+    decision = decide(action(risk), without)
+    assert (decision.verdict, decision.reason) == ("ask", f"The settings have {CALLED[risk]} asked about.")
     others = EVERYTHING.model_copy(update={name: False for name in SWITCHES.values() if name != SWITCHES[risk]})
     assert decide(action(risk), others).verdict == "approve"
 
@@ -173,3 +180,19 @@ def test_what_a_mode_has_no_tools_for_is_neither_told_as_done_nor_as_asked_about
     found = told(WITH_RULES, mode=without)
     assert SHELL not in (*found.at_once, *found.asked) and EDITING not in (*found.at_once, *found.asked)
     assert "reading" in found.at_once
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (["read"], {"read", "read_outside", "network", "mode_switch", "subtask"}),
+        (["edit"], {"write", "write_outside", "write_protected", "mode_switch", "subtask"}),
+        (["command"], {"run_code", "shell", "install", "mode_switch", "subtask"}),
+        (["mcp"], {"mcp", "mode_switch", "subtask"}),
+    ],
+)
+def test_each_risk_is_told_in_the_modes_that_have_tools_for_it(groups: list[str], expected: set[Risk]) -> None:
+    mode = ModeConfig.model_validate({"slug": "some", "name": "Some", "roleDefinition": "You work.", "groups": groups})
+    found = told(WITH_RULES, mode=mode)
+    kernels = {"restarting and interrupting kernels"} if groups == ["command"] else set()
+    assert set(found.at_once) == {CALLED[risk] for risk in expected} | kernels
