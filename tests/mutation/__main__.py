@@ -26,6 +26,7 @@ _GOAL: Final = 0.95
 _SURVIVORS: Final = Path(__file__).with_name("survivors.toml")
 _LEAST_SECONDS: Final = 30.0
 _TIMES: Final = 8.0
+_TELL_EVERY: Final = 50
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Result] = []
     for result in run_all(_until(deadline, jobs), at_a_time=options.jobs):
         results.append(result)
+        if len(results) % _TELL_EVERY == 0:
+            print(f"{len(results)} of {len(chosen)} tried", flush=True)
         if result.outcome == "survived":
             print(
                 f"SURVIVED {result.job.name}" + ("" if result.job.name not in explained else "  [explained]"),
