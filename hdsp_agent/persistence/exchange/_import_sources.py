@@ -89,6 +89,8 @@ def _in_folder(folder: Path, findings: Findings) -> list[FoundTask]:
             if _is_own_folder(entry, folder):
                 task = _task(entry, listed)
                 found += [task] if task is not None else []
+            elif entry.is_symlink():
+                findings.add(entry, "It is a link that leads elsewhere and was left out.")
             elif entry.suffix in (".json", PACKED) and is_ordinary_file(entry) and _is_export(entry):
                 found.append(FoundTask(entry, "export", entry.stem))
     return found
