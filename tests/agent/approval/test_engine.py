@@ -196,3 +196,9 @@ def test_each_risk_is_told_in_the_modes_that_have_tools_for_it(groups: list[str]
     found = told(WITH_RULES, mode=mode)
     kernels = {"restarting and interrupting kernels"} if groups == ["command"] else set()
     assert set(found.at_once) == {CALLED[risk] for risk in expected} | kernels
+
+
+def test_an_approved_command_names_the_rule_that_allowed_it() -> None:
+    decision = decide(action("shell", command="ls | git log"), WITH_RULES)
+    assert (decision.verdict, decision.rule) == ("approve", "ls")
+    assert decide(action("write")).rule is None
