@@ -26,7 +26,7 @@ CORPUS := .corpus/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab test lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab test test-long lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -84,6 +84,14 @@ test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Py
 
 test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) ## the Python tests
 	bash scripts/python_tests.sh
+
+# How many mutants are tried, and for how long at most; SAMPLE=100000 tries all of them.
+SAMPLE ?= 400
+MUTATION_MINUTES ?= 60
+
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## what can go on for long: fuzzing in its long form, then mutation testing
+	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 $$(grep -rlE '^from tests\.long_tests import|^from \.+long_tests import' tests --include='test_*.py')
+	python -m tests.mutation --sample $(SAMPLE) --minutes $(MUTATION_MINUTES)
 
 test-js: $(JS_INSTALLED) ## the front end's unit tests
 	jlpm test

@@ -43,6 +43,12 @@ def test_environment_variables_that_users_are_told_of_exist() -> None:
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_threat_model_names_tests_that_exist() -> None:
+    named = set(re.findall(r"`(tests/[\w/.]+)`", text("docs/threat-model.md")))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
 from ..config import ContextProxy
-from ..errors import NotFound
+from ..config._held import HeldTasks
+from ..errors import HdspAgentError, NotFound
 from ..messages import FindFileRequest
 from ..notebooks import Notebooks
 from ..notebooks.contents import ContentsNotebooks
@@ -63,13 +65,14 @@ class ServerNotebooks:
             active=self._active,
             on_work=channels.publish_to_all,
         )
+        self._looking_up = HeldTasks()
         ears = KernelEars(server.kernel_manager)
         self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
         channels.on_tab(lambda owner, client_id: self.bridge.tell_again())
         self.tabs.on_opened(self.notebooks.stage.look)
         self.tabs.offer(self.notebooks.unreviewed.of)
-        self.tabs.on_renamed(self.notebooks.desk.moved)
+        self.tabs.on_renamed(self._renamed_in_tab)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
 
@@ -81,6 +84,7 @@ class ServerNotebooks:
     async def stop(self) -> None:
         """Keep the outputs there are, and ask tabs nothing any more."""
         await self.bridge.stop()
+        await self._looking_up.drain()
         if self._server.event_logger is not None:
             self._server.event_logger.remove_listener(listener=self._contents_changed)
         await self.notebooks.close()
@@ -92,6 +96,15 @@ class ServerNotebooks:
         except NotFound:
             # It leads out of the folder the server serves.
             return False
+
+    def _renamed_in_tab(self, old: str, new: str) -> None:
+        self._looking_up.begin(self._follow_if_moved(old, new))
+
+    async def _follow_if_moved(self, old: str, new: str) -> None:
+        """A tab only says that a notebook moved. It concerns everybody, so the files must say it too."""
+        with suppress(HdspAgentError):
+            if await self._contents.has(new) and not await self._contents.has(old):
+                self.notebooks.desk.moved(old, new)
 
     def _limits(self) -> RunLimits:
         settings = self._config.settings

@@ -66,8 +66,18 @@ class ChannelHandler(WebSocketMixin, websocket.WebSocketHandler, JupyterHandler)
             raise web.HTTPError(403)
         if self.hub.stopping:
             raise web.HTTPError(503, "HDSP Agent is stopping")
+        self._refuse_other_sites()
         await self.hub.admit(owner_of(self))
         await super().get(*args, **kwargs)
+
+    def _refuse_other_sites(self) -> None:
+        """Tornado looks at this too, but only after the owner's screen would have been put back."""
+        headers = self.request.headers
+        origin = headers.get("Origin") or headers.get("Sec-Websocket-Origin")
+        if origin is not None and not self.check_origin(origin):
+            raise web.HTTPError(403, "Cross origin websockets not allowed")
+        if headers.get("Upgrade", "").lower() != "websocket":
+            raise web.HTTPError(400, 'Can "Upgrade" only to "WebSocket".')
 
     def open(self, *args: str, **kwargs: str) -> None:
         """Give the tab its session."""

@@ -22,17 +22,14 @@ NOTEBOOK_ADVICE: Final = (
     "notice. Use the notebook tools; if you have none, tell the person what to change in which cell."
 )
 
-# What steers this agent, other agents or the editor; a change to it could widen what is allowed.
+# What steers this agent, other agents or the editor; a change to it could widen what is allowed. Names that begin with a
+# dot, such as .hdspmodes, .roo and .vscode, count without being listed.
 _PROTECTED: Final = (
-    ".hdsp*",
     "agents.md",
     "agents.local.md",
     "agent.md",
     "claude.md",
     "gemini.md",
-    ".roo*",
-    ".clinerules*",
-    ".vscode",
     "*.code-workspace",
     # Jupyter reads these from the folder it runs in too, and runs what a kernelspec says; Python runs the others by itself.
     "jupyter*_config.py",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.tools import PathPolice, ToolFailed
+from hdsp_agent.tools._ignore import HiddenFromAgent
+from hdsp_agent.tools._paths import kind_of
 
 
 @pytest.fixture
@@ -160,3 +163,151 @@ def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police:
     (workspace / "out").symlink_to(workspace.parent)
     with pytest.raises(ToolFailed, match="became something else"):
         police.again(place)
+
+
+def test_the_workspace_itself_is_never_hidden(workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("*\n/\n**\n.\n", "utf-8")
+    hidden = HiddenFromAgent(workspace)
+    for name in ("", "."):
+        assert not hidden.hides(name, is_directory=True) and not hidden.hides(name, is_directory=False)
+    assert hidden.hides("anything", is_directory=False)
+
+
+@pytest.mark.parametrize("kind", ["a link to itself", "a folder", "too large"])
+def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolice, workspace: Path, kind: str) -> None:
+    file = workspace / ".hdspignore"
+    if kind == "a link to itself":
+        file.symlink_to(file.name)
+    elif kind == "a folder":
+        file.mkdir()
+    else:
+        file.write_text("# " + "x" * 999_999, "utf-8")
+    with pytest.raises(ToolFailed, match="cannot be understood"):
+        police.resolve("a.txt")
+
+
+def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("secret.txt\n# " + "x" * 999_987, "utf-8")
+    assert (workspace / ".hdspignore").stat().st_size == 1_000_000
+    assert police.resolve("a.txt").shown == "a.txt"
+    with pytest.raises(ToolFailed, match="hidden from you"):
+        police.resolve("secret.txt")
+
+
+def test_listings_leave_out_what_no_tool_may_touch(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("build/\n", "utf-8")
+    home = workspace.parent / "agent-home"
+    assert police.hides(home, is_directory=True) and police.hides(home / "state.db", is_directory=False)
+    assert police.hides(workspace / "build", is_directory=True)
+    # A pattern for folders means no file of that name.
+    assert not police.hides(workspace / "build", is_directory=False)
+    assert not police.hides(workspace.parent / "elsewhere", is_directory=True)
+
+
+def test_a_path_is_called_what_people_call_it(police: PathPolice, workspace: Path) -> None:
+    assert police.shown(workspace) == "." and police.resolve(".").shown == "."
+    assert police.shown(workspace / "a" / "b.txt") == "a/b.txt"
+    assert police.shown(workspace.parent / "b.txt") == (workspace.parent / "b.txt").as_posix()
+
+
+def test_a_workspace_reached_through_a_link_is_one_workspace(workspace: Path) -> None:
+    given = workspace.parent / "by-another-name"
+    given.symlink_to(workspace)
+    (workspace / ".hdspignore").write_text("secret.txt\n", "utf-8")
+    police = PathPolice(given)
+    assert police.workspace == workspace.resolve()
+    place = police.resolve(str(given / "a.txt"))
+    assert (place.shown, place.is_outside) == ("a.txt", False)
+    with pytest.raises(ToolFailed, match="hidden from you"):
+        police.resolve(str(given / "secret.txt"))
+
+
+def test_a_tilde_means_home_only_where_a_path_begins_with_it(police: PathPolice) -> None:
+    assert police.resolve("~/x").is_outside
+    assert police.resolve("a/~/x").shown == "a/~/x"
+
+
+@pytest.mark.parametrize("given", ["/proc/self/environ", "/sys/kernel", "/dev/null", "/proc"])
+def test_what_the_system_shows_as_files_is_refused(police: PathPolice, given: str) -> None:
+    with pytest.raises(ToolFailed, match="no ordinary file"):
+        police.resolve(given)
+
+
+def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(police: PathPolice, workspace: Path) -> None:
+    for name in ("a.txt", ".env", ".env.example", "id_rsa"):
+        (workspace / name).write_text("x", "utf-8")
+    plain = {name: police.is_plain(workspace / name) for name in ("a.txt", ".env", ".env.example", "id_rsa", "missing")}
+    assert plain == {"a.txt": True, ".env": False, ".env.example": True, "id_rsa": False, "missing": False}
+
+
+def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police: PathPolice, workspace: Path) -> None:
+    (workspace / "a").mkdir()
+    before = police.resolve("a/x.txt")
+    police.again(before)
+    (workspace / "b").mkdir()
+    (workspace / "a").rmdir()
+    (workspace / "a").symlink_to("b")
+    with pytest.raises(ToolFailed, match="became something else"):
+        police.again(before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".hdspmodes", ".hdsp", ".roo", ".roomodes", ".clinerules", ".vscode", ".github", "AGENTS.md", "AGENTS.local.md", "AGENT.md",
+        "CLAUDE.md", "GEMINI.md", "x.code-workspace", ".code-workspace", "jupyter_config.py", "jupyter_server_config.py",
+        "jupyter_config.json", "jupyter_config.d", "ipython_config.py", "kernel.json", "kernelspecs", "labconfig",
+        "sitecustomize.py", "usercustomize.py", "x.pth", ".pth",
+    ],
+)  # fmt: skip
+def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathPolice, name: str) -> None:
+    for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
+        assert police.resolve(given).is_protected, given
+        assert police.resolve(given).write_risks == {"write", "write_protected"}
+    if not name.startswith("."):
+        assert not police.resolve(f"a{name}b.txt").is_protected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".env", ".env.", ".env.local", "x.env", ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".ssh", ".aws",
+        ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
+    ],
+)  # fmt: skip
+def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: PathPolice, name: str) -> None:
+    for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
+        assert police.resolve(given).holds_credentials, given
+        assert police.resolve(given).read_risks == {"read_outside"}
+    assert not police.resolve(f"a{name}b.txt").holds_credentials
+
+
+@pytest.mark.parametrize("name", [".env.example", ".env.sample", ".env.template", ".ENV.Example"])
+def test_examples_of_such_files_hold_none(police: PathPolice, name: str) -> None:
+    assert not police.resolve(name).holds_credentials
+
+
+def test_what_a_file_is_is_said_in_words(workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(workspace / "s"))
+    kinds = {path.name: kind_of(path.stat().st_mode) for path in (workspace / "pipe", workspace / "s", workspace)}
+    assert kinds == {"pipe": "a named pipe", "s": "a socket", workspace.name: "a directory"}
+    assert kind_of(os.stat("/dev/null").st_mode) == "a device"
+    (workspace / "file").touch()
+    assert kind_of((workspace / "file").stat().st_mode) is None
+
+
+def test_what_root_owns_is_nobody_elses(police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workspace / "a.txt").touch()
+    seen = os.lstat
+    for owner, foreign in ((0, False), (4711, True), (os.geteuid(), False)):
+
+        def of(path: object, owner: int = owner, **more: object) -> os.stat_result:
+            found = list(seen(path, **more))  # type: ignore[arg-type]
+            found[4] = owner
+            return os.stat_result(found)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "lstat", of)
+            assert police.is_plain(workspace / "a.txt") is not foreign

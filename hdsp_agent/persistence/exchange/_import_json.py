@@ -209,9 +209,9 @@ def read_object(path: Path, findings: Findings) -> JsonObject | None:
 
 
 def is_ordinary_file(path: Path) -> bool:
-    """Whether this is a file to read: a pipe or a device is not."""
+    """Whether this is a file to read: a pipe or a device is not, nor a link, which may lead to what nobody meant to bring."""
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        return stat.S_ISREG(path.lstat().st_mode)
     except (OSError, ValueError):
         return False
 
@@ -219,7 +219,8 @@ def is_ordinary_file(path: Path) -> bool:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     # Not to wait for whoever may write into a pipe that took the file's place.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is not an ordinary file")

@@ -47,6 +47,8 @@ class FoundTask:
 def find_tasks(source: Path, findings: Findings) -> list[FoundTask]:
     """The tasks at a path, in order of their names. Raises if there is nothing of the kind."""
     try:
+        # What the person names may be a link; what is in it may not lead out of it.
+        source = source.resolve()
         if source.is_dir():
             found = _in_folder(source, findings)
         elif is_ordinary_file(source):
@@ -84,9 +86,11 @@ def _in_folder(folder: Path, findings: Findings) -> list[FoundTask]:
         for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
             if entry.name.startswith((".", "_")):
                 continue
-            if entry.is_dir():
+            if _is_own_folder(entry, folder):
                 task = _task(entry, listed)
                 found += [task] if task is not None else []
+            elif entry.is_symlink():
+                findings.add(entry, "It is a link that leads elsewhere and was left out.")
             elif entry.suffix in (".json", PACKED) and is_ordinary_file(entry) and _is_export(entry):
                 found.append(FoundTask(entry, "export", entry.stem))
     return found
@@ -104,8 +108,13 @@ def _places(folder: Path) -> Iterator[Path]:
         "contexts/completed",
         "globalStorage/tasks",
     ):
-        if (folder / name).is_dir():
+        if _is_own_folder(folder / name, folder):
             yield folder / name
+
+
+def _is_own_folder(entry: Path, source: Path) -> bool:
+    """Whether this is a folder, and within the one that is brought in: a link may lead anywhere."""
+    return entry.is_dir() and entry.resolve().is_relative_to(source)
 
 
 def _task(folder: Path, listed: Mapping[str, JsonObject]) -> FoundTask | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.approval import ApprovalEngine, Decision
+from hdsp_agent.agent.approval import ApprovalEngine, Decision, Standing, standing
 from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import ActionRequest, Risk
@@ -22,6 +22,12 @@ SWITCHES: dict[Risk, str] = {
     "run_code": "always_allow_run_cells", "shell": "always_allow_execute", "install": "always_allow_install_packages",
     "network": "always_allow_network", "mcp": "always_allow_mcp", "mode_switch": "always_allow_mode_switch",
     "subtask": "always_allow_subtasks", "followup": "always_allow_followup_questions",
+}  # fmt: skip
+CALLED: dict[Risk, str] = {
+    "read": "reading", "read_outside": "reading outside the workspace", "write": "editing",
+    "write_outside": "editing outside the workspace", "write_protected": "editing protected files", "run_code": "running code",
+    "shell": "running shell commands", "install": "installing packages", "network": "using the network",
+    "mcp": "using MCP tools", "mode_switch": "switching modes", "subtask": "subtasks", "followup": "answering questions",
 }  # fmt: skip
 
 
@@ -42,7 +48,8 @@ def action(*risks: Risk, **more: object) -> ActionRequest:
 def test_each_risk_has_one_switch(risk: Risk) -> None:
     assert decide(action(risk)).verdict == "approve"
     without = EVERYTHING.model_copy(update={SWITCHES[risk]: False})
-    assert decide(action(risk), without).verdict == "ask"
+    decision = decide(action(risk), without)
+    assert (decision.verdict, decision.reason) == ("ask", f"The settings have {CALLED[risk]} asked about.")
     others = EVERYTHING.model_copy(update={name: False for name in SWITCHES.values() if name != SWITCHES[risk]})
     assert decide(action(risk), others).verdict == "approve"
 
@@ -122,3 +129,78 @@ def test_what_a_rule_denies_is_denied_in_the_other_way_of_doing_it() -> None:
     assert decide(action("install", same_as="pip install evil"), settings).verdict == "deny"
     asked = settings.model_copy(update={"always_allow_install_packages": False})
     assert decide(action("install", same_as="pip install good"), asked).verdict == "ask"
+
+
+SHELL, EDITING = "running shell commands", "editing"
+WITH_RULES = EVERYTHING.model_copy(update={"allowed_commands": ("git log", "ls"), "denied_commands": ("rm",)})
+
+
+def told(settings: GlobalSettings, policy: OperatorPolicy | None = None, mode: ModeConfig = CODE) -> Standing:
+    return standing(settings, policy or OperatorPolicy(), mode)
+
+
+def test_what_is_done_at_once_is_told_with_the_commands_that_are() -> None:
+    found = told(WITH_RULES)
+    assert SHELL in found.at_once and EDITING in found.at_once and found.asked == ()
+    assert found.commands == ("git log", "ls")
+
+
+@pytest.mark.parametrize(
+    ("enabled", "allowed"), [(False, True), (True, False), (False, False)], ids=["switched off", "forbidden", "both"]
+)
+def test_nothing_is_told_as_done_at_once_unless_person_and_operator_both_allow_it(enabled: bool, allowed: bool) -> None:
+    settings = WITH_RULES.model_copy(update={"auto_approval_enabled": enabled})
+    found = told(settings, OperatorPolicy(allow_auto_approval=allowed))
+    assert (found.at_once, found.commands) == ((), ())
+    assert SHELL in found.asked and EDITING in found.asked
+    assert decide(action("write"), settings, OperatorPolicy(allow_auto_approval=allowed)).verdict == "ask"
+    assert decide(action("shell", command="ls"), settings, OperatorPolicy(allow_auto_approval=allowed)).verdict == "ask"
+
+
+def test_commands_are_told_only_where_the_shell_is_allowed() -> None:
+    found = told(WITH_RULES.model_copy(update={"always_allow_execute": False}))
+    assert found.commands == () and SHELL in found.asked and SHELL not in found.at_once
+    assert EDITING in found.at_once
+
+
+def test_without_a_rule_that_holds_every_command_is_told_as_asked_about() -> None:
+    for rules in (
+        {"allowed_commands": ()},
+        {"allowed_commands": ("rm x",), "denied_commands": ("rm x",)},
+        {"allowed_commands": ("git",), "denied_commands": ("git push", "git")},
+    ):
+        found = told(EVERYTHING.model_copy(update=rules))
+        assert found.commands == () and SHELL in found.asked and SHELL not in found.at_once
+    longer = told(EVERYTHING.model_copy(update={"allowed_commands": ("git log",), "denied_commands": ("git",)}))
+    assert longer.commands == ("git log",) and SHELL in longer.at_once
+
+
+def test_what_a_mode_has_no_tools_for_is_neither_told_as_done_nor_as_asked_about() -> None:
+    without = ModeConfig.model_validate(
+        {"slug": "look", "name": "Look", "roleDefinition": "You look.", "groups": ["read"]}
+    )
+    found = told(WITH_RULES, mode=without)
+    assert SHELL not in (*found.at_once, *found.asked) and EDITING not in (*found.at_once, *found.asked)
+    assert "reading" in found.at_once
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (["read"], {"read", "read_outside", "network", "mode_switch", "subtask"}),
+        (["edit"], {"write", "write_outside", "write_protected", "mode_switch", "subtask"}),
+        (["command"], {"run_code", "shell", "install", "mode_switch", "subtask"}),
+        (["mcp"], {"mcp", "mode_switch", "subtask"}),
+    ],
+)
+def test_each_risk_is_told_in_the_modes_that_have_tools_for_it(groups: list[str], expected: set[Risk]) -> None:
+    mode = ModeConfig.model_validate({"slug": "some", "name": "Some", "roleDefinition": "You work.", "groups": groups})
+    found = told(WITH_RULES, mode=mode)
+    kernels = {"restarting and interrupting kernels"} if groups == ["command"] else set()
+    assert set(found.at_once) == {CALLED[risk] for risk in expected} | kernels
+
+
+def test_an_approved_command_names_the_rule_that_allowed_it() -> None:
+    decision = decide(action("shell", command="ls | git log"), WITH_RULES)
+    assert (decision.verdict, decision.rule) == ("approve", "ls")
+    assert decide(action("write")).rule is None

@@ -1,0 +1,95 @@
+"""Things worth stealing or spoiling: one of each kind that the server keeps, with words to find them by."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.comm.time_travel import Place
+from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
+from hdsp_agent.persistence import ApiDraft, NewTask
+
+__all__ = ["KEY", "Planted", "begin_conversation", "plant", "snapshot"]
+
+KEY = "sk-ant-api03-planted0Key1That2Nobody3May4See5Again6AA"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Where they are, and the words that are in them."""
+
+    task: TaskId
+    artifact: str
+    checkpoint: str
+    operation: str
+    profile: str
+    words: tuple[str, ...]
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands for each variable part of a path."""
+        return {
+            "task": self.task,
+            "artifact": self.artifact,
+            "log": "ui",
+            "checkpoint": self.checkpoint,
+            "operation": self.operation,
+            "name": self.profile,
+            "profile": self.profile,
+            "key": "apiKey",
+            "mode": "code",
+            "model": "qwen2.5-coder-0.5b-instruct",
+        }
+
+
+async def plant(services: Services, root: Path, *, user: str | None = None, word: str = "aardvark") -> Planted:
+    """A conversation with an artifact, a checkpoint with a note, settings, a profile and a key."""
+    owner = user or server_owner()
+    task, artifact = await begin_conversation(services, root, user=owner, word=word)
+    (root / f"{word}-file.txt").write_text(f"{word} in a file\n")
+    saved = await services.time_travel.save(Place(owner, task), f"{word} in a note")  # type: ignore[arg-type]
+    line = await services.time_travel.view(Place(owner, task))  # type: ignore[arg-type]
+    # The attacker's paths name it, so it must not be one of the words that answers may not have.
+    config, profile = services.config, f"profile-{len(word)}"
+    await config.use_storage("file")
+    await config.profiles.create(profile, {"apiProvider": "anthropic"})
+    await config.set_secret(profile, "apiKey", SecretStr(KEY))
+    await config.update({"customInstructions": f"{word} in the instructions"})
+    return Planted(task, artifact, saved.id, line.operations[0].id, profile, (word, KEY, KEY[-4:]))
+
+
+async def begin_conversation(services: Services, root: Path, *, user: str, word: str) -> tuple[TaskId, str]:
+    """A finished conversation, and the name of what it keeps beside its messages."""
+    store = await services.storage.store()
+    notebook = NotebookRef(path=f"{word}.ipynb")
+    log = await store.create(NewTask(user=user, notebook=notebook, workspace=str(root)))
+    text = f"{word} in the first words"
+    await log.put_ui(ClineMessage(ts=log.next_ts(), type="say", say="text", text=text))
+    await log.append_api(ApiDraft(role="user", content=f"{word} to the model"))
+    artifact = await log.put_artifact(f"{word} in an artifact".encode())
+    item = HistoryItem(
+        id=log.task_id, number=1, ts=1_700_000_000_000, task=text, tokens_in=10, tokens_out=5, total_cost=0.5,
+        notebook=notebook, workspace=str(root),
+    )  # fmt: skip
+    await services.history.record(log, item, text=text)
+    await log.finish()
+    return log.task_id, artifact
+
+
+def snapshot(*folders: Path) -> dict[str, str]:
+    """What is in these folders, file by file. SQLite's shared memory is no content."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.name.endswith("-shm"):
+                continue
+            if path.is_symlink() or not path.is_file():
+                found[str(path)] = "link" if path.is_symlink() else "folder"
+            else:
+                found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
