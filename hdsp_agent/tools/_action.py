@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..messages import ApprovalFlag
+
 __all__ = ["ActionRequest", "Risk"]
 
 Risk: TypeAlias = Literal[
@@ -46,3 +48,5 @@ class ActionRequest:
     """Whether a masked value would be given back to where it was not before: only a person may allow that."""
     same_as: str | None = None
     """A command that would do the same: a rule that denies it denies this, none allows it."""
+    flags: tuple[ApprovalFlag, ...] = ()
+    """What the tool itself found that a question should warn of."""
