@@ -52,7 +52,7 @@ export class DiagramFrame implements IDisposable {
     node.tabIndex = -1;
     node.srcdoc = FRAME_DOCUMENT;
     this._node = node;
-    this._port = this._open();
+    this._port = within(this._open(), options.mostTime);
     // Whoever draws hears of it.
     this._port.catch(() => undefined);
   }
@@ -103,8 +103,6 @@ export class DiagramFrame implements IDisposable {
   }
 
   private async _open(): Promise<MessagePort> {
-    const { mostTime, loadMermaid } = this._options;
-    const code = loadMermaid();
     const loaded = new Promise<void>(resolve =>
       this._node.addEventListener('load', () => resolve(), { once: true })
     );
@@ -115,21 +113,14 @@ export class DiagramFrame implements IDisposable {
     if (!inner) {
       throw new NoDiagramFrame('The frame was not made.');
     }
-    const ready = new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new NoDiagramFrame('The frame does not answer.')),
-        mostTime
-      );
-      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-        clearTimeout(timer);
-        port1.onmessage = event => this._take(event.data);
-        return isReady(data)
-          ? resolve()
-          : reject(new NoDiagramFrame('The frame has no Mermaid.'));
-      };
+    const first = new Promise<unknown>(resolve => {
+      port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data);
     });
-    inner.postMessage(await code, '*', [port2]);
-    await ready;
+    inner.postMessage(this._options.code, '*', [port2]);
+    if (!isReady(await first)) {
+      throw new NoDiagramFrame('The frame has no Mermaid.');
+    }
+    port1.onmessage = event => this._take(event.data);
     return port1;
   }
 
@@ -168,14 +159,37 @@ export namespace DiagramFrame {
    */
   export interface IOptions {
     /**
-     * Loads the code of Mermaid, as text.
+     * Mermaid, as the text of a script.
      */
-    readonly loadMermaid: () => Promise<string>;
+    readonly code: string;
 
     /**
      * How many milliseconds the frame has to begin.
      */
     readonly mostTime: number;
+  }
+}
+
+/**
+ * What is promised, if it comes within so many milliseconds.
+ *
+ * @throws NoDiagramFrame - If it does not.
+ */
+export async function within<T>(
+  promise: Promise<T>,
+  mostTime: number
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new NoDiagramFrame('The frame does not answer.')),
+      mostTime
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

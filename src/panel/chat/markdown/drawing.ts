@@ -1,4 +1,9 @@
-import { DiagramError, DiagramFrame, NoDiagramFrame } from './diagramframe';
+import {
+  DiagramError,
+  DiagramFrame,
+  NoDiagramFrame,
+  within
+} from './diagramframe';
 import type { IDiagramLooks, IDrawnDiagram } from './diagramframe';
 import { harmlessSvg } from './drawnsvg';
 
@@ -44,7 +49,7 @@ export class DiagramDrawing implements IDiagramDrawing {
     const key = JSON.stringify([source, looks]);
     const known = this._drawn.get(key);
     this._drawn.delete(key);
-    const drawn = known ?? this._draw(source, looks);
+    const drawn = known ?? this._draw(key, source, looks);
     this._drawn.set(key, drawn);
     if (this._drawn.size > KEPT) {
       const [oldest = ''] = this._drawn.keys();
@@ -53,10 +58,19 @@ export class DiagramDrawing implements IDiagramDrawing {
     return drawn;
   }
 
-  private _draw(source: string, looks: IDiagramLooks): Promise<IDrawnDiagram> {
+  private _draw(
+    key: string,
+    source: string,
+    looks: IDiagramLooks
+  ): Promise<IDrawnDiagram> {
     // One after the other: the time is that of one.
     const turn = this._turn.then(() => this._drawNow(source, looks));
-    this._turn = turn.catch(() => undefined);
+    this._turn = turn.catch((reason: unknown) => {
+      if (reason instanceof NoDiagramFrame) {
+        // It may go better another time.
+        this._drawn.delete(key);
+      }
+    });
     return turn;
   }
 
@@ -64,33 +78,54 @@ export class DiagramDrawing implements IDiagramDrawing {
     source: string,
     looks: IDiagramLooks
   ): Promise<IDrawnDiagram> {
-    if (this._isUnusable) {
-      throw new NoDiagramFrame('The frame did not work before.');
-    }
     clearTimeout(this._idle);
-    this._frame ??= new DiagramFrame({
-      loadMermaid: this._loadMermaid,
-      mostTime: this._mostTime
-    });
-    const frame = this._frame;
+    const frame = await this._readyFrame();
     try {
-      await frame.ready;
-    } catch (reason) {
-      this._isUnusable = true;
-      this._close();
-      throw reason;
-    }
-    const timer = setTimeout(() => this._close(), this._mostTime);
-    try {
-      const { svg, ...told } = await frame.draw(source, looks);
+      const { svg, ...told } = await within(
+        frame.draw(source, looks),
+        this._mostTime
+      );
       const picture = harmlessSvg(svg);
       if (picture === null) {
         throw new DiagramError('What was drawn is no picture.');
       }
       return { ...told, svg: new XMLSerializer().serializeToString(picture) };
+    } catch (reason) {
+      if (reason instanceof NoDiagramFrame) {
+        this._close();
+        throw new DiagramError('It takes too long to draw.');
+      }
+      throw reason;
     } finally {
-      clearTimeout(timer);
       this._idle = setTimeout(() => this._close(), this._idleTime);
+    }
+  }
+
+  private async _readyFrame(): Promise<DiagramFrame> {
+    if (this._isUnusable) {
+      throw new NoDiagramFrame('The frame did not work before.');
+    }
+    const mostTime = this._mostTime;
+    if (this._frame === null) {
+      // A slow network is no reason to give up for good.
+      const code = await within(this._load(), mostTime);
+      this._frame = new DiagramFrame({ code, mostTime });
+    }
+    try {
+      await this._frame.ready;
+    } catch (reason) {
+      this._isUnusable = true;
+      this._close();
+      throw reason;
+    }
+    return this._frame;
+  }
+
+  private async _load(): Promise<string> {
+    try {
+      return await this._loadMermaid();
+    } catch (reason) {
+      throw new NoDiagramFrame(String(reason));
     }
   }
 
