@@ -94,6 +94,25 @@ export default tseslint.config(
     rules: jupyterCode
   },
   {
+    // What a model or a file says is rendered in one place, which lets nothing be fetched.
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: [
+      'src/**/__tests__/**',
+      'src/panel/chat/markdown/{diagramframe,renderedblocks,safe}.ts',
+      'src/panel/chat/terminaltext.tsx'
+    ],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'MemberExpression[property.name=/^(createRenderer|innerHTML|insertAdjacentHTML|outerHTML|srcdoc)$/], JSXAttribute[name.name=/^(dangerouslySetInnerHTML|srcDoc)$/]',
+          message: 'Render it with RenderedBlocks, so that nothing is fetched.'
+        }
+      ]
+    }
+  },
+  {
     // The channel, the panel and what notebooks are open are on from the start, so they load then.
     // So do the commands, which keys and palette need; what they do loads when one is run.
     files: [

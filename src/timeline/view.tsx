@@ -5,6 +5,7 @@ import { Announcements } from '../panel/chat/announcements';
 import type { IChat } from '../panel/chat/chatcontext';
 import { ChatContext } from '../panel/chat/chatcontext';
 import { RenderedBlocks } from '../panel/chat/markdown/renderedblocks';
+import { harmless } from '../panel/chat/markdown/safe';
 import { Problem } from '../panel/header/problem';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
@@ -48,13 +49,16 @@ export function TimeLineView(): JSX.Element {
  * What unfolds remembers where; differences of the conversation are shown here, too.
  */
 function useFolds(): IChat {
-  const { rendermime } = usePanel();
-  const [chat] = React.useState<IChat>(() => ({
-    rendermime,
-    blocks: new RenderedBlocks(rendermime),
-    folds: new Map(),
-    announcements: new Announcements()
-  }));
+  const { rendermime, documents } = usePanel();
+  const [chat] = React.useState<IChat>(() => {
+    const safe = harmless(rendermime, documents);
+    return {
+      rendermime: safe,
+      blocks: new RenderedBlocks(safe),
+      folds: new Map(),
+      announcements: new Announcements()
+    };
+  });
   React.useEffect(() => () => chat.blocks.dispose(), [chat]);
   return chat;
 }

@@ -15,6 +15,7 @@ from .._edit import unified_diff
 from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._place import NotebookPath, failing_in_words, place_of, still_allowed
+from ._remote_risks import remote_risks, united
 from ._states import outline_text
 
 __all__ = ["CreateNotebook", "CreateNotebookArguments"]
@@ -65,8 +66,16 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
             is_protected=place.policed.is_protected or None,
         )
         puts_back = any(text != cell.source for text, cell in zip(unmasked, arguments.cells, strict=True))
+        ways = (unmasked, [cell.source for cell in arguments.cells])
+        remote = await in_thread(
+            lambda _stop: united(remote_risks((), _insertions(arguments.cells, sources)) for sources in ways)
+        )
         action = ActionRequest(
-            risks=place.policed.write_risks, tool=self.name, path=place.shown, puts_back_masked=puts_back
+            risks=place.policed.write_risks | remote.risks,
+            tool=self.name,
+            path=place.shown,
+            puts_back_masked=puts_back,
+            flags=remote.flags,
         )
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:

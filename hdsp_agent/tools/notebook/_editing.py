@@ -36,10 +36,12 @@ from ...notebooks import (
 from .._action import ActionRequest
 from .._edit import known_only
 from .._output import middle_left_out
+from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._cell_edits import cell_edits, previewed_edit
 from ._operations import CellOperation, Planned, planned
 from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, place_of, still_allowed
+from ._remote_risks import RemoteRisks, remote_risks, united
 from ._selection import numbers_of
 from ._states import outline_text
 
@@ -86,11 +88,13 @@ class EditCells(SimpleTool[EditCellsArguments]):
             is_outside_workspace=place.policed.is_outside or None,
             is_protected=place.policed.is_protected or None,
         )
+        remote = await _remote(plan, snapshot)
         action = ActionRequest(
-            risks=place.policed.write_risks,
+            risks=place.policed.write_risks | remote.risks,
             tool=self.name,
             path=place.shown,
             puts_back_masked=plan.puts_back_masked,
+            flags=remote.flags,
         )
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
@@ -126,6 +130,12 @@ class _Plan:
     @property
     def puts_back_masked(self) -> bool:
         return self.known != self.by_person
+
+
+async def _remote(plan: _Plan, snapshot: Snapshot) -> RemoteRisks:
+    """What the cells fetch, whether a person approves or not: a masked value can hide what stands around it."""
+    ways = (plan.known, plan.by_person) if plan.puts_back_masked else (plan.known,)
+    return await in_thread(lambda _stop: united(remote_risks(snapshot.cells, operations) for operations in ways))
 
 
 def _plan(wanted: Sequence[CellOperation], snapshot: Snapshot, place: NotebookPlace, context: ToolContext) -> _Plan:

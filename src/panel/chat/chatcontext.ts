@@ -1,8 +1,8 @@
-import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import * as React from 'react';
 
 import type { Announcements } from './announcements';
 import type { RenderedBlocks } from './markdown/renderedblocks';
+import type { IHarmlessRegistry } from './markdown/safe';
 
 /**
  * What the rows of a conversation share. A row that is scrolled out of sight
@@ -10,9 +10,9 @@ import type { RenderedBlocks } from './markdown/renderedblocks';
  */
 export interface IChat {
   /**
-   * Renders what a model wrote: nothing in it loads anything from elsewhere.
+   * Renders what a model or a file says: nothing in it fetches anything.
    */
-  readonly rendermime: IRenderMimeRegistry;
+  readonly rendermime: IHarmlessRegistry;
 
   /**
    * Markdown that was rendered, for rows that come into sight again.

@@ -4,6 +4,7 @@ import { usePanel } from '../services';
 import { BoundedText } from './boundedtext';
 import { useChat } from './chatcontext';
 import { GrowingText } from './growingtext';
+import { secureLinks } from './markdown/links';
 
 /**
  * What a program wrote, with its colours. Of much of it the end is shown first.
@@ -58,6 +59,7 @@ function Coloured({ text }: { text: string }): JSX.Element {
       .renderModel(model)
       .then(() => {
         if (isWanted) {
+          secureLinks(renderer.node);
           host.current?.replaceChildren(renderer.node);
         }
       })

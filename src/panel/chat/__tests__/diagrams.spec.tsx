@@ -1,35 +1,42 @@
 import { Clipboard } from '@jupyterlab/apputils';
-import {
-  RenderMimeRegistry,
-  standardRendererFactories
-} from '@jupyterlab/rendermime';
 
+import type { IDiagramLooks, IDrawnDiagram } from '../markdown/diagramframe';
+import { DiagramError, NoDiagramFrame } from '../markdown/diagramframe';
+import { LabsMarkdown } from './labrenders';
 import { ShownRows } from './shownrows';
 
-const PICTURE = 'data:image/svg+xml,%3Csvg%3E%3C/svg%3E';
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" style="max-width: 120px;"></svg>';
 
-/** What Lab makes of a diagram, with its source out of sight. */
-const drawn = (source: string) =>
-  `<div class="jp-RenderedMermaid"><figure><img src="${PICTURE}" alt="Two steps">` +
-  `<pre><code class="mermaid">${source}</code></pre></figure></div>`;
+const mockDraw = jest.fn<Promise<IDrawnDiagram>, [string, IDiagramLooks]>();
+
+jest.mock('../markdown/shareddrawing', () => ({
+  sharedDrawing: {
+    draw: (source: string, looks: IDiagramLooks) => mockDraw(source, looks)
+  }
+}));
+
+const TITLE = 'Two steps';
+
+/** As the theme of the page has it. */
+const pictureIn = (theme: string) =>
+  `data:image/svg+xml,${encodeURIComponent(`${SVG}<!--${theme}-->`)}`;
+
+const PICTURE = pictureIn('default');
 
 describe('a diagram', () => {
   let rows: ShownRows;
 
   beforeEach(async () => {
-    rows = new ShownRows({
-      rendermime: new RenderMimeRegistry({
-        initialFactories: standardRendererFactories,
-        markdownParser: {
-          render: source =>
-            Promise.resolve(
-              source.replace(/```mermaid\n([^]*?)\n```/, (_, it: string) =>
-                drawn(it)
-              )
-            )
-        }
+    document.body.removeAttribute('data-jp-theme-light');
+    mockDraw.mockImplementation((_, { theme }) =>
+      Promise.resolve({
+        svg: `${SVG}<!--${theme}-->`,
+        title: TITLE,
+        description: 'First a, then b.'
       })
-    });
+    );
+    rows = new ShownRows({ rendermime: new LabsMarkdown().registry() });
     await rows.show({ say: 'text', text: '```mermaid\ngraph LR; a-->b\n```' });
     for (let round = 0; round < 20; round++) {
       await rows.page.settle();
@@ -79,6 +86,53 @@ describe('a diagram', () => {
     expect(document.activeElement).toBe(opener);
   });
 
+  it('should be drawn as wide as it is, and described', () => {
+    const image = rows.row(2).querySelector('img');
+    expect(image?.width).toBe(120);
+    expect(rows.row(2).querySelector('figcaption')?.textContent).toBe(
+      'First a, then b.'
+    );
+    expect(mockDraw).toHaveBeenCalledWith(
+      'graph LR; a-->b',
+      expect.objectContaining({ theme: 'default' })
+    );
+  });
+
+  it('should follow the theme, also where it is shown large', async () => {
+    document.body.setAttribute('data-jp-theme-light', 'false');
+    await rows.page.settle();
+    await rows.page.settle();
+    const image = rows.row(2).querySelector('img');
+    expect(image?.src).toBe(pictureIn('dark'));
+    await rows.click('Show this diagram large');
+    await rows.page.settle();
+    expect(dialog()?.querySelector('img')?.src).toBe(pictureIn('dark'));
+    document.body.setAttribute('data-jp-theme-light', 'true');
+    await rows.page.settle();
+    await rows.page.settle();
+    expect(image?.src).toBe(PICTURE);
+  });
+
+  it('should say why it cannot be drawn', async () => {
+    mockDraw.mockRejectedValue(new DiagramError('No arrow'));
+    await another('graph LR; a--b');
+    const warning = rows.row(2).querySelector('.jp-mod-warning');
+    expect(warning?.textContent).toContain('graph LR; a--b');
+    expect(warning?.textContent).toContain('No arrow');
+    expect(rows.row(2).querySelector('img')).toBeNull();
+  });
+
+  it('should stay code where nothing can be drawn', async () => {
+    const warn = jest
+      .spyOn(console, 'warn')
+      .mockImplementation(() => undefined);
+    mockDraw.mockRejectedValue(new NoDiagramFrame('No frame'));
+    await another('graph LR; a-->c');
+    expect(warn).toHaveBeenCalled();
+    expect(rows.row(2).querySelector('.jp-RenderedMermaid')).toBeNull();
+    expect(rows.row(2).querySelector('pre')?.textContent).toContain('a-->c');
+  });
+
   it('should move with what is dragged, and only while a button is held', async () => {
     await rows.click('Show this diagram large');
     await rows.page.settle();
@@ -104,6 +158,14 @@ describe('a diagram', () => {
     point('pointermove', { buttons: 0, ...moved });
     expect([box.scrollLeft, box.scrollTop]).toEqual([70, 100]);
   });
+
+  async function another(source: string): Promise<void> {
+    const text = `\`\`\`mermaid\n${source}\n\`\`\``;
+    await rows.update({ ts: 2, type: 'say', say: 'text', text });
+    for (let round = 0; round < 20; round++) {
+      await rows.page.settle();
+    }
+  }
 
   function dialog(): HTMLElement | null {
     return document.querySelector('.jp-Dialog');

@@ -30,7 +30,10 @@ export function diagramsOf(node: HTMLElement): readonly IDiagram[] {
           {
             host: roomOf(figure),
             source: figure.querySelector('pre')?.textContent ?? '',
-            picture: image.src,
+            // It follows the theme.
+            get picture() {
+              return image.src;
+            },
             description: image.alt
           }
         ]

@@ -1,6 +1,11 @@
-import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
+
+import { Diagrams } from './drawdiagrams';
+import type { IDiagramDrawing } from './drawing';
+import { secureLinks } from './links';
+import type { IHarmlessRegistry } from './safe';
+import { sharedDrawing } from './shareddrawing';
 
 /**
  * How many rendered blocks are kept that are not on screen.
@@ -18,8 +23,12 @@ const SLICE = 12;
  * was there before has its height at once, and the list does not jump.
  */
 export class RenderedBlocks implements IDisposable {
-  constructor(rendermime: IRenderMimeRegistry) {
+  constructor(
+    rendermime: IHarmlessRegistry,
+    drawing: IDiagramDrawing = sharedDrawing
+  ) {
     this._rendermime = rendermime;
+    this._diagrams = new Diagrams(drawing);
   }
 
   /**
@@ -34,6 +43,7 @@ export class RenderedBlocks implements IDisposable {
    */
   dispose(): void {
     this._isDisposed = true;
+    this._diagrams.dispose();
     this._kept.forEach(widget => widget.dispose());
     this._kept.clear();
   }
@@ -44,6 +54,10 @@ export class RenderedBlocks implements IDisposable {
   take(text: string): Widget | null {
     const widget = this._kept.get(text) ?? null;
     this._kept.delete(text);
+    if (widget && !this._diagrams.fit(widget.node)) {
+      widget.dispose();
+      return null;
+    }
     return widget;
   }
 
@@ -78,6 +92,8 @@ export class RenderedBlocks implements IDisposable {
         trusted: false
       })
     );
+    secureLinks(renderer.node);
+    await this._diagrams.drawIn(renderer.node);
     return renderer;
   }
 
@@ -99,7 +115,8 @@ export class RenderedBlocks implements IDisposable {
     }
   }
 
-  private readonly _rendermime: IRenderMimeRegistry;
+  private readonly _rendermime: IHarmlessRegistry;
+  private readonly _diagrams: Diagrams;
   private _turn: Promise<unknown> = Promise.resolve();
   private _since = 0;
   private readonly _kept = new Map<string, Widget>();

@@ -2,27 +2,42 @@ import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { RenderMimeRegistry } from '@jupyterlab/rendermime';
 
+import { CodeOnlyParser } from './fences';
+import { keepFromLookingUp } from './links';
+
 /**
- * A registry that renders what a model wrote: nothing in it is fetched, and
- * nothing in it does anything.
+ * A registry whose renderings fetch nothing. Only `harmless` makes one.
+ */
+export interface IHarmlessRegistry extends IRenderMimeRegistry {
+  readonly isHarmless: true;
+}
+
+/**
+ * A registry that renders what a model or a file says: nothing in it is
+ * fetched, and nothing in it does anything.
  *
  * #### Notes
  * The address of a picture is a way to send away what the model has read, and
  * it is fetched without anybody's doing. A picture that is not in the text
- * itself is therefore shown as its description.
+ * itself is therefore shown as its description. Diagrams stay as their source,
+ * for `RenderedBlocks` to draw where nothing can be fetched.
  */
 export function harmless(
   rendermime: IRenderMimeRegistry,
   documents: IDocumentManager | null
-): IRenderMimeRegistry {
+): IHarmlessRegistry {
   const contents = documents?.services.contents;
-  return rendermime.clone({
+  const parser = rendermime.markdownParser;
+  keepFromLookingUp(document);
+  const clone = rendermime.clone({
     sanitizer: new HarmlessSanitizer(rendermime.sanitizer),
+    ...(parser && { markdownParser: new CodeOnlyParser(parser) }),
     // A link to a file opens it in Lab.
     ...(contents && {
       resolver: new RenderMimeRegistry.UrlResolver({ path: '', contents })
     })
   });
+  return Object.assign(clone, { isHarmless: true } as const);
 }
 
 /**
@@ -63,10 +78,63 @@ export class HarmlessSanitizer implements IRenderMime.ISanitizer {
  * A namespace for private data.
  */
 namespace Private {
-  export const ACTIVE =
-    'audio, video, source, track, iframe, object, embed, form, button, link';
+  /**
+   * What fetches, runs, embeds or asks for something. Lab removes most of it
+   * already, as long as nobody told it not to.
+   */
+  export const ACTIVE = [
+    'applet, area, audio, base, button, canvas, embed, form, frame, frameset',
+    'iframe, input:not([type="checkbox"]), link, map, math, meta, noscript',
+    'object, picture, portal, script, select, source, style, svg, template',
+    'textarea, track, video'
+  ].join(', ');
 
-  const FETCHING = ['src', 'srcset', 'poster', 'background', 'action', 'data'];
+  /**
+   * What may be said of an element: nothing of it is an address but `href`,
+   * which does nothing before it is clicked, and `src`, which is looked at.
+   */
+  const KEPT: ReadonlySet<string> = new Set([
+    'align',
+    'alt',
+    'bgcolor',
+    'border',
+    'cellpadding',
+    'cellspacing',
+    'checked',
+    'class',
+    'color',
+    'colspan',
+    'data-jupyter-id',
+    'dir',
+    'disabled',
+    'headers',
+    'height',
+    'high',
+    'href',
+    'hreflang',
+    'lang',
+    'low',
+    'max',
+    'min',
+    'nowrap',
+    'open',
+    'optimum',
+    'rel',
+    'reversed',
+    'rowspan',
+    'scope',
+    'span',
+    'src',
+    'start',
+    'style',
+    'summary',
+    'target',
+    'title',
+    'type',
+    'valign',
+    'value',
+    'width'
+  ]);
 
   export function describe(image: HTMLImageElement): void {
     if (isInText(image.getAttribute('src'))) {
@@ -77,18 +145,19 @@ namespace Private {
   }
 
   export function strip(node: Element): void {
-    for (const name of FETCHING) {
-      if (node.hasAttribute(name) && !isInText(node.getAttribute(name))) {
+    for (const name of node.getAttributeNames()) {
+      if (!KEPT.has(name)) {
         node.removeAttribute(name);
       }
+    }
+    if (node.localName !== 'a') {
+      node.removeAttribute('href');
+    }
+    if (node.localName !== 'img') {
+      node.removeAttribute('src');
     }
     keepHarmlessStyle(node);
     keepHarmlessClasses(node);
-    for (const name of node.getAttributeNames()) {
-      if (name.startsWith('data-commandlinker')) {
-        node.removeAttribute(name);
-      }
-    }
   }
 
   /**
@@ -101,7 +170,7 @@ namespace Private {
     const kept = STYLES.map(name => [name, node.style.getPropertyValue(name)]);
     node.removeAttribute('style');
     for (const [name = '', value = ''] of kept) {
-      if (value && !/url\s*\(|image-set/i.test(value)) {
+      if (value && !/[(\\]/.test(value.replace(COLOUR, ''))) {
         node.style.setProperty(name, value);
       }
     }
@@ -112,15 +181,16 @@ namespace Private {
    */
   function keepHarmlessClasses(node: Element): void {
     for (const name of [...node.classList]) {
-      if (/^(?:lm-|jp-(?!RenderedMermaid|mod-warning))/.test(name)) {
+      if (/^(?:lm-|jp-)/.test(name)) {
         node.classList.remove(name);
       }
     }
   }
 
   const STYLES = ['color', 'font-weight', 'font-style', 'text-align'];
+  const COLOUR = /^(?:rgb|hsl)a?\(/;
 
   function isInText(address: string | null): boolean {
-    return address?.startsWith('data:image/') ?? false;
+    return /^data:image\//i.test(address ?? '');
   }
 }

@@ -1,0 +1,11 @@
+import { DiagramDrawing } from './drawing';
+import type { IDiagramDrawing } from './drawing';
+
+/**
+ * Draws the diagrams of all views of this page.
+ */
+export const sharedDrawing: IDiagramDrawing = new DiagramDrawing(
+  // Lab's own copy cannot be given to a frame: it is in pieces that load each other.
+  async () =>
+    (await import('mermaid.txt!=!mermaid/dist/mermaid.min.js')).default
+);
