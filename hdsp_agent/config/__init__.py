@@ -6,6 +6,7 @@ from ._context_proxy import ContextProxy
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
+from ._patterns import path_matches
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
 from ._profiles import ProfileBook
@@ -63,6 +64,7 @@ __all__ = [
     "UserConfigSource",
     "model_id",
     "overridden",
+    "path_matches",
     "provider_info",
     "providers",
     "secret_environment",
