@@ -6,7 +6,7 @@ from ._context_proxy import ContextProxy
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
-from ._patterns import path_matches
+from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
 from ._profiles import ProfileBook
@@ -40,12 +40,14 @@ __all__ = [
     "GroupOptions",
     "ImportItem",
     "ImportReport",
+    "LinearPattern",
     "MaskedKind",
     "ModeConfig",
     "ModePrompt",
     "ModeSlug",
     "Notice",
     "OperatorPolicy",
+    "PatternProblem",
     "ProfileBook",
     "ProfileEntry",
     "Protocol",
@@ -62,6 +64,7 @@ __all__ = [
     "ToolGroup",
     "ToolSet",
     "UserConfigSource",
+    "linear_pattern",
     "model_id",
     "overridden",
     "path_matches",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator
 
 from ..wire import WireModel
-from ._patterns import check_path_pattern
+from ._patterns import linear_pattern
 
 __all__ = ["GroupOptions", "ModeConfig", "ModePrompt", "ModeSlug", "ToolGroup"]
 
@@ -28,7 +28,7 @@ class GroupOptions(WireModel):
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
         if value is not None:
-            check_path_pattern(value)
+            linear_pattern(value)
         return value
 
 

@@ -1,4 +1,4 @@
-"""Patterns for paths that people, files and models write.
+"""Patterns for paths that people, files and models write, and rules of ignore files.
 
 They run on RE2, whose time grows with the length of the text alone: Python's own engine can be made to run for ever.
 Roo Code's patterns are JavaScript's; what people write for paths means the same in RE2.
@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final, Protocol
 
-__all__ = ["PatternProblem", "check_path_pattern", "path_matches"]
+__all__ = ["LinearPattern", "PatternProblem", "linear_pattern", "path_matches"]
 
 _MOST_MEMORY: Final = 1 << 17
 """Of one pattern, in bytes. With it the slowest pattern takes 25 ms for the longest path."""
@@ -22,23 +22,29 @@ class PatternProblem(ValueError):
     """The pattern cannot be used, and why, as the end of a sentence that begins with its name."""
 
 
-class _Pattern(Protocol):
-    def search(self, text: bytes) -> object: ...
+class Match(Protocol):
+    """Where a pattern was found."""
+
+    def groupdict(self) -> dict[str, bytes | None]:
+        """The named groups."""
 
 
-def check_path_pattern(pattern: str) -> None:
-    """Raise PatternProblem for one that ``path_matches`` cannot use."""
-    _compiled(pattern)
+class LinearPattern(Protocol):
+    """A pattern ready to be used."""
+
+    def search(self, text: bytes) -> Match | None:
+        """Where it is found first in a text in UTF-8."""
 
 
 def path_matches(pattern: str, path: str) -> bool:
     """Whether the pattern is found in the path. No pattern matches one that is longer than any file's."""
     data = path.encode("utf-8", "replace")
-    return len(data) <= _LONGEST_PATH and _compiled(pattern).search(data) is not None
+    return len(data) <= _LONGEST_PATH and linear_pattern(pattern).search(data) is not None
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> _Pattern:
+def linear_pattern(pattern: str) -> LinearPattern:
+    """The pattern ready to be used. Raises PatternProblem."""
     # Few people have a mode with a pattern: who starts Jupyter does not wait for it.
     import re2
 
