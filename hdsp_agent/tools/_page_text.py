@@ -34,6 +34,7 @@ async def page_text(shown: str, data: bytes, *, html: bool, charset: str, most: 
             # What it wrote must be read, or it stays a zombie.
             await asyncio.shield(talk)
     if process.returncode != 0:
-        reason = trouble.decode("utf-8", "replace").strip() or "its parser gave up"
+        lines = trouble[-2000:].decode("utf-8", "replace").split("\n")
+        reason = next((line.strip()[:300] for line in reversed(lines) if line.strip()), "its parser gave up")
         raise ToolFailed(f"{shown} cannot be turned into text: {reason}. Download it with a command if you need it.")
     return await asyncio.to_thread(text.decode, "utf-8", "replace")
