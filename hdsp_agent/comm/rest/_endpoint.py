@@ -43,6 +43,8 @@ AUTH_RESOURCE = "hdsp_agent"
 HandlerT = TypeVar("HandlerT", bound="RestHandler")
 P = ParamSpec("P")
 
+_MOST_PARTS = 50_000
+"""Lists, objects and names: Python stands still while they are made, and again while it looks for what can go."""
 _PARSED_APART_BYTES = 64 * 1024
 """A larger body is parsed in a thread."""
 
@@ -110,6 +112,8 @@ class RestHandler(APIHandler):
             limit = self.services.max_body_bytes
             raise FrameTooLarge(f"The request's body is larger than {limit} bytes.", limit=limit)
         body = bytes(self._body)
+        if sum(map(body.count, (b"[", b"{", b'":'))) > _MOST_PARTS:
+            raise FrameTooLarge(f"The request's body has more than {_MOST_PARTS:,} parts.", limit=_MOST_PARTS)
         try:
             if len(body) > _PARSED_APART_BYTES:
                 return await asyncio.to_thread(_parsed, model, body)
