@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 Raw = dict[str, JsonValue]
+ImportOutcome = Literal["taken", "changed", "skipped"]
 
 _MOST_ITEMS: Final = 1000
 """Of a report. Who sends a hundred thousand values that nobody knows need not be told of each."""
@@ -67,7 +68,7 @@ class ImportItem(WireModel):
 
     path: str
     """Where it is in the document, such as ``providerProfiles.work.apiKey``."""
-    outcome: Literal["taken", "changed", "skipped"]
+    outcome: ImportOutcome
     code: str
     message: str
     params: dict[str, Param] = Field(default_factory=dict)
@@ -110,21 +111,19 @@ class ImportPlan:
 
     def taken(self, path: str, code: str = "taken", message: str = "Taken.") -> None:
         """Note that a value is used."""
-        self._note(ImportItem(path=path, outcome="taken", code=code, message=message))
+        self._note(path, "taken", code, message)
 
     def changed(self, path: str, code: str, message: str) -> None:
         """Note that a value is used in another way than it says."""
-        self._note(ImportItem(path=path, outcome="changed", code=code, message=message))
+        self._note(path, "changed", code, message)
 
     def skipped(self, path: str, code: str, message: str) -> None:
         """Note that a value is not used."""
-        self._note(ImportItem(path=path, outcome="skipped", code=code, message=message))
+        self._note(path, "skipped", code, message)
 
     def refused(self, path: str, error: HdspAgentError) -> None:
         """Note that a value cannot be used, and why."""
-        self._note(
-            ImportItem(path=path, outcome="skipped", code=error.code, message=error.message, params=error.params)
-        )
+        self._note(path, "skipped", error.code, error.message, error.params)
 
     @property
     def told(self) -> tuple[ImportItem, ...]:
@@ -137,11 +136,14 @@ class ImportPlan:
         )
         return (*self.items, more)
 
-    def _note(self, item: ImportItem) -> None:
-        if len(self.items) < _MOST_ITEMS:
-            self.items.append(item)
-        else:
+    def _note(
+        self, path: str, outcome: ImportOutcome, code: str, message: str, params: Mapping[str, Param] | None = None
+    ) -> None:
+        if len(self.items) >= _MOST_ITEMS:
             self.not_listed += 1
+            return
+        item = ImportItem(path=path, outcome=outcome, code=code, message=message, params=dict(params or {}))
+        self.items.append(item)
 
 
 def export_document(own_settings: Mapping[str, JsonValue], book: ProfileBook) -> Raw:

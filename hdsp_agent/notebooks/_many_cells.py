@@ -18,7 +18,6 @@ __all__ = ["MOST_CELLS", "cells_in_file", "for_cells", "require_few_cells"]
 R = TypeVar("R")
 
 MOST_CELLS: Final = 5_000
-_MANY: Final = 300
 _MARK: Final = b'"cell_type"'
 """What each cell of a file has; inside of strings the quotes are escaped."""
 _PIECE_BYTES: Final = 1 << 20
@@ -51,5 +50,5 @@ def cells_in_file(file: Path) -> int:
 
 
 async def for_cells(count: int, work: Callable[[], R]) -> R:
-    """What comes of work on so many cells; in a thread if they are many."""
-    return await asyncio.to_thread(work) if count > _MANY else work()
+    """What comes of work on so many cells: in a thread, since few may be long, too."""
+    return await asyncio.to_thread(work) if count else work()

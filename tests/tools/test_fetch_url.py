@@ -42,11 +42,11 @@ class _Pages(BaseHTTPRequestHandler):
             "/away": (302, {"Location": "http://localhost:1/x"}, b""),
             "/round": (302, {"Location": "/round"}, b""),
             "/huge": (200, {"Content-Type": "text/plain"}, b"x" * 8_000_000),
-            "/bomb": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, _packed(3000)),
+            "/bomb": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, _packed(500)),
             "/twice": (
                 200,
                 {"Content-Type": "text/plain", "Content-Encoding": "gzip, gzip"},
-                gzip.compress(_packed(3000)),
+                gzip.compress(_packed(500)),
             ),
             "/brotli": (200, {"Content-Type": "text/plain", "Content-Encoding": "br"}, b"x"),
             "/lie": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, b"not packed at all"),
@@ -133,7 +133,7 @@ async def test_what_is_no_text_or_too_much_is_bounded(fetching: RecordingContext
 
 
 async def test_what_a_server_packed_is_bounded_by_what_it_stands_for(fetching: RecordingContext, server: str) -> None:
-    _packed(3000)
+    _packed(500)
     async with measured() as cost:
         result = await fetching.call("fetch_url", url=f"{server}/bomb")
         for path in ("twice", "brotli"):

@@ -43,7 +43,7 @@ AUTH_RESOURCE = "hdsp_agent"
 HandlerT = TypeVar("HandlerT", bound="RestHandler")
 P = ParamSpec("P")
 
-_MOST_PARTS = 50_000
+_MOST_PARTS = 20_000
 """Lists, objects and names: Python stands still while they are made, and again while it looks for what can go."""
 _PARSED_APART_BYTES = 64 * 1024
 """A larger body is parsed in a thread."""
