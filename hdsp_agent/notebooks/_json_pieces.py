@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError
 from typing import Final
 
 from pydantic import JsonValue
@@ -41,11 +41,12 @@ def _object(text: str, at: int) -> tuple[dict[str, JsonValue], int]:
     while True:
         if not text.startswith('"', at):
             raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-        name, at = scanstring(text, at + 1, True)
+        name, at = _value(text, at)
         at = _after_blank(text, at)
         if not text.startswith(":", at):
             raise JSONDecodeError("Expecting ':' delimiter", text, at)
         at = _after_blank(text, at + 1)
+        assert isinstance(name, str)
         found[name], at = _list(text, at + 1) if name == _IN_PIECES and text.startswith("[", at) else _value(text, at)
         at = _after_blank(text, at)
         if text.startswith("}", at):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from pathspec import GitIgnoreSpec
 from pathspec.pattern import RegexMatchResult
@@ -18,6 +18,9 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from ..config import LinearPattern, linear_pattern
 from ._tool import ToolFailed
+
+if TYPE_CHECKING:
+    import re
 
 __all__ = ["IGNORE_FILE", "HiddenFromAgent", "git_ignore"]
 
@@ -40,9 +43,10 @@ class _Rule(GitIgnoreSpecPattern):
     def match_file(self, file: str) -> RegexMatchResult | None:
         """Where it is found in this path."""
         if self._linear is None:
-            return super().match_file(file)
+            plain: RegexMatchResult | None = super().match_file(file)
+            return plain
         found = self._linear.search(file.encode("utf-8", "replace"))
-        return None if found is None else RegexMatchResult(found)
+        return None if found is None else RegexMatchResult(cast("re.Match[bytes]", found))
 
 
 def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
