@@ -11,6 +11,7 @@ from .results import Result, keep
 CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "start": ("start",),
     "channel": ("channel",),
+    "hostile": ("hostile",),
     "store": ("store",),
     "history": ("history",),
     "agent": ("agent",),

@@ -83,28 +83,29 @@ def jupyter_server(
     wait_for: str = "/hdsp-agent/api/health",
     prepare: Callable[[Path], None] = lambda home: None,
     environment: Mapping[str, str] | None = None,
+    config: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Iterator[Server]:
     """Run a server below a folder of its own, from when it answers ``wait_for``; it is gone afterwards.
 
-    ``prepare`` is called with the extension's own folder before anything runs.
+    ``prepare`` is called with the extension's own folder before anything runs; ``config`` is Jupyter's, beside our own.
     """
     with tempfile.TemporaryDirectory(prefix="hdsp-bench-") as folder:
         port = free_port()
         wanted = {"hdsp_agent": False, "scripted_agent": False} | dict.fromkeys(extensions, True)
-        config = Path(folder, ".jupyter")
-        config.mkdir()
-        (config / "jupyter_server_config.json").write_text(
-            json.dumps({"ServerApp": {"jpserver_extensions": wanted}}), encoding="utf-8"
-        )
+        options = dict(config or {})
+        options["ServerApp"] = {"root_dir": folder, **options.get("ServerApp", {}), "jpserver_extensions": wanted}
+        configured = Path(folder, ".jupyter")
+        configured.mkdir()
+        (configured / "jupyter_server_config.json").write_text(json.dumps(options), encoding="utf-8")
         command = [
             sys.executable, "-m", "jupyterlab" if lab else "jupyter_server", "--allow-root", "--no-browser",
-            f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}",
+            f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
             f"--IdentityProvider.token={TOKEN}",
         ]  # fmt: skip
         env = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join((str(UI_TESTS), str(ROOT))),
-            "JUPYTER_CONFIG_DIR": str(config),
+            "JUPYTER_CONFIG_DIR": str(configured),
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             "HDSP_AGENT_HOME": f"{folder}/.hdsp",
             # A person's own embedded models are neither used nor deleted.

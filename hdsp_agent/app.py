@@ -116,7 +116,7 @@ class HdspAgentApp(ExtensionApp):
     max_frame_bytes = Integer(
         8 * 1024 * 1024, min=16 * 1024, help="Largest message a panel may send over the channel, in bytes."
     ).tag(config=True)
-    max_body_bytes = Integer(8 * 1024 * 1024, min=16 * 1024, help="Largest body of a REST request, in bytes.").tag(
+    max_body_bytes = Integer(2 * 1024 * 1024, min=16 * 1024, help="Largest body of a REST request, in bytes.").tag(
         config=True
     )
     ring_frames = Integer(

@@ -39,6 +39,7 @@ WhyCode = Literal[
     "not_a_notebook",
     "other_format",
     "notebook_too_large",
+    "too_many_cells",
     "notebook_changing",
     "notebook_read_only",
     "no_such_cell",

@@ -5,8 +5,9 @@ The same things can be done over REST; both only pass on to the configuration, w
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import NoReturn, Protocol
+from typing import Final, NoReturn, Protocol
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -39,6 +40,8 @@ from ._dispatch import Dispatcher, Handler, RequestContext
 from .notices import NoticeBoard
 
 __all__ = ["SettingsRequests", "TaskSwitches"]
+
+_LARGEST_FILE: Final = 2 * 1024 * 1024
 
 
 class TaskSwitches(Protocol):
@@ -130,8 +133,13 @@ class SettingsRequests:
 
     async def import_settings(self, _: RequestContext, message: ImportSettingsRequest) -> JsonValue:
         """The report of what was taken and what was not."""
+        if len(message.text) > _LARGEST_FILE:
+            raise InvalidInput(
+                f"A settings file has at most {_LARGEST_FILE:,} characters; this one has {len(message.text):,}.",
+                most=_LARGEST_FILE,
+            )
         try:
-            document: JsonValue = from_json(message.text, allow_inf_nan=False)
+            document: JsonValue = await asyncio.to_thread(from_json, message.text, allow_inf_nan=False)
         except ValueError:
             raise InvalidInput("The file is not JSON. Choose a settings file that was exported before.") from None
         report = await self._config.import_settings(document)

@@ -7,6 +7,7 @@ from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
+from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
 from ._profiles import ProfileBook
@@ -42,12 +43,14 @@ __all__ = [
     "ImportItem",
     "ImportReport",
     "KeysInUse",
+    "LinearPattern",
     "MaskedKind",
     "ModeConfig",
     "ModePrompt",
     "ModeSlug",
     "Notice",
     "OperatorPolicy",
+    "PatternProblem",
     "ProfileBook",
     "ProfileEntry",
     "Protocol",
@@ -65,8 +68,10 @@ __all__ = [
     "ToolSet",
     "UserConfigSource",
     "keys_in_use",
+    "linear_pattern",
     "model_id",
     "overridden",
+    "path_matches",
     "provider_info",
     "providers",
     "secret_environment",

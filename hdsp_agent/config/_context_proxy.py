@@ -263,7 +263,8 @@ class ContextProxy:
 
     async def import_settings(self, document: JsonValue) -> ImportReport:
         """Take what can be used of an export of ours or of Roo Code; the report says what became of each value."""
-        plan = plan_import(document, self._policy, self._own, self._profiles)
+        # Checking all that a large file holds takes a while.
+        plan = await asyncio.to_thread(plan_import, document, self._policy, self._own, self._profiles)
         ids: dict[str, str] = {}
         await self._store.modify(lambda fresh: ids.update(apply_import(fresh, plan, self._operator)))
         for name, profile in plan.profiles.items():
@@ -275,7 +276,7 @@ class ContextProxy:
                     plan.refused(where, error)
                 else:
                     plan.taken(where, "key_saved", "The key was saved in the secret storage.")
-        return ImportReport(items=tuple(plan.items), profiles=tuple(plan.profiles), current=self._profiles.current.name)
+        return ImportReport(items=plan.told, profiles=tuple(plan.profiles), current=self._profiles.current.name)
 
     # ---- how
 

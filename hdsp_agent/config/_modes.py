@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
 from ..wire import WireModel
+from ._patterns import linear_pattern
 
 __all__ = ["GroupOptions", "ModeConfig", "ModePrompt", "ModeSlug", "ToolGroup"]
 
@@ -28,10 +28,7 @@ class GroupOptions(WireModel):
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
         if value is not None:
-            try:
-                re.compile(value)
-            except re.error as error:
-                raise ValueError(f"is not a regular expression: {error}") from None
+            linear_pattern(value)
         return value
 
 
@@ -44,7 +41,7 @@ class ModeConfig(WireModel):
     when_to_use: LongText | None = None
     description: LongText | None = None
     custom_instructions: LongText | None = None
-    groups: tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...] = ()
+    groups: Annotated[tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...], Field(max_length=20)] = ()
     source: Literal["global", "project"] | None = None
     icon_name: Annotated[str, Field(max_length=100)] | None = None
 

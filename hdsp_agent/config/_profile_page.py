@@ -27,6 +27,7 @@ from ._provider_settings import ProviderSettings, model_id, secret_keys
 from ._providers import RETIRED_PROVIDERS, provider_info
 
 __all__ = [
+    "MOST_PROFILES",
     "ProfileEntry",
     "ProfilePage",
     "checked_name",
@@ -39,6 +40,8 @@ __all__ = [
     "read_profiles",
 ]
 
+MOST_PROFILES: Final = 100
+"""Each is checked anew at every change, and told to every page. More in a file are read, but no more are added."""
 _LONGEST_NAME: Final = 100
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 

@@ -7,13 +7,22 @@ from typing import Final
 
 from pydantic import JsonValue, SecretStr
 
-from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidSetting, ProfileExists, UnknownProfile
+from ..errors import (
+    Conflict,
+    ForbiddenByOperator,
+    HdspAgentError,
+    InvalidInput,
+    InvalidSetting,
+    ProfileExists,
+    UnknownProfile,
+)
 from ._checks import check_setting
 from ._fields import wire_names
 from ._key_addresses import KeyAddress, address_field, key_address
 from ._notices import Notice
 from ._policy import OperatorPolicy
 from ._profile_page import (
+    MOST_PROFILES,
     ProfileEntry,
     ProfilePage,
     checked_name,
@@ -141,6 +150,10 @@ class ProfileBook:
 
         if any(entry.name == name for entry in self.entries):
             raise _name_is_taken(name)
+        if len(self.entries) >= MOST_PROFILES:
+            raise InvalidInput(
+                f"You can have at most {MOST_PROFILES} profiles. Delete one that you do not need.", most=MOST_PROFILES
+            )
         await self._save(id, keys, values, change, new=True)
         return self.get(id)
 

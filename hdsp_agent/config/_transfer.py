@@ -6,7 +6,9 @@ An export never holds a key. An import is lenient: every value that can be used 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Literal
 
 from pydantic import Field, JsonValue
@@ -17,7 +19,7 @@ from ._checks import check_setting
 from ._fields import CREDENTIAL_NAME, wire_names
 from ._key_addresses import address_field, origin_of
 from ._policy import OperatorPolicy
-from ._profile_page import checked_name, new_profile_id, part_of, prepare_profiles, profile_ids
+from ._profile_page import MOST_PROFILES, checked_name, new_profile_id, part_of, prepare_profiles, profile_ids
 from ._profiles import ProfileBook
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import RETIRED_PROVIDERS, provider_info
@@ -35,6 +37,11 @@ __all__ = [
 ]
 
 Raw = dict[str, JsonValue]
+ImportOutcome = Literal["taken", "changed", "skipped"]
+
+_MOST_ITEMS: Final = 1000
+"""Of a report. Who sends a hundred thousand values that nobody knows need not be told of each."""
+_MOST_MODES: Final = 200
 
 _KEPT_WITH_PROFILES: Final = frozenset(
     {"currentApiConfigName", "listApiConfigMeta", "modeApiConfigs", "pinnedApiConfigs", "taskHistory"}
@@ -62,7 +69,7 @@ class ImportItem(WireModel):
 
     path: str
     """Where it is in the document, such as ``providerProfiles.work.apiKey``."""
-    outcome: Literal["taken", "changed", "skipped"]
+    outcome: ImportOutcome
     code: str
     message: str
     params: dict[str, Param] = Field(default_factory=dict)
@@ -100,23 +107,44 @@ class ImportPlan:
     current: str | None = None
     items: list[ImportItem] = field(default_factory=list)
 
+    not_listed: int = 0
+    """How many values are not among the items."""
+
     def taken(self, path: str, code: str = "taken", message: str = "Taken.") -> None:
         """Note that a value is used."""
-        self.items.append(ImportItem(path=path, outcome="taken", code=code, message=message))
+        self._note(path, "taken", code, message)
 
     def changed(self, path: str, code: str, message: str) -> None:
         """Note that a value is used in another way than it says."""
-        self.items.append(ImportItem(path=path, outcome="changed", code=code, message=message))
+        self._note(path, "changed", code, message)
 
     def skipped(self, path: str, code: str, message: str) -> None:
         """Note that a value is not used."""
-        self.items.append(ImportItem(path=path, outcome="skipped", code=code, message=message))
+        self._note(path, "skipped", code, message)
 
     def refused(self, path: str, error: HdspAgentError) -> None:
         """Note that a value cannot be used, and why."""
-        self.items.append(
-            ImportItem(path=path, outcome="skipped", code=error.code, message=error.message, params=error.params)
+        self._note(path, "skipped", error.code, error.message, error.params)
+
+    @property
+    def told(self) -> tuple[ImportItem, ...]:
+        """The items, with how many more there would be."""
+        if not self.not_listed:
+            return tuple(self.items)
+        message = f"{self.not_listed:,} more values are not listed."
+        more = ImportItem(
+            path="", outcome="skipped", code="not_listed", message=message, params={"count": self.not_listed}
         )
+        return (*self.items, more)
+
+    def _note(
+        self, path: str, outcome: ImportOutcome, code: str, message: str, params: Mapping[str, Param] | None = None
+    ) -> None:
+        if len(self.items) >= _MOST_ITEMS:
+            self.not_listed += 1
+            return
+        item = ImportItem(path=path, outcome=outcome, code=code, message=message, params=dict(params or {}))
+        self.items.append(item)
 
 
 def export_document(own_settings: Mapping[str, JsonValue], book: ProfileBook) -> Raw:
@@ -157,7 +185,7 @@ def plan_import(
         raise InvalidInput("This is not a settings file: it has neither globalSettings nor providerProfiles.")
     plan = ImportPlan()
     if isinstance(profiles_part, dict):
-        _plan_profiles(plan, profiles_part, policy)
+        _plan_profiles(plan, profiles_part, policy, {entry.name for entry in book.entries})
     else:
         plan.skipped("providerProfiles", "invalid", "It is not an object.")
         profiles_part = {}
@@ -213,11 +241,12 @@ def _note_address(section: Raw, id: str, profile: ProfileImport) -> None:
 # ---- profiles
 
 
-def _plan_profiles(plan: ImportPlan, part: Raw, policy: OperatorPolicy) -> None:
+def _plan_profiles(plan: ImportPlan, part: Raw, policy: OperatorPolicy, present: AbstractSet[str]) -> None:
     configs = part.get("apiConfigs", {})
     if not isinstance(configs, dict):
         plan.skipped("providerProfiles.apiConfigs", "invalid", "It is not an object.")
         return
+    new = too_many = 0
     for raw_name, raw in configs.items():
         path = f"providerProfiles.{raw_name[:100]}"
         if not isinstance(raw, dict):
@@ -231,8 +260,19 @@ def _plan_profiles(plan: ImportPlan, part: Raw, policy: OperatorPolicy) -> None:
         except HdspAgentError as error:
             plan.refused(path, error)
             continue
+        if name not in present and name not in plan.profiles:
+            if len(present) + new >= MOST_PROFILES:
+                too_many += 1
+                continue
+            new += 1
         plan.profiles[name] = _plan_profile(plan, path, raw, policy)
         plan.taken(path)
+    if too_many:
+        plan.skipped(
+            "providerProfiles.apiConfigs",
+            "too_many_profiles",
+            f"You can have at most {MOST_PROFILES} profiles; {too_many:,} of the file were left out.",
+        )
 
 
 def _plan_profile(plan: ImportPlan, path: str, raw: Raw, policy: OperatorPolicy) -> ProfileImport:
@@ -330,7 +370,7 @@ def _plan_modes(plan: ImportPlan, imported: JsonValue, own: JsonValue) -> None:
         if isinstance(mode, dict):
             merged[str(mode.get("slug"))] = mode
     before = dict(merged)
-    for index, mode in enumerate(imported if isinstance(imported, list) else [imported]):
+    for index, mode in enumerate(imported[:_MOST_MODES] if isinstance(imported, list) else [imported]):
         slug = mode.get("slug", index) if isinstance(mode, dict) else index
         where = f"globalSettings.customModes.{str(slug)[:100]}"
         if isinstance(mode, dict) and mode.get("source") == "project":
@@ -365,7 +405,7 @@ def _plan_references(plan: ImportPlan, part: Raw, settings: Raw, book: ProfileBo
     names = {entry.id: entry.name for entry in book.entries}
     names |= {profile.id: name for name, profile in plan.profiles.items() if profile.id}
     modes = part.get("modeApiConfigs") or settings.get("modeApiConfigs")
-    for mode, id in modes.items() if isinstance(modes, dict) else ():
+    for mode, id in islice(modes.items(), _MOST_MODES) if isinstance(modes, dict) else ():
         if isinstance(id, str) and id in names:
             plan.modes[mode] = names[id]
         else:

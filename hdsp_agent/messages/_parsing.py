@@ -25,6 +25,8 @@ __all__ = [
 
 MAX_FRAMES: Final = 1000
 """Most frames one WebSocket message may carry."""
+_MAX_PARTS: Final = 200_000
+"""Most lists, objects and names in one: while they are made nothing else of the server runs."""
 
 # A message of ours has at most a dozen fields. Checked first, because a complaint is made for every field too many.
 _MAX_FIELDS: Final = 64
@@ -96,6 +98,8 @@ def split_frames(message: str | bytes, *, max_bytes: int, max_frames: int = MAX_
             size=len(raw),
             limit=max_bytes,
         )
+    if sum(map(raw.count, (b"[", b"{", b'":'))) > _MAX_PARTS:
+        raise FrameTooLarge(f"A message has more than {_MAX_PARTS:,} parts. Send it in several.", limit=_MAX_PARTS)
     try:
         # Not the standard library's parser: this one bounds depth and digits and refuses halves of surrogate pairs.
         value: object = from_json(raw, allow_inf_nan=False)

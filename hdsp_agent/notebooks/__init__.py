@@ -34,6 +34,7 @@ from ._freshness import (
 from ._hashes import source_hash
 from ._later import Later, LaterDisk, LaterKernels
 from ._ledger import Ledger
+from ._many_cells import for_cells
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import NobodyRuns, PersonRun, PersonRuns
@@ -93,6 +94,7 @@ __all__ = [
     "cells_between",
     "changed_cells",
     "execution_order",
+    "for_cells",
     "freshness_of",
     "is_within",
     "new_cell_id",

@@ -16,8 +16,10 @@ from pydantic import JsonValue
 
 from ..errors import HdspAgentError, InvalidInput, Unsupported
 from ..messages import JsonObject
+from ._cells import cells_of
 from ._contents_port import ContentsManagerPort, ContentsModel, asked, notebook_file, reads_plain_files
 from ._format import as_notebook, parse_notebook
+from ._many_cells import cells_in_file, require_few_cells
 from ._shielded import finished
 from ._whole_reads import read_whole, saved_state
 
@@ -25,7 +27,7 @@ __all__ = ["FileContent", "NotebookFile"]
 
 logger = logging.getLogger(__name__)
 
-_LARGE_CHARACTERS: Final = 1_000_000
+_LARGE_CHARACTERS: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,10 @@ class NotebookFile:
 
     async def _read(self, size: int) -> ContentsModel:
         self._require_size(size)
+        file = self._located()
+        if file is not None and size > _LARGE_CHARACTERS:
+            # Before Jupyter reads and hashes it on the loop.
+            require_few_cells(await asyncio.to_thread(cells_in_file, file), self._path)
         return await self._get(content=True, require_hash=self._hashes)
 
     async def _get(self, *, content: bool, require_hash: bool) -> ContentsModel:
@@ -119,6 +125,7 @@ class NotebookFile:
         else:
             notebook = as_notebook(cast(JsonValue, model.get("content")), self._path)
             found = told if isinstance(told, str) else await asyncio.to_thread(_content_hash, notebook)
+        require_few_cells(len(cells_of(notebook)), self._path)
         return FileContent(
             notebook=notebook,
             hash=found,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from pydantic import JsonValue
 
 from ..errors import InvalidInput, Unsupported
 from ..messages import JsonObject
+from ._json_pieces import loads_in_pieces
 
 __all__ = ["as_notebook", "has_cell_ids", "new_notebook", "parse_notebook", "version_of"]
 
@@ -19,7 +19,7 @@ _FIRST_MINOR_WITH_IDS: Final = 5
 def parse_notebook(text: str, path: str) -> JsonObject:
     """The notebook in a file's text, exactly as it is there."""
     try:
-        content: JsonValue = json.loads(text)
+        content = loads_in_pieces(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path} is not a notebook: its JSON is not valid ({error}). Nothing was changed. Restore the file from a "

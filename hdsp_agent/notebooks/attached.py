@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Final
 
 from ..errors import Conflict, HdspAgentError, NotAllowed, Unavailable
@@ -21,8 +22,10 @@ from ..messages import (
     TaskId,
 )
 from ._apply import changed_cells, resolve_edits
+from ._cells import cells_of
 from ._document import Applied, CellConflict, EditSource, Operation, Snapshot
 from ._format import as_notebook
+from ._many_cells import for_cells, require_few_cells
 from ._snapshot import snapshot_of
 from ._tabs import TabGone, TabPort, TabView
 
@@ -50,13 +53,8 @@ class AttachedDocument:
         for _ in range(_MOST_READS):
             notebook, revision = await self._read(outputs)
             if notebook is not None:
-                return snapshot_of(
-                    as_notebook(notebook, self.path),
-                    path=self.path,
-                    revision=f"tab:{revision}",
-                    source="tab",
-                    outputs=outputs,
-                    dirty=self._tab.notebook.dirty,
+                return await for_cells(
+                    len(cells_of(notebook)), partial(self._seen, notebook, revision, outputs, self._tab.notebook.dirty)
                 )
         raise Unavailable(
             f"{self.path} changes faster than it can be read. Wait until whatever changes it is done.",
@@ -139,12 +137,23 @@ class AttachedDocument:
                     path=self.path,
                 )
 
+    def _seen(self, notebook: JsonObject, revision: int, outputs: OutputDetail, dirty: bool) -> Snapshot:
+        return snapshot_of(
+            as_notebook(notebook, self.path),
+            path=self.path,
+            revision=f"tab:{revision}",
+            source="tab",
+            outputs=outputs,
+            dirty=dirty,
+        )
+
     async def _read(self, outputs: OutputDetail) -> tuple[JsonObject | None, int]:
         """All pages of one revision; None when it changed meanwhile."""
         cells: list[JsonObject] = []
         revision: int | None = None
         while True:
             page = await self._page(len(cells), outputs)
+            require_few_cells(page.total, self.path)
             if revision is not None and page.revision != revision:
                 return None, 0
             revision = page.revision or 0

@@ -19,10 +19,12 @@ from nbformat.sign import NotebookNotary
 from ..errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ..messages import JsonObject, OutputDetail, TaskId
 from ._apply import apply_operations
+from ._cells import cells_of
 from ._contents_file import FileContent, NotebookFile
 from ._contents_port import ContentsManagerPort, Doing, asked, local_root
 from ._document import Applied, Operation, Snapshot
 from ._format import new_notebook
+from ._many_cells import for_cells
 from ._saved_form import as_read, require_valid, to_save
 from ._seals import sealed, sealed_places
 from ._snapshot import snapshot_of
@@ -144,7 +146,8 @@ class ContentsDocument:
                 f"{self._path} is read-only, so nothing was changed. Make it writable, or work on a copy.",
                 path=self._path,
             )
-        change = apply_operations(content.notebook, operations, path=self._path)
+        count = len(cells_of(content.notebook))
+        change = await for_cells(count, lambda: apply_operations(content.notebook, operations, path=self._path))
         found: str | None = content.hash
         if change.notebook != content.notebook:
             trusted = await self._is_trusted(content)

@@ -19,6 +19,7 @@ from ..messages import CellId, ChangeOutputsMessage, JsonObject, OutputDetail, T
 from ._apply import changed_cells
 from ._contents_port import ContentsManagerPort, asked
 from ._document import Applied, Operation, Snapshot
+from ._many_cells import require_few_cells
 from ._outcome import already_done
 from ._shared_changes import (
     SharedCells,
@@ -112,6 +113,7 @@ class SharedDocument:
 
     async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
         """The notebook as everybody in the room sees it."""
+        require_few_cells(len(self._notebook.ycells), self._path)
         cells, meta = str(self._notebook.ycells), str(self._notebook.ydoc["meta"])
         return await asyncio.to_thread(self._read, cells, meta, outputs)
 

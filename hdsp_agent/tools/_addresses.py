@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from ._tool import ToolFailed
@@ -14,9 +14,34 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_url", "is_public", "public_address"]
 
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 _LONGEST_URL: Final = 4_000
-_TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
-"""IPv4 addresses as a NAT64 gateway sees them."""
+_BLOCKED: Final = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        # What Python takes for global, or did in some version, and is not.
+        "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
+        "::/127", "64:ff9b:1::/48", "100::/64", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+        "fec0::/10", "ff00::/8",
+        # Azure's own services, for every virtual machine there.
+        "168.63.129.16/32",
+    )
+)  # fmt: skip
+_METADATA: Final = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "fd20:ce::/32", "168.63.129.16/32", "100.100.100.200/32",
+        "192.0.0.192/32",
+    )
+)  # fmt: skip
+"""Where clouds give a machine its passwords: refused even where private addresses are allowed."""
+_WITH_IPV4_LAST: Final = tuple(
+    ipaddress.ip_network(network) for network in ("64:ff9b::/96", "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96")
+)
+"""IPv4 addresses as gateways and systems write them in IPv6."""
+_ISATAP: Final = frozenset({0x0000_5EFE, 0x0200_5EFE})
 
 
 def checked_url(text: str) -> URL:
@@ -44,6 +69,8 @@ def public_address(host: str, port: int, *, allow_private: bool) -> str:
     except (OSError, UnicodeError) as error:
         raise ToolFailed(f"The host {host} cannot be found: {error}.") from None
     addresses = [str(each[4][0]) for each in found]
+    if any(_is_metadata(address) for address in addresses):
+        raise ToolFailed(f"The host {host} is a cloud's service for its machines, and is never fetched.")
     if not allow_private and not all(is_public(address) for address in addresses):
         raise ToolFailed(f"The host {host} is inside a private network, and such addresses may not be fetched.")
     return addresses[0]
@@ -51,11 +78,32 @@ def public_address(host: str, port: int, *, allow_private: bool) -> str:
 
 def is_public(address: str) -> bool:
     """Whether an IP address is on the open internet, whatever it is wrapped in."""
+    return all(_is_open(ip) for ip in _meant(address))
+
+
+def _is_metadata(address: str) -> bool:
+    return any(_is_in(ip, _METADATA) for ip in _meant(address))
+
+
+def _meant(address: str) -> list[_Address]:
+    """The addresses it may lead to: what is wrapped in it, else itself."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if inner is None and ip in _TRANSLATED:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return inner.is_global and not inner.is_multicast
-    return ip.is_global and not ip.is_multicast
+    if isinstance(ip, ipaddress.IPv4Address) or int(ip) <= 1:
+        return [ip]
+    if _is_in(ip, _WITH_IPV4_LAST):
+        return [ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)]
+    if ip.sixtofour is not None:
+        return [ip.sixtofour]
+    if ip.teredo is not None:
+        return list(ip.teredo)
+    if int(ip) >> 32 & 0xFFFF_FFFF in _ISATAP:
+        return [ip, ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)]
+    return [ip]
+
+
+def _is_open(ip: _Address) -> bool:
+    return ip.is_global and not ip.is_multicast and not _is_in(ip, _BLOCKED)
+
+
+def _is_in(ip: _Address, networks: tuple[_Network, ...]) -> bool:
+    return any(ip in network for network in networks)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ..config import ModeConfig
+from ..config import ModeConfig, path_matches
 from ..messages import ClineSayTool, DiffStats
 from ..persistence import Vault
 from ..persistence.masking._vault import PLACEHOLDER
@@ -153,7 +152,7 @@ def _check_mode(shown: str, mode: ModeConfig) -> None:
     for group in mode.groups:
         if isinstance(group, str) or group[0] != "edit" or group[1].file_regex is None:
             continue
-        if re.search(group[1].file_regex, shown) is None:
+        if not path_matches(group[1].file_regex, shown):
             what = f" ({group[1].description})" if group[1].description else ""
             raise ToolFailed(
                 f"The mode {mode.slug} may only change files that match {group[1].file_regex}{what}, and {shown} does "

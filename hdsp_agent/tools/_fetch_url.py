@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
@@ -13,7 +14,9 @@ from ..config import ToolGroup
 from ..messages import ClineAskUseMcpServer
 from ._action import ActionRequest
 from ._addresses import checked_url, public_address
+from ._decoding import ACCEPTED, BoundedBody, UnknownEncoding
 from ._output import middle_left_out
+from ._page_text import page_text
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ __all__ = ["FetchUrl", "FetchUrlArguments"]
 
 _SECONDS: Final = 30.0
 _MOST_BYTES: Final = 5_000_000
+_PIECE_BYTES: Final = 1 << 14
 _MOST_CHARACTERS: Final = 60_000
 _MOST_REDIRECTS: Final = 5
 _TEXTS: Final = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|yaml|javascript|toml|x-ndjson)")
@@ -60,10 +64,11 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
             return denied(approval)
         allow_private = context.settings.fetch_private_addresses
         try:
-            page = await asyncio.wait_for(_fetch(arguments.url, allow_private), _SECONDS)
+            text = await asyncio.wait_for(_fetched_text(arguments.url, allow_private), _SECONDS)
         except asyncio.TimeoutError:
-            raise ToolFailed(f"{arguments.url} did not answer completely within {_SECONDS:.0f} seconds.") from None
-        text = await asyncio.to_thread(_text, page)
+            raise ToolFailed(
+                f"{arguments.url} was not there completely, and turned into text, within {_SECONDS:.0f} seconds."
+            ) from None
         if len(text) <= _MOST_CHARACTERS:
             return answered(approval, ToolResult(text))
         masked = await asyncio.to_thread(context.mask, text)
@@ -72,6 +77,10 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
             f"[… the middle of {len(text):,} characters is left out: read_command_output with artifact_id {artifact} …]"
         )
         return answered(approval, ToolResult(middle_left_out(masked, _MOST_CHARACTERS, note), artifact=artifact))
+
+
+async def _fetched_text(url: str, allow_private: bool) -> str:
+    return await _text(await _fetch(url, allow_private))
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,12 @@ async def _fetch(text: str, allow_private: bool) -> _Page:
 async def _request(client: httpx.AsyncClient, url: httpx.URL, allow_private: bool) -> httpx.Request:
     port = url.port or (443 if url.scheme == "https" else 80)
     address = await asyncio.to_thread(public_address, url.host, port, allow_private=allow_private)
-    headers = {"Host": url.netloc.decode("ascii"), "User-Agent": "hdsp-agent", "Accept": "text/html,text/*,*/*;q=0.5"}
+    headers = {
+        "Host": url.netloc.decode("ascii"),
+        "User-Agent": "hdsp-agent",
+        "Accept": "text/html,text/*,*/*;q=0.5",
+        "Accept-Encoding": ACCEPTED,
+    }
     # A name can mean another address a moment later, so the connection goes to the one that was checked.
     return client.build_request("GET", url.copy_with(host=address), headers=headers, extensions=_server_name(url))
 
@@ -133,39 +147,36 @@ async def _page(url: str, response: httpx.Response) -> _Page:
         raise ToolFailed(
             f"{url} is {media_type or 'of no known kind'}, not text. Download it with a command if you need it."
         )
-    data = bytearray()
-    async for piece in response.aiter_bytes(1 << 16):
-        data += piece
-        if len(data) > _MOST_BYTES:
-            break
+    body = await _body(url, response)
     return _Page(
         url=url,
         status=response.status_code,
         media_type=media_type,
         charset=response.charset_encoding or "utf-8",
-        data=bytes(data[:_MOST_BYTES]),
-        cut_short=len(data) > _MOST_BYTES,
+        data=bytes(body.data[:_MOST_BYTES]),
+        cut_short=body.is_full,
     )
 
 
-def _text(page: _Page) -> str:
-    if page.media_type in {"text/html", "application/xhtml+xml"}:
-        body = _html_text(page.data, page.charset)
-    else:
-        try:
-            body = page.data.decode(page.charset, "replace")
-        except LookupError:
-            body = page.data.decode("utf-8", "replace")
+async def _body(url: str, response: httpx.Response) -> BoundedBody:
+    packed = 0
+    try:
+        body = BoundedBody(response.headers.get("content-encoding", ""), _MOST_BYTES)
+        async for piece in response.aiter_raw(_PIECE_BYTES):
+            body.take(piece)
+            packed += len(piece)
+            # Packed pieces may stand for nothing at all.
+            if body.is_full or packed > _MOST_BYTES:
+                break
+    except UnknownEncoding as error:
+        raise ToolFailed(f"{url} is packed in a way that was not asked for: {error}. It was not read.") from None
+    except zlib.error as error:
+        raise ToolFailed(f"{url} cannot be unpacked: {error}.") from None
+    return body
+
+
+async def _text(page: _Page) -> str:
+    html = page.media_type in {"text/html", "application/xhtml+xml"}
+    body = await page_text(page.url, page.data, html=html, charset=page.charset, most=_MOST_BYTES)
     cut = f"\n[… only the first {_MOST_BYTES:,} bytes …]" if page.cut_short else ""
     return f"{page.url} answered {page.status}:\n\n{body}{cut}"
-
-
-def _html_text(data: bytes, charset: str) -> str:
-    from bs4 import BeautifulSoup
-
-    page = BeautifulSoup(data, "html.parser", from_encoding=charset)
-    for unseen in page(["script", "style", "noscript", "template", "svg", "iframe"]):
-        unseen.decompose()
-    title = page.title.get_text(" ", strip=True) if page.title else ""
-    lines = (" ".join(line.split()) for line in (page.body or page).get_text("\n").splitlines())
-    return "\n".join([*([f"# {title}", ""] if title else []), *(line for line in lines if line)])

@@ -1,20 +1,57 @@
-"""Ignore files in gitignore's syntax: ``.hdspignore``, which hides files from the agent, and ``.gitignore``."""
+"""Ignore files in gitignore's syntax: ``.hdspignore``, which hides files from the agent, and ``.gitignore``.
+
+Rules become regular expressions. Those with more than one star would keep Python's engine busy for ever on some names,
+so they run on RE2; for the others Python's is ten times as fast.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from pathspec import GitIgnoreSpec
+from pathspec.pattern import RegexMatchResult
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from ..config import LinearPattern, linear_pattern
 from ._tool import ToolFailed
+
+if TYPE_CHECKING:
+    import re
 
 __all__ = ["IGNORE_FILE", "HiddenFromAgent", "git_ignore"]
 
 IGNORE_FILE: Final = ".hdspignore"
 _MOST_BYTES: Final = 1_000_000
+_MOST_RULES: Final = 2_000
+
+
+class _Rule(GitIgnoreSpecPattern):
+    """One line. What RE2 refuses is a ValueError, as what gitignore's syntax refuses is."""
+
+    __slots__ = ("_linear",)
+
+    def __init__(self, pattern: str, include: bool | None = None) -> None:
+        super().__init__(pattern, include)
+        self._linear: LinearPattern | None = None
+        if self.regex is not None and pattern.count("*") > 1:
+            self._linear = linear_pattern(self.regex.pattern)
+
+    def match_file(self, file: str) -> RegexMatchResult | None:
+        """Where it is found in this path."""
+        if self._linear is None:
+            plain: RegexMatchResult | None = super().match_file(file)
+            return plain
+        found = self._linear.search(file.encode("utf-8", "replace"))
+        return None if found is None else RegexMatchResult(cast("re.Match[bytes]", found))
+
+
+def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
+    # Its own way to RE2 fails for names that are no UTF-8, and where there are many rules.
+    return GitIgnoreSpec.from_lines(lines, _Rule, backend="simple")
 
 
 @dataclass(frozen=True)
@@ -63,12 +100,14 @@ class HiddenFromAgent:
             lines = self._file.read_text("utf-8").splitlines()
         except (OSError, UnicodeError) as error:
             return _Loaded(stamp, None, self._unreadable(str(error)))
+        if len(lines) > _MOST_RULES:
+            return _Loaded(stamp, None, self._unreadable(f"it has more than {_MOST_RULES:,} lines"))
         for number, line in enumerate(lines, 1):
             try:
-                GitIgnoreSpec.from_lines([line])
+                _Rule(line)
             except ValueError as error:
                 return _Loaded(stamp, None, self._unreadable(f"line {number}: {error}"))
-        return _Loaded(stamp, GitIgnoreSpec.from_lines(lines))
+        return _Loaded(stamp, _spec(lines))
 
     def _unreadable(self, why: str) -> str:
         return (
@@ -81,14 +120,14 @@ def git_ignore(folder: Path) -> GitIgnoreSpec | None:
     """The folder's own ``.gitignore``. Lines git would not understand are skipped, as git does."""
     try:
         with open(folder / ".gitignore", encoding="utf-8", errors="replace") as file:
-            lines = file.read(_MOST_BYTES).splitlines()
+            lines = file.read(_MOST_BYTES).splitlines()[:_MOST_RULES]
     except OSError:
         return None
     patterns: list[str] = []
     for line in lines:
         try:
-            GitIgnoreSpec.from_lines([line])
+            _Rule(line)
         except ValueError:
             continue
         patterns.append(line)
-    return GitIgnoreSpec.from_lines(patterns) if patterns else None
+    return _spec(patterns) if patterns else None

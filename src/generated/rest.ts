@@ -1184,6 +1184,7 @@ export interface Why {
     | 'not_a_notebook'
     | 'other_format'
     | 'notebook_too_large'
+    | 'too_many_cells'
     | 'notebook_changing'
     | 'notebook_read_only'
     | 'no_such_cell'

@@ -180,6 +180,11 @@ namespace Private {
         'It is larger than %1. Clear its large outputs, then try again.',
         sizeText(Number(most), trans)
       ),
+    too_many_cells: (trans, { most }) =>
+      trans.__(
+        'It has more than %1 cells. Split it, then try again.',
+        String(most)
+      ),
     notebook_changing: trans =>
       trans.__(
         'Something changes it all the time. Wait until that is done, then try again.'

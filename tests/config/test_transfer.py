@@ -293,3 +293,28 @@ async def test_an_export_can_be_imported_elsewhere(open_config: OpenConfig, tmp_
         assert other.profiles.settings("work") == ProviderSettings(
             api_provider="openai", open_ai_headers={"X-Team": "t"}
         )
+
+
+async def test_more_profiles_than_anybody_has_are_left_out_and_said(open_config: OpenConfig) -> None:
+    async with open_config() as config:
+        many: JsonValue = {f"p{number}": {"apiProvider": "ollama"} for number in range(1_000)}
+        report = await config.import_settings({"providerProfiles": {"apiConfigs": many, "currentApiConfigName": "p5"}})
+        assert len(config.profiles.entries) == 100
+        assert report.current == "p5"
+        (left_out,) = [item for item in report.items if item.code == "too_many_profiles"]
+        assert "901 of the file were left out" in left_out.message
+        with pytest.raises(InvalidInput, match="at most 100 profiles"):
+            await config.profiles.create("one more")
+        # Those that are there may still be changed.
+        changed: JsonValue = {"p7": {"apiProvider": "openai"}, "new": {"apiProvider": "openai"}}
+        report = await config.import_settings({"providerProfiles": {"apiConfigs": changed}})
+        assert report.profiles == ("p7",)
+
+
+async def test_a_report_has_an_end(open_config: OpenConfig) -> None:
+    async with open_config() as config:
+        names: dict[str, JsonValue] = {f"k{number}": 1 for number in range(3_000)}
+        report = await config.import_settings({"globalSettings": {**names, "mode": "ask"}})
+        assert config.settings.mode == "ask"
+        assert len(report.items) == 1_001
+        assert report.items[-1].message == "2,001 more values are not listed."

@@ -19,6 +19,7 @@ from hdsp_agent.messages import (
     RejectedFrame,
     WebviewMessage,
     parse_client_frames,
+    split_frames,
 )
 from tests.messages.vocabulary_samples import arms, json_values, minimal, wires
 
@@ -249,3 +250,9 @@ def test_every_request_needs_its_id(model: type[ClientMsg]) -> None:
     del data["requestId"]
     rejected = only_error(json.dumps({"op": "msg", "commId": "c", "data": data}))
     assert rejected.error.field == "requestId"
+
+
+@pytest.mark.parametrize("raw", [b"[" + b"[]," * 200_001 + b"1]", b"{" + b'"a":1,' * 200_001 + b'"b":1}'])
+def test_a_message_of_more_parts_than_can_be_taken_at_once_is_refused(raw: bytes) -> None:
+    with pytest.raises(FrameTooLarge, match="more than 200,000 parts"):
+        split_frames(raw, max_bytes=8 << 20)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import threading
+import zlib
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.tools import _fetch_url
 from hdsp_agent.tools._addresses import is_public
+from tests.stalls import measured
 
 from .recording_context import RecordingContext
+
+
+@cache
+def _packed(megabytes: int) -> bytes:
+    """So many zeros, as gzip packs them."""
+    packer, zeros = zlib.compressobj(9, zlib.DEFLATED, 31), bytes(1 << 20)
+    return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
 
 
 class _Pages(BaseHTTPRequestHandler):
@@ -30,6 +42,28 @@ class _Pages(BaseHTTPRequestHandler):
             "/away": (302, {"Location": "http://localhost:1/x"}, b""),
             "/round": (302, {"Location": "/round"}, b""),
             "/huge": (200, {"Content-Type": "text/plain"}, b"x" * 8_000_000),
+            "/bomb": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, _packed(500)),
+            "/twice": (
+                200,
+                {"Content-Type": "text/plain", "Content-Encoding": "gzip, gzip"},
+                gzip.compress(_packed(500)),
+            ),
+            "/brotli": (200, {"Content-Type": "text/plain", "Content-Encoding": "br"}, b"x"),
+            "/lie": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, b"not packed at all"),
+            "/gzip": (
+                200,
+                {"Content-Type": "text/plain", "Content-Encoding": "gzip"},
+                gzip.compress(b"one ") + gzip.compress("둘".encode()),
+            ),
+            "/deflate": (200, {"Content-Type": "text/plain", "Content-Encoding": "deflate"}, zlib.compress(b"flat")),
+            "/raw": (
+                200,
+                {"Content-Type": "text/plain", "Content-Encoding": "deflate"},
+                zlib.compress(b"headless")[2:-4],
+            ),
+            "/deep": (200, {"Content-Type": "text/html"}, b"<b>" * 200_000),
+            "/slow": (200, {"Content-Type": "text/html"}, b"<b>" * 400_000 + b"</i>" * 900_000),
+            "/odd": (200, {"Content-Type": "text/plain; charset=punycode"}, b"a-" * 100_000),
             "/host": (200, {"Content-Type": "text/plain"}, (self.headers["Host"] or "").encode()),
         }
         status, headers, body = answers.get(self.path, (404, {"Content-Type": "text/plain"}, b"gone"))
@@ -98,6 +132,37 @@ async def test_what_is_no_text_or_too_much_is_bounded(fetching: RecordingContext
     assert "answered 404" in await fetching.text("fetch_url", url=f"{server}/nowhere")
 
 
+async def test_what_a_server_packed_is_bounded_by_what_it_stands_for(fetching: RecordingContext, server: str) -> None:
+    _packed(500)
+    async with measured() as cost:
+        result = await fetching.call("fetch_url", url=f"{server}/bomb")
+        for path in ("twice", "brotli"):
+            assert "packed in a way" in await fetching.failure("fetch_url", url=f"{server}/{path}")
+    assert result.artifact is not None
+    assert len(fetching.artifacts[result.artifact]) < 5_001_000
+    assert cost.memory_mb < 150
+    assert "cannot be unpacked" in await fetching.failure("fetch_url", url=f"{server}/lie")
+
+
+async def test_what_is_packed_as_asked_for_is_read(fetching: RecordingContext, server: str) -> None:
+    for path, words in {"gzip": "one 둘", "deflate": "flat", "raw": "headless"}.items():
+        assert (await fetching.text("fetch_url", url=f"{server}/{path}")).endswith(words)
+
+
+async def test_a_page_that_its_parser_cannot_take_is_an_answer(fetching: RecordingContext, server: str) -> None:
+    result = await fetching.call("fetch_url", url=f"{server}/deep")
+    assert isinstance(result.content, str)
+    assert f"{server}/deep" in result.content
+    assert "answered 200" in await fetching.text("fetch_url", url=f"{server}/odd")
+
+
+async def test_taking_a_page_apart_ends_with_the_time_for_the_whole(
+    fetching: RecordingContext, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_fetch_url, "_SECONDS", 3.0)
+    assert "within 3 seconds" in await fetching.failure("fetch_url", url=f"{server}/slow")
+
+
 async def test_it_is_off_by_default(task: RecordingContext, server: str) -> None:
     assert "turned off" in await task.failure("fetch_url", url=f"{server}/page")
     assert task.approvals == []
@@ -134,7 +199,33 @@ async def test_other_addresses_are_refused_before_asking(fetching: RecordingCont
         ("::ffff:10.0.0.1", False),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("2002:808:808::", True),
+        ("168.63.129.16", False),
+        ("::ffff:168.63.129.16", False),
+        ("64:ff9b::a83f:8110", False),
+        ("64:ff9b:1::1", False),
+        ("fec0::1", False),
+        ("100.100.100.200", False),
+        ("192.0.0.192", False),
+        ("0.1.2.3", False),
+        ("192.88.99.1", False),
+        ("240.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::", False),
+        ("::10.0.0.1", False),
+        ("::ffff:0:10.0.0.1", False),
+        ("ff02::1", False),
+        ("fd00:ec2::254", False),
+        ("2001:0:7f00:1::", False),
+        ("2001:0:808:808:0:0:f5ff:fffe", False),
+        ("2001:4860::5efe:10.0.0.1", False),
+        ("3fff::1", False),
     ],
 )
 def test_which_addresses_are_public(address: str, public: bool) -> None:
     assert is_public(address) is public
+
+
+async def test_what_hands_passwords_to_machines_is_never_fetched(fetching: RecordingContext) -> None:
+    for host in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "[fd00:ec2::254]", "2852039166"):
+        assert "cloud's service" in await fetching.failure("fetch_url", url=f"http://{host}/latest/meta-data"), host

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from ...config import GroupOptions, ModeConfig, ToolGroup
+from ...config import ModeConfig
 
 __all__ = ["MODE_FILES", "project_modes"]
 
 MODE_FILES: Final = (".hdspmodes", ".roomodes")
 
-_REPEATED_TWICE: Final = re.compile(r"[*+}][^()]*\)+[*+{]|\|[^()]*\)+[*+{]|(?:\.[*+].*){4}")
-_LARGEST: Final = 1024 * 1024
+_LARGEST: Final = 256 * 1024
+_MOST_MODES: Final = 100
 
 logger = logging.getLogger(__name__)
 
@@ -33,26 +34,30 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
             if path.stat().st_size > _LARGEST:
                 logger.warning("%s is too large to be a list of modes; it is left out", path)
                 return ()
-            return tuple(_modes(path, path.read_text(encoding="utf-8-sig")))
+            return _modes_in(path, path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError) as error:
             logger.warning("The modes in %s cannot be read: %s", path, error)
             return ()
     return ()
 
 
-def _modes(path: Path, text: str) -> Iterator[ModeConfig]:
-    listed = _parsed(path, text)
+@lru_cache(maxsize=16)
+def _modes_in(path: Path, text: str) -> tuple[ModeConfig, ...]:
+    """Remembered: it is asked for at each turn, and YAML made to be slow takes seconds."""
+    return tuple(islice(_modes(path, _parsed(path, text)), _MOST_MODES))
+
+
+def _modes(path: Path, listed: list[object]) -> Iterator[ModeConfig]:
     seen: set[str] = set()
-    for entry in listed:
+    # An alias of YAML costs four letters, and what it stands for is checked each time.
+    for entry in listed[: 2 * _MOST_MODES]:
         try:
             mode = ModeConfig.model_validate(_known_fields(entry)).model_copy(update={"source": "project"})
         except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
+            # Of a union's branches, the one that got furthest is the one that was meant.
+            problem = max(error.errors(include_url=False, include_input=False), key=lambda one: len(one["loc"]))
             where = ".".join(str(part) for part in problem["loc"])
             logger.warning("A mode in %s is left out: %s %s", path, where, problem["msg"])
-            continue
-        if any(_never_ends(group) for group in mode.groups):
-            logger.warning("The mode %s in %s is left out: its fileRegex repeats what repeats", mode.slug, path)
             continue
         if mode.slug in seen:
             logger.warning("%s has the mode %s twice; the first one counts", path, mode.slug)
@@ -61,21 +66,15 @@ def _modes(path: Path, text: str) -> Iterator[ModeConfig]:
         yield mode
 
 
-def _never_ends(group: ToolGroup | tuple[ToolGroup, GroupOptions]) -> bool:
-    """Whether a pattern may take for ever on some path: what a workspace brings along must not stop the server."""
-    pattern = None if isinstance(group, str) else group[1].file_regex
-    return pattern is not None and _REPEATED_TWICE.search(pattern) is not None
-
-
 def _parsed(path: Path, text: str) -> list[object]:
     import yaml
 
     try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError):
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
             logger.warning("The modes in %s are neither YAML nor JSON: %s", path, error)
             return []
     listed = value.get("customModes") if isinstance(value, dict) else None

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import Final
-
-from ...config import GroupOptions, ModeConfig, ToolGroup
+from ...config import GroupOptions, ModeConfig, ToolGroup, path_matches
 
 __all__ = ["allows_group", "changeable_files", "file_refusal"]
-
-_LONGEST: Final = 4096
 
 
 def allows_group(mode: ModeConfig, group: ToolGroup | None) -> bool:
@@ -23,7 +17,7 @@ def file_refusal(mode: ModeConfig, path: str) -> str | None:
     options = _editing(mode)
     if options is None or options.file_regex is None:
         return None
-    if len(path) <= _LONGEST and _compiled(options.file_regex).search(path):
+    if path_matches(options.file_regex, path):
         return None
     what = changeable_files(mode)
     return (
@@ -45,8 +39,3 @@ def _editing(mode: ModeConfig) -> GroupOptions | None:
 
 def _name(entry: ToolGroup | tuple[ToolGroup, GroupOptions]) -> ToolGroup:
     return entry if isinstance(entry, str) else entry[0]
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

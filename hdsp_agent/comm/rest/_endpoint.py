@@ -6,6 +6,7 @@ model. The declaration is kept on the method, so that the OpenAPI document is de
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,6 +44,11 @@ AUTH_RESOURCE = "hdsp_agent"
 HandlerT = TypeVar("HandlerT", bound="RestHandler")
 P = ParamSpec("P")
 
+_MOST_PARTS = 20_000
+"""Lists, objects and names: Python stands still while they are made, and again while it looks for what can go."""
+_PARSED_APART_BYTES = 64 * 1024
+"""A larger body is parsed in a thread."""
+
 _CODES_BY_STATUS = {400: "invalid_input", 401: "not_allowed", 403: "not_allowed", 404: "not_found", 405: "unsupported"}
 
 
@@ -73,8 +79,27 @@ class Download:
     chunks: AsyncIterator[bytes]
 
 
+@web.stream_request_body
 class RestHandler(APIHandler):
-    """The base of our REST handlers: typed errors, our services, no activity from polling."""
+    """The base of our REST handlers: typed errors, our services, no activity from polling.
+
+    Bodies are taken in piece by piece, because Jupyter's own limit is half a gigabyte, and anybody may send that much
+    before it is known who asks.
+    """
+
+    def initialize(self, *args: object, **kwargs: object) -> None:
+        """Nothing of the body is there yet."""
+        super().initialize(*args, **kwargs)
+        self._body = bytearray()
+        self._body_too_large = False
+
+    def data_received(self, chunk: bytes) -> None:
+        """Keep the next piece, or nothing once it is too much."""
+        if len(self._body) + len(chunk) > self.services.max_body_bytes:
+            self._body_too_large = True
+            self._body.clear()
+        elif not self._body_too_large:
+            self._body += chunk
 
     @property
     def services(self) -> Services:
@@ -82,15 +107,18 @@ class RestHandler(APIHandler):
         services: Services = self.settings["hdsp_agent_services"]
         return services
 
-    def parse(self, model: type[WireModel] | None) -> WireModel | None:
+    async def parse(self, model: type[WireModel]) -> WireModel:
         """The request's body as ``model``, or a typed error naming the field that is wrong."""
-        if model is None:
-            return None
-        limit = self.services.max_body_bytes
-        if len(self.request.body) > limit:
+        if self._body_too_large:
+            limit = self.services.max_body_bytes
             raise FrameTooLarge(f"The request's body is larger than {limit} bytes.", limit=limit)
+        body = bytes(self._body)
+        if sum(map(body.count, (b"[", b"{", b'":'))) > _MOST_PARTS:
+            raise FrameTooLarge(f"The request's body has more than {_MOST_PARTS:,} parts.", limit=_MOST_PARTS)
         try:
-            return model.model_validate(from_json(self.request.body or b"{}", allow_inf_nan=False))
+            if len(body) > _PARSED_APART_BYTES:
+                return await asyncio.to_thread(_parsed, model, body)
+            return _parsed(model, body)
         except ValidationError as error:
             raise _invalid(error) from None
         except ValueError as error:
@@ -188,7 +216,7 @@ def endpoint(
         @wraps(method)
         async def run(handler: HandlerT, *args: P.args, **kwargs: P.kwargs) -> None:
             if body is not None:
-                kwargs["body"] = handler.parse(body)
+                kwargs["body"] = await handler.parse(body)
             if query is not NoQuery:
                 kwargs["query"] = handler.parse_query(query)
             result = await method(handler, *args, **kwargs)
@@ -241,6 +269,10 @@ def _file_name(name: str) -> str:
     if re.fullmatch(r"[\w.@+ -]+", name, re.ASCII):
         return f'filename="{name}"'
     return f"filename*=UTF-8''{quote(name, safe='')}"
+
+
+def _parsed(model: type[WireModel], body: bytes) -> WireModel:
+    return model.model_validate(from_json(body or b"{}", allow_inf_nan=False))
 
 
 def _invalid(error: ValidationError) -> InvalidInput:

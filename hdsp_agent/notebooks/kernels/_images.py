@@ -29,8 +29,8 @@ class ImageLimits:
     count: int = 5
     side: int = 1_568
     bytes: int = 1_000_000
-    pixels: int = 60_000_000
-    """An image with more is not even decoded."""
+    pixels: int = 25_000_000
+    """An image with more is not even decoded: it would take more than 100 MB."""
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ...errors import HdspAgentError
 from ...messages import CellId
-from ...notebooks import Notebooks, PersonRun, outline_of
+from ...notebooks import Notebooks, PersonRun, RunMemory, Snapshot, for_cells, outline_of
 from ...notebooks.kernels import KernelInfo
 from .._paths import PathPolice
 from .._threads import in_thread
@@ -65,7 +65,14 @@ async def _may_be_read(path: str, root: Path | None, paths: PathPolice) -> bool:
 async def _digest(notebooks: Notebooks, path: str) -> NotebookDigest:
     snapshot = await notebooks.desk.document(path).snapshot()
     kernel = await notebooks.kernel(path)
-    lines = outline_of(snapshot, notebooks.memory(path, kernel))
+    memory, last_runs = notebooks.memory(path, kernel), list(notebooks.person_runs(path))[-_MOST_RUNS:]
+    return await for_cells(len(snapshot.cells), lambda: _told(path, snapshot, kernel, memory, last_runs))
+
+
+def _told(
+    path: str, snapshot: Snapshot, kernel: KernelInfo | None, memory: RunMemory, last_runs: Sequence[PersonRun]
+) -> NotebookDigest:
+    lines = outline_of(snapshot, memory)
     numbers = numbers_of(snapshot)
     runs = f"kernel {kernel.display_name} ({kernel.state})" if kernel is not None else "no kernel runs"
     # Other cells by their ids: a number that shifts would make a line another one.
@@ -75,7 +82,7 @@ async def _digest(notebooks: Notebooks, path: str) -> NotebookDigest:
         f"Notebook of this task: {path}, {len(lines)} cells, {runs}.",
         is_seen=True,
         cells=tuple((line.cell_id, outline_line(line, names)) for line in lines),
-        runs=tuple((_key(run), _run(run, numbers)) for run in list(notebooks.person_runs(path))[-_MOST_RUNS:]),
+        runs=tuple((_key(run), _run(run, numbers)) for run in last_runs),
         kernel=kernel,
     )
 

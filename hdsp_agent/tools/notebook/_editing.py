@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
@@ -28,7 +29,9 @@ from ...notebooks import (
     Applied,
     Cell,
     CellConflict,
+    RunMemory,
     Snapshot,
+    for_cells,
     outline_of,
     resolve_edits,
     source_hash,
@@ -77,7 +80,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
     async def _run(self, arguments: EditCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
         snapshot = await failing_in_words(place.document.snapshot())
-        plan = _plan(arguments.operations, snapshot, place, context)
+        plan = await for_cells(len(snapshot.cells), lambda: _plan(arguments.operations, snapshot, place, context))
         if not plan.edits:
             raise ToolFailed(f"{place.shown} already is like that: nothing would change.")
         shown = ClineSayTool(
@@ -278,7 +281,11 @@ async def _said(
     except HdspAgentError as error:
         return f"{done} {error.message}"
     memory = context.notebooks.memory(path, await context.notebooks.kernel(path))
-    changed = set(applied.changed)
+    around = await for_cells(len(now.cells), lambda: _around(set(applied.changed), now, memory, context))
+    return f"{done} {around}"
+
+
+def _around(changed: AbstractSet[CellId], now: Snapshot, memory: RunMemory, context: ToolContext) -> str:
     lines = outline_of(now, memory)
     near = [
         line
@@ -286,9 +293,7 @@ async def _said(
         if any(lines[other].cell_id in changed for other in range(max(0, at - 1), min(len(lines), at + 2)))
     ]
     if not near:
-        return f"{done} It has {len(lines)} cells now."
+        return f"It has {len(lines)} cells now."
     left_out = f"\n[… {len(near) - _MOST_LINES} more lines …]" if len(near) > _MOST_LINES else ""
     around = outline_text(near[:_MOST_LINES], numbers_of(now))
-    return (
-        f"{done} Of its {len(lines)} cells now, those changed and their neighbours:\n{context.mask(around)}{left_out}"
-    )
+    return f"Of its {len(lines)} cells now, those changed and their neighbours:\n{context.mask(around)}{left_out}"

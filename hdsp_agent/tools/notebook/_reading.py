@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal
 
 from ...config import ToolGroup
 from ...messages import ClineSayTool, JsonObject
-from ...notebooks import Cell, OutlineLine, RunMemory, Snapshot, freshness_of, outline_of
+from ...notebooks import Cell, OutlineLine, RunMemory, Snapshot, for_cells, freshness_of, outline_of
 from ...notebooks.kernels import KernelInfo
 from .._action import ActionRequest
 from .._output import middle_left_out
@@ -22,6 +22,8 @@ __all__ = ["ReadNotebook", "ReadNotebookArguments"]
 
 _MOST_SOURCE: Final = 100_000
 _LONGEST_SOURCE: Final = 40_000
+_MOST_LINES: Final = 2_000
+"""Cells of which an outline tells, and of which sources are told, at a time."""
 
 
 class ReadNotebookArguments(ToolArguments):
@@ -53,12 +55,12 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         place = await place_of(arguments.path, context)
         # What cannot be read is told before anybody is asked.
         snapshot = await failing_in_words(place.document.snapshot())
-        chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
+        named = await for_cells(len(snapshot.cells), lambda: _named(arguments, snapshot, place))
         shown = ClineSayTool(
             tool="readNotebook",
             path=place.shown,
             content=str(place.policed.path),
-            reason=f"{arguments.view}: {_in_numbers(chosen, snapshot)}" if arguments.cells else arguments.view,
+            reason=named,
             is_outside_workspace=place.policed.is_outside or None,
         )
         action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
@@ -78,20 +80,48 @@ async def _read(arguments: ReadNotebookArguments, place: NotebookPlace, context:
     snapshot = await place.document.snapshot(outputs="full" if arguments.view == "outputs" else "none")
     kernel = await context.notebooks.kernel(place.path)
     memory = context.notebooks.memory(place.path, kernel)
-    chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
-    before = _about(snapshot, place, kernel)
+    count = len(snapshot.cells)
+    before = await for_cells(count, lambda: _about(snapshot, place, kernel))
     if arguments.view == "outline":
-        lines = _chosen_lines(snapshot, memory, chosen)
-        return context.mask(f"{before}\n{outline_text(lines, numbers_of(snapshot))}")
+        return await for_cells(count, lambda: context.mask(f"{before}\n{_outline(arguments, snapshot, memory, place)}"))
+    chosen, cells, headers = await for_cells(count, lambda: _told_cells(arguments, snapshot, memory, place, context))
     context.state.cells.saw(place.document.path, [(cell.id, cell.hash) for cell in chosen])
-    cells, left_out = _fitting(chosen)
+    left_out = len(chosen) - len(cells)
     seen = [cell.id for cell in cells if cell.output_summary.images][-MOST_IMAGES:]
     told = [
         await told_outputs(header, cell.outputs, context, images=cell.id in seen)
-        for cell, header in zip(cells, _headers(cells, snapshot, memory, context), strict=True)
+        for cell, header in zip(cells, headers, strict=True)
     ]
     after = f"[… {left_out} more cells: read them with `cells` …]" if left_out else ""
     return await with_outputs(told, context, before=context.mask(before), after=after)
+
+
+def _named(arguments: ReadNotebookArguments, snapshot: Snapshot, place: NotebookPlace) -> str:
+    """What is to be read, for the person."""
+    chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
+    return f"{arguments.view}: {_in_numbers(chosen, snapshot)}" if arguments.cells else arguments.view
+
+
+def _outline(arguments: ReadNotebookArguments, snapshot: Snapshot, memory: RunMemory, place: NotebookPlace) -> str:
+    chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
+    lines, left_out = _chosen_lines(snapshot, memory, chosen), 0
+    if len(lines) > _MOST_LINES:
+        lines, left_out = lines[:_MOST_LINES], len(lines) - _MOST_LINES
+    after = f"\n[… {left_out:,} more lines: name the `cells` you want …]" if left_out else ""
+    return outline_text(lines, numbers_of(snapshot)) + after
+
+
+def _told_cells(
+    arguments: ReadNotebookArguments,
+    snapshot: Snapshot,
+    memory: RunMemory,
+    place: NotebookPlace,
+    context: ToolContext,
+) -> tuple[list[Cell], list[Cell], list[str]]:
+    """The cells that were asked for, those that have room, and what is said of each."""
+    chosen = chosen_cells(arguments.cells or ["all"], snapshot, place.shown)
+    cells = _fitting(chosen)
+    return chosen, cells, _headers(cells, snapshot, memory, context)
 
 
 def _in_numbers(cells: Sequence[Cell], snapshot: Snapshot) -> str:
@@ -120,16 +150,16 @@ def _chosen_lines(snapshot: Snapshot, memory: RunMemory, chosen: Sequence[Cell])
     return [line for line in outline_of(snapshot, memory) if line.cell_id in wanted]
 
 
-def _fitting(chosen: Sequence[Cell]) -> tuple[list[Cell], int]:
+def _fitting(chosen: Sequence[Cell]) -> list[Cell]:
     """As many cells from the first on as have room, at least one."""
     taken: list[Cell] = []
     size = 0
     for cell in chosen:
         size += min(len(cell.source), _LONGEST_SOURCE)
-        if taken and size > _MOST_SOURCE:
+        if taken and (size > _MOST_SOURCE or len(taken) >= _MOST_LINES):
             break
         taken.append(cell)
-    return taken, len(chosen) - len(taken)
+    return taken
 
 
 def _headers(cells: Sequence[Cell], snapshot: Snapshot, memory: RunMemory, context: ToolContext) -> list[str]:

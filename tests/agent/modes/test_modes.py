@@ -62,19 +62,66 @@ async def test_where_the_operator_lists_modes_no_other_mode_takes_their_names(tm
     assert await modes.get("writer", str(tmp_path)) is not None
 
 
-def test_a_mode_of_a_workspace_whose_pattern_may_never_end_is_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    def mode(slug: str, pattern: str) -> dict[str, object]:
-        return {**WRITER, "slug": slug, "groups": [["edit", {"fileRegex": pattern}]]}
+def _with_pattern(slug: str, pattern: str) -> dict[str, object]:
+    return {**WRITER, "slug": slug, "groups": [["edit", {"fileRegex": pattern}]]}
 
-    slow = ["(a+)+$", "(?:a*)*b", "(a|a)+$", "((a+))+$", "(a{1,9}){9,}$", ".*.*.*.*x"]
-    fine = [r"\.md$", r"^docs/.*\.(md|txt)$", r"(?:^|/)[a-z]+\.py$"]
-    modes = [mode(f"m{number}", pattern) for number, pattern in enumerate([*slow, *fine])]
+
+def test_no_pattern_of_a_workspace_takes_longer_than_its_path_is_long(tmp_path: Path) -> None:
+    # Each of these keeps Python's own engine busy for years.
+    endless = [
+        "(a+)+$", "(a|a)+!", ".*.*.*.*x", r"^(?:\w?\w?){40}!$", r"(x?){64}x{64}$", r"((\w)?(\w)?){50}!",
+        r"\w*\w*\w*\w*\w*\w*\w*\w*!", r"(?:\w{1,50}\w{1,50}\w{1,50}\w{1,50})!", "[a-z_]*[a-z_]*[a-z_]*[a-z_]*[a-z_]*[a-z_]*/!",
+    ]  # fmt: skip
+    modes = [_with_pattern(f"m{number}", pattern) for number, pattern in enumerate(endless)]
+    (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": modes}), encoding="utf-8")
+    path = "src/" + "a_rather_long_module_name" * 100 + ".py"
+    found = project_modes(tmp_path)
+    assert len(found) == len(endless)
+    for mode in found:
+        assert file_refusal(mode, path) is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (r"^(?!.*test).*\.py$", "look-around"),
+        (r"(?<=a)b", "look-around"),
+        (r"(a)\1", "back reference"),
+        ("(", "not a regular expression"),
+        ("(.{1,100}){10}!", "too large"),
+    ],
+)
+def test_a_pattern_that_cannot_be_used_says_why_and_costs_its_mode(
+    pattern: str, why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    modes = [_with_pattern("bad", pattern), _with_pattern("good", r"\.(md|txt)$")]
     (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": modes}), encoding="utf-8")
     with caplog.at_level(logging.WARNING):
-        assert [mode.slug for mode in project_modes(tmp_path)] == ["m6", "m7", "m8"]
-    assert "repeats what repeats" in caplog.text
+        assert [mode.slug for mode in project_modes(tmp_path)] == ["good"]
+    assert why in caplog.text
+
+
+def test_patterns_that_people_have_for_roo_code_mean_what_they_meant(tmp_path: Path) -> None:
+    def allows(pattern: str, path: str) -> bool:
+        mode = ModeConfig.model_validate(_with_pattern("m", pattern))
+        return file_refusal(mode, path) is None
+
+    assert allows(r"\.md$", "docs/plan.md")
+    assert not allows(r"\.md$", "docs/plan.md.py")
+    assert allows(r"\.(md|txt)$", "a.txt")
+    assert allows(r"(?:^|\/)src\/.*\.tsx?$", "a/src/b/c.ts")
+    assert not allows(r"^src\/.*\.tsx?$", "a/src/b/c.ts")
+    assert allows(r"(?i)readme", "docs/README")
+    assert allows("보고서", "문서/보고서.md")
+    assert not allows(".", "a" * 5000)
+
+
+def test_an_alias_repeated_in_a_mode_file_is_not_followed_for_ever(tmp_path: Path) -> None:
+    groups = ", ".join(["read"] * 5_000)
+    entry = f"a: &a {{slug: a, name: A, roleDefinition: x, groups: [{groups}]}}"
+    text = f"{entry}\ncustomModes: [{', '.join(['*a'] * 20_000)}]\n"
+    (tmp_path / ".hdspmodes").write_text(text, encoding="utf-8")
+    assert project_modes(tmp_path) == ()
 
 
 def test_a_mode_file_may_be_yaml_and_from_another_agent(tmp_path: Path) -> None:

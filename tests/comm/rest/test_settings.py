@@ -98,3 +98,17 @@ class TestWhatTheOperatorFixed:
         body = json.dumps({"name": "x", "settings": {"apiProvider": "anthropic"}})
         code, error = await refusal(jp_fetch, "profiles", method="POST", body=body)
         assert (code, error["code"]) == (403, "forbidden_by_operator")
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b'"' + b"a" * 3_000_000 + b'"', "larger than 2097152 bytes"),
+        (b"[" + b"[]," * 20_001 + b"1]", "more than 20,000 parts"),
+        (b"{" + b'"a":1,' * 20_001 + b'"b":1}', "more than 20,000 parts"),
+    ],
+)
+async def test_a_body_that_is_too_much_is_refused(body: bytes, why: str, services: Services, jp_fetch) -> None:
+    status, error = await refusal(jp_fetch, "settings", "import", method="POST", body=body)
+    assert (status, error["code"]) == (413, "frame_too_large")
+    assert why in str(error["message"])
