@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._context_proxy import ContextProxy
-from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
+from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
 from ._policy import OperatorPolicy
@@ -25,6 +25,7 @@ from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretSt
 from ._secrets import SecretStore
 from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
 from ._transfer import ImportItem, ImportReport
+from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "ConfigChange",
     "ContextProxy",
     "Fetch",
+    "FolderStanding",
+    "FolderVerdict",
     "GlobalSettings",
     "GroupOptions",
     "ImportItem",
@@ -43,6 +46,7 @@ __all__ = [
     "ModeConfig",
     "ModePrompt",
     "ModeSlug",
+    "NarrowedMode",
     "Notice",
     "OperatorPolicy",
     "ProfileBook",
@@ -60,6 +64,8 @@ __all__ = [
     "StorageKind",
     "ToolGroup",
     "ToolSet",
+    "TrustedFolder",
+    "TrustedFolders",
     "UserConfigSource",
     "model_id",
     "overridden",

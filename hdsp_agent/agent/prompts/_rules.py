@@ -1,6 +1,7 @@
 """Instructions that lie in files: of the person, of the workspace, for all modes or for one.
 
-They are read anew for each task. Files of the person come first, those of the workspace after them, so that the nearer
+They are read anew for each task. The workspace given here must be one that the person trusts, by its real path:
+whoever asks makes sure of that. Files of the person come first, those of the workspace after them, so that the nearer
 ones have the last word. What other agents left for the same purpose is read too.
 """
 
@@ -8,12 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["RuleText", "agent_rules", "mode_rules", "shared_rules"]
+__all__ = ["RuleText", "agent_rules", "folder_rules", "mode_rules", "shared_rules"]
 
 _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
@@ -22,6 +24,8 @@ _LEGACY: Final = (".hdsprules", ".roorules", ".clinerules")
 _AGENTS: Final = ("AGENTS.md", "AGENT.md")
 _AGENTS_LOCAL: Final = "AGENTS.local.md"
 _SKIPPED: Final = (".DS_Store", "Thumbs.db", ".swp", ".bak", ".tmp", ".log", ".cache", ".old", "~")
+
+_RULES: Final = re.compile(r"rules(?:-[a-zA-Z0-9-]+)?")
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +61,34 @@ def agent_rules(workspace: Path | None) -> list[RuleText]:
     return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
 
 
+def folder_rules(workspace: Path, person: Path) -> list[Path]:
+    """The files of rules that a folder brings, for whatever mode. Blocks."""
+    found = [path for path in _entries(workspace) if path.name.split("-")[0] in _LEGACY]
+    if _bases(workspace, person) != [person]:
+        # Those in the person's home are their own.
+        found += [path for name in _FOLDERS for path in _entries(workspace / name) if _RULES.fullmatch(path.name)]
+    rules = [rule for path in found[:_MOST_FILES] for rule in _rules_in(path, workspace)]
+    return [Path(rule.source) for rule in rules]
+
+
+def _rules_in(path: Path, within: Path) -> list[RuleText]:
+    if path.is_dir():
+        return list(_folder(path, within))
+    rule = _read(path, within)
+    return [] if rule is None else [rule]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError:
+        return []
+
+
 def _bases(workspace: Path | None, person: Path) -> list[Path]:
-    return [person] if workspace is None or workspace == person else [person, workspace]
+    if workspace is None or workspace in (person, Path(os.path.realpath(person))):
+        return [person]
+    return [person, workspace]
 
 
 def _first_folder(base: Path, name: str) -> list[RuleText]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from ...messages import Command, CommandSource
 from ._built_in import BUILT_IN
 
-__all__ = ["CommandBook", "SlashCommand", "spoken_command"]
+__all__ = ["CommandBook", "SlashCommand", "project_commands", "spoken_command"]
 
 _FOLDER: Final = (".hdsp", "commands")
 _LARGEST: Final = 200_000
@@ -43,11 +43,17 @@ class SlashCommand:
         return f"{self.text}\n\n{arguments}" if arguments else self.text
 
 
-class CommandBook:
-    """Looks slash commands up. A workspace's comes before the person's own of the same name, that before a built-in."""
+def _trusts_none(folder: Path) -> Path | None:
+    return None
 
-    def __init__(self, person: Path | None = None) -> None:
+
+class CommandBook:
+    """Looks slash commands up. The person's own comes before a built-in, and one of a trusted workspace before both."""
+
+    def __init__(self, person: Path | None = None, trusted: Callable[[Path], Path | None] = _trusts_none) -> None:
+        """``trusted`` says where a trusted folder really is, and None of others; it may block."""
         self._person = person
+        self._trusted = trusted
 
     async def all(self, workspace: str | None) -> Sequence[SlashCommand]:
         """All there are, by name."""
@@ -66,9 +72,15 @@ class CommandBook:
         found = {built_in.name: _built_in(*built_in) for built_in in BUILT_IN}
         if self._person is not None:
             found |= {each.shown.name: each for each in _folder(self._person, self._person, "global")}
-        if workspace is not None:
-            found |= {each.shown.name: each for each in _folder(workspace.joinpath(*_FOLDER), workspace, "project")}
+        folder = self._trusted(workspace) if workspace is not None else None
+        if folder is not None:
+            found |= {each.shown.name: each for each in project_commands(folder)}
         return found
+
+
+def project_commands(workspace: Path) -> Iterator[SlashCommand]:
+    """The slash commands of a folder, whether it is trusted or not. Blocks."""
+    return _folder(workspace.joinpath(*_FOLDER), workspace, "project")
 
 
 def spoken_command(text: str) -> tuple[str, str] | None:
