@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -30,14 +31,21 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
         try:
             if not path.is_file():
                 continue
-            if path.stat().st_size > _LARGEST:
+            status = path.stat()
+            if status.st_size > _LARGEST:
                 logger.warning("%s is too large to be a list of modes; it is left out", path)
                 return ()
-            return tuple(_modes(path, path.read_text(encoding="utf-8-sig")))
+            return _read(path, (status.st_ino, status.st_size, status.st_mtime_ns))
         except (OSError, UnicodeDecodeError) as error:
             logger.warning("The modes in %s cannot be read: %s", path, error)
             return ()
     return ()
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, identity: tuple[int, int, int]) -> tuple[ModeConfig, ...]:
+    """Once for each version of the file: a large one takes seconds, and it is asked for at every step."""
+    return tuple(_modes(path, path.read_text(encoding="utf-8-sig")))
 
 
 def _modes(path: Path, text: str) -> Iterator[ModeConfig]:

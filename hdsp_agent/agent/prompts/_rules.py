@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,10 @@ _AGENTS: Final = ("AGENTS.md", "AGENT.md")
 _AGENTS_LOCAL: Final = "AGENTS.local.md"
 _SKIPPED: Final = (".DS_Store", "Thumbs.db", ".swp", ".bak", ".tmp", ".log", ".cache", ".old", "~")
 
-_RULES: Final = re.compile(r"rules(?:-[a-zA-Z0-9-]+)?")
+_MODE: Final = "(?:-[a-zA-Z0-9-]+)?"
+_RULES: Final = re.compile(f"rules{_MODE}")
+_LEGACY_RULES: Final = re.compile(rf"\.(?:hdsp|roo|cline)rules{_MODE}")
+_MOST_LOOKED_AT: Final = 10_000
 
 logger = logging.getLogger(__name__)
 
@@ -61,26 +65,24 @@ def agent_rules(workspace: Path | None) -> list[RuleText]:
     return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
 
 
-def folder_rules(workspace: Path, person: Path) -> list[Path]:
-    """The files of rules that a folder brings, for whatever mode. Blocks."""
-    found = [path for path in _entries(workspace) if path.name.split("-")[0] in _LEGACY]
+def folder_rules(workspace: Path, person: Path) -> Iterator[Path]:
+    """The files of rules that a folder brings, for whatever mode; each is looked for when it is asked for. Blocks."""
+    found = _named(workspace, _LEGACY_RULES)
     if _bases(workspace, person) != [person]:
         # Those in the person's home are their own.
-        found += [path for name in _FOLDERS for path in _entries(workspace / name) if _RULES.fullmatch(path.name)]
-    rules = [rule for path in found[:_MOST_FILES] for rule in _rules_in(path, workspace)]
-    return [Path(rule.source) for rule in rules]
+        found += [path for name in _FOLDERS for path in _named(workspace / name, _RULES)]
+    for path in found:
+        if path.is_dir():
+            yield from (Path(rule.source) for rule in _folder(path, workspace))
+        elif path.name.startswith(_LEGACY) and _read(path, workspace) is not None:
+            yield path
 
 
-def _rules_in(path: Path, within: Path) -> list[RuleText]:
-    if path.is_dir():
-        return list(_folder(path, within))
-    rule = _read(path, within)
-    return [] if rule is None else [rule]
-
-
-def _entries(folder: Path) -> list[Path]:
+def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    """What lies in a folder under such a name; a folder of data may hold very many others."""
     try:
-        return sorted(folder.iterdir()) if folder.is_dir() else []
+        with os.scandir(folder) as entries:
+            return sorted(folder / entry.name for entry in entries if pattern.fullmatch(entry.name))
     except OSError:
         return []
 
@@ -103,7 +105,9 @@ def _folder(folder: Path, within: Path) -> Iterator[RuleText]:
     if not folder.is_dir():
         return
     count = 0
-    for path in sorted(_files(folder), key=lambda path: str(path.relative_to(folder)).casefold()):
+    for path in sorted(
+        islice(_files(folder), _MOST_LOOKED_AT), key=lambda path: str(path.relative_to(folder)).casefold()
+    ):
         rule = _read(path, within)
         if rule is not None:
             count += 1

@@ -19,6 +19,7 @@ _FOLDER: Final = (".hdsp", "commands")
 _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
 _LONGEST_FACT: Final = 300
+_LONGEST_FACTS: Final = 4_000
 _NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
 _SPOKEN: Final = re.compile(rf"/({_NAME})(?=\s|$)\s*(.*)", re.DOTALL)
 _FACTS: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.DOTALL | re.MULTILINE)
@@ -139,6 +140,9 @@ def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
     found = _FACTS.match(written)
     if found is None:
         return {}, written
+    if len(found[1]) > _LONGEST_FACTS:
+        logger.warning("What stands in front of the command in %s is too long and left out", path)
+        return {}, found[2]
     import yaml
 
     try:

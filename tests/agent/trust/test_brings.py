@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent.speech import project_commands
 from hdsp_agent.agent.trust import Brought, WorkspaceTrust, brought_by
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
 
@@ -69,6 +70,32 @@ def test_names_that_a_folder_chose_can_neither_pretend_nor_flood(tmp_path: Path)
     assert found[0] == Brought("mode", "Nice\ufffd\ufffd\ufffdgnihton\ufffd\ufffd[2J", ".hdspmodes")
     assert len(found) == 200
     assert max(len(one.name) for one in found) <= 201
+
+
+def test_a_folder_of_very_many_things_is_not_looked_through_to_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(250):
+        write(tmp_path / f".roo/rules-m{number}/a.md")
+        write(tmp_path / f".roo/rules-m{number}/b.md")
+    write(tmp_path / ".hdsp/commands/a.md", f"---\ndescription: {'x' * 5_000}\n---\nGo")
+    read: list[Path] = []
+    reading = Path.open
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "open", lambda path, *more, **options: read.append(path) or reading(path, *more, **options))
+        assert len(brought_by(tmp_path, tmp_path / "person")) == 200
+    assert len(read) < 300
+    (command,) = project_commands(tmp_path)
+    assert command.shown.description is None and command.text == "Go"
+
+
+def test_a_list_of_modes_is_read_once_for_each_version_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write(tmp_path / ".hdspmodes", "customModes: [1]")
+    for _ in range(3):
+        assert brought_by(tmp_path, tmp_path / "person") == []
+    assert len([record for record in caplog.records if "left out" in record.getMessage()]) == 1
+    write(tmp_path / ".hdspmodes", mode("Acme"))
+    assert [one.name for one in brought_by(tmp_path, tmp_path / "person")] == ["Acme"]
 
 
 async def test_there_is_a_question_only_where_something_is_brought_and_nobody_decided(tmp_path: Path) -> None:

@@ -12,7 +12,15 @@ import pytest
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
 from hdsp_agent.errors import InvalidInput
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import (
+    CommandsResponse,
+    GetCommandsCommand,
+    GetModesCommand,
+    ModesResponse,
+    StartNewTaskCommand,
+    StartNewTaskData,
+    TaskId,
+)
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolRegistry
 
@@ -119,6 +127,30 @@ async def test_a_conversation_that_was_begun_in_trust_is_taken_up_without(
     before, after = sent_by(server.requests)
     assert found_in(before["system"]) == set(MARKS)
     assert found_in(after["system"]) == set()
+
+
+async def test_programs_outside_get_only_what_the_person_trusted_before(tmp_path: Path) -> None:
+    fill(tmp_path / "work")
+    done = call_tool("attempt_completion", {"result": "All done"}, id="end")
+    async with running_agent(tmp_path, [done], tools=ToolRegistry()) as agent:
+        program = agent.manager.session()
+
+        async def offered() -> set[str]:
+            modes = await program.command(GetModesCommand())
+            commands = await program.command(GetCommandsCommand())
+            assert isinstance(modes, ModesResponse) and isinstance(commands, CommandsResponse)
+            return {"own", "ship"} & {
+                *(mode.slug for mode in modes.payload[0]),
+                *(command.name for command in commands.payload[0]),
+            }
+
+        assert await offered() == set()
+        wanted = StartNewTaskData(text="Do it", configuration={"mode": "own"})
+        with pytest.raises(InvalidInput, match="no mode own"):
+            await program.command(StartNewTaskCommand(data=wanted))
+        folders = TrustedFolders(tmp_path / "home", OperatorPolicy)
+        await asyncio.to_thread(folders.decide, agent.workspace, True)
+        assert await offered() == {"own", "ship"}
 
 
 async def test_a_conversation_in_a_folders_mode_goes_on_in_its_own_when_the_trust_ends(tmp_path: Path) -> None:
