@@ -389,9 +389,9 @@ export interface FolderTrustView {
   /** Where it really is, links followed. */
   folder: string;
   verdict: 'trusted' | 'notTrusted' | 'undecided';
-  decidedBy: 'person' | 'operator' | null;
+  decidedBy?: 'person' | 'operator';
   /** The folder that was decided about; another one where it lies inside that. */
-  through: string | null;
+  through?: string;
   brings: Array<BroughtView>;
 }
 
