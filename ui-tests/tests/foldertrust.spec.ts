@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'fs';
 import * as path from 'path';
 
 import { AgentApi } from '../agentapi';
-import { Chat, expect, test } from '../chat';
+import { Chat } from '../chat';
+import { expect, test } from '../notebooks';
 
 const RULE = 'End every answer with the word heliotrope.';
 const MODE = JSON.stringify({
@@ -32,6 +33,8 @@ test('what a folder brings is used once one trusts it, and no longer than that',
   });
   await new AgentApi(request, server.url).useProfile(model.profile);
   const chat = new Chat(lab);
+  // What it is called by its role changes while commands are offered.
+  const field = lab.panel.getByLabel('Message to the agent');
   const question = lab.panel.getByRole('region', {
     name: 'Trust in this folder'
   });
@@ -54,12 +57,12 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     await chat.finish(model);
     await chat.reload();
     await expect(question).toBeVisible();
-    await chat.field.fill('/');
+    await field.fill('/');
     await expect(lab.panel.getByRole('option', { name: /fix/ })).toBeVisible();
     await expect(lab.panel.getByRole('option', { name: /plot/ })).toHaveCount(
       0
     );
-    await chat.field.fill('');
+    await field.fill('');
   });
 
   await test.step('trusted, it counts from the next step on', async () => {
@@ -69,9 +72,9 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     await model.asked();
     expect(model.told).toContain('heliotrope');
     await chat.finish(model);
-    await chat.field.fill('/');
+    await field.fill('/');
     await expect(lab.panel.getByRole('option', { name: /plot/ })).toBeVisible();
-    await chat.field.fill('');
+    await field.fill('');
   });
 
   await test.step('taken off the list, it is asked about again', async () => {

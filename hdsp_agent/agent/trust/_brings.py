@@ -19,7 +19,8 @@ __all__ = ["Brought", "BroughtKind", "brought_by"]
 
 BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command"]
 
-_MOST: Final = 200
+_MOST_OF_A_KIND: Final = 50
+"""Of many things of one kind none may keep another kind from being listed."""
 _LONGEST: Final = 200
 
 
@@ -34,7 +35,8 @@ class Brought:
 
 def brought_by(folder: Path, person: Path) -> list[Brought]:
     """All of it, up to a limit. ``folder`` is a real path, ``person`` the person's home. Blocks."""
-    return [_shown(one) for one in islice(_all(folder, person), _MOST)]
+    kinds = (_modes(folder), _rules(folder, person), _instructions(folder), _commands(folder))
+    return [_shown(one) for kind in kinds for one in islice(kind, _MOST_OF_A_KIND)]
 
 
 def _shown(one: Brought) -> Brought:
@@ -47,13 +49,23 @@ def _plain(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _all(folder: Path, person: Path) -> Iterator[Brought]:
+def _modes(folder: Path) -> Iterator[Brought]:
+    file = next((name for name in MODE_FILES if (folder / name).is_file()), MODE_FILES[0])
     for mode in project_modes(folder):
-        yield Brought("mode", mode.name, _mode_file(folder))
+        yield Brought("mode", mode.name, file)
+
+
+def _rules(folder: Path, person: Path) -> Iterator[Brought]:
     for path in folder_rules(folder, person):
         yield _file("rules", path, folder)
+
+
+def _instructions(folder: Path) -> Iterator[Brought]:
     for rule in agent_rules(folder):
         yield _file("instructions", Path(rule.source), folder)
+
+
+def _commands(folder: Path) -> Iterator[Brought]:
     for command in project_commands(folder):
         shown = command.shown
         yield Brought("command", f"/{shown.name}", _inside(Path(shown.file_path or ""), folder))
@@ -62,10 +74,6 @@ def _all(folder: Path, person: Path) -> Iterator[Brought]:
 def _file(kind: BroughtKind, path: Path, folder: Path) -> Brought:
     name = _inside(path, folder)
     return Brought(kind, name, name)
-
-
-def _mode_file(folder: Path) -> str:
-    return next((name for name in MODE_FILES if (folder / name).is_file()), MODE_FILES[0])
 
 
 def _inside(path: Path, folder: Path) -> str:

@@ -66,9 +66,11 @@ def test_names_that_a_folder_chose_can_neither_pretend_nor_flood(tmp_path: Path)
     write(tmp_path / ".hdspmodes", mode("Nice\n\n\u202egnihton\u200b\x1b[2J"))
     for number in range(300):
         write(tmp_path / f".hdsp/rules/{number:03}{'x' * 200}.md")
+    write(tmp_path / "AGENTS.md")
     found = brought_by(tmp_path, tmp_path / "person")
+    assert found[-1].name == "AGENTS.md"
     assert found[0] == Brought("mode", "Nice\ufffd\ufffd\ufffdgnihton\ufffd\ufffd[2J", ".hdspmodes")
-    assert len(found) == 200
+    assert len(found) == 52
     assert max(len(one.name) for one in found) <= 201
 
 
@@ -83,8 +85,8 @@ def test_a_folder_of_very_many_things_is_not_looked_through_to_its_end(
     reading = Path.open
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "open", lambda path, *more, **options: read.append(path) or reading(path, *more, **options))
-        assert len(brought_by(tmp_path, tmp_path / "person")) == 200
-    assert len(read) < 300
+        assert len(brought_by(tmp_path, tmp_path / "person")) == 51
+    assert len(read) < 100
     (command,) = project_commands(tmp_path)
     assert command.shown.description is None and command.text == "Go"
 
