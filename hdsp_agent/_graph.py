@@ -15,6 +15,7 @@ from .comm.agent_requests import AgentRequests
 from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
 from .comm.error_details import ErrorDetails
+from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
 from .comm.model_rooms import ModelRooms
@@ -84,6 +85,7 @@ def build_services(app: HdspAgentApp) -> Services:
         notebooks=notebooks,
         screens=screens,
         local_models=local_models,
+        folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         ipc=IpcServer(agent, configuration.home / IPC_FOLDER, log=app.log) if app.ipc_enabled else None,
         max_body_bytes=app.max_body_bytes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import JsonValue, SecretStr
 
@@ -55,6 +55,8 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_tools=tuple(app.allowed_tools) or None,
         allow_auto_approval=app.allow_auto_approval,
         allow_local_models=app.allow_local_models,
+        workspace_trust=_workspace_trust(app),
+        trusted_folders=tuple(app.trusted_folders),
         default_profile=app.default_profile,
         default_provider=app.default_provider or None,
         default_model=app.default_model or None,
@@ -63,6 +65,14 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_keyring_backends=tuple(app.allowed_keyring_backends),
         keyring_timeout_seconds=app.keyring_timeout,
     )
+
+
+def _workspace_trust(app: HdspAgentApp) -> Literal["ask", "always", "never"]:
+    match app.workspace_trust:
+        case "always" | "never" as decided:
+            return decided
+        case _:
+            return "ask"
 
 
 def _decided(app: HdspAgentApp) -> dict[str, JsonValue]:

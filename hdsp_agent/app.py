@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Bool, Dict, Float, Integer, List, Unicode, Union, default
+from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, Union, default
 
 from ._storage_dir import default_storage_dir
 from ._version import __version__
@@ -61,6 +61,18 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
     allow_local_models = Bool(
         True, help="Whether people may fetch an embedded model and run it on this machine. False: neither."
+    ).tag(config=True)
+    workspace_trust = Enum(
+        ["ask", "always", "never"],
+        default_value="ask",
+        help="""What a folder brings for the agent (modes, rules, slash commands, AGENTS.md) counts only if it is trusted.
+        'ask': people decide, folder by folder. 'always': every folder is trusted. 'never': none is, but for
+        trusted_folders.""",
+    ).tag(config=True)
+    trusted_folders = List(
+        Unicode(),
+        help="""Folders that are trusted whatever people decide, with all inside them, for example ['/srv/team']. Whole
+        paths, or ones that begin with ~. List none that others may write to.""",
     ).tag(config=True)
     fixed_settings = Dict(
         help="""Settings people can see but not change, by name: {'mode': 'ask', 'autoApprovalEnabled': False}.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
-from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
+from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, TrustedFolders, overridden
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
@@ -67,7 +67,8 @@ def build_agent(
     ``overrides`` are settings that hold for this agent, by their names on the wire; the operator's come before them.
     """
     current = _Settings(config, overrides or {})
-    modes = ModeBook(current, lambda: config.policy)
+    folders = config.trusted_folders
+    modes = ModeBook(current, lambda: config.policy, folders.trusted)
 
     def paths(folder: Path, settings: GlobalSettings) -> PathPolice:
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
@@ -91,6 +92,7 @@ def build_agent(
                 current,
                 lambda: config.policy,
                 modes,
+                folders,
                 conversation,
                 where,
                 notebooks,
@@ -104,7 +106,7 @@ def build_agent(
             on_notice=on_notice,
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
-            commands=CommandBook(config.home / "commands"),
+            commands=CommandBook(config.home / "commands", folders.trusted),
         )
     )
 
@@ -227,6 +229,7 @@ def _context(
     settings: _Settings,
     policy: Callable[[], OperatorPolicy],
     modes: ModeBook,
+    folders: TrustedFolders,
     conversation: Conversation,
     workspace: str | None,
     notebooks: Notebooks | None,
@@ -239,6 +242,7 @@ def _context(
         surroundings = Surroundings(
             workspace=folder,
             person=Path.home(),
+            trusted=await asyncio.to_thread(folders.trusted, folder) if folder is not None else None,
             notebook=notebook.path if notebook is not None else None,
             has_notebooks=any(tool.name == "read_notebook" for tool in situation.tools),
         )

@@ -56,6 +56,7 @@ from ._tool_context import CallContext
 from ._usage import UsageMeter
 from ._words_to_tell import Words
 from .context import ContextUpkeep
+from .modes import DEFAULT_MODE
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -448,6 +449,17 @@ class Task:
         self.profile = self.services.models.profile_for(slug, self.profile)
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
+
+    async def renew_mode(self) -> None:
+        """Go by its mode as it is now: its file may have changed, and its folder may be trusted no more."""
+        now = await self.services.modes.get(self.mode.slug, str(self.folder))
+        if now is not None and now != self.mode:
+            self.mode = now
+        elif now is None and self.mode.source == "project":
+            for slug in (self.settings.mode, DEFAULT_MODE):
+                if await self.services.modes.get(slug, self.workspace) is not None:
+                    await self.switch_mode(slug)
+                    return
 
     async def switch_profile(self, name: str) -> None:
         """Go on with another model."""

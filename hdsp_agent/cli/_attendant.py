@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -42,6 +43,9 @@ class Attendant(Protocol):
     async def answer(self, question: ClineMessage) -> Reply | None:
         """The answer to a question that waits."""
 
+    async def agrees(self, lines: Sequence[str], prompt: str) -> bool | None:
+        """Yes or no to a question of the program itself; None if nobody says."""
+
 
 class Nobody:
     """Refuses what would have to be approved, and says so."""
@@ -57,6 +61,10 @@ class Nobody:
         if question.ask == "followup":
             self._terminal.warn("a question of the agent was not answered, because nobody is there")
             return Reply("messageResponse", _NOBODY_ANSWERS, refused=True)
+        return None
+
+    async def agrees(self, lines: Sequence[str], prompt: str) -> bool | None:
+        """Yes or no to a question of the program itself; None if nobody says."""
         return None
 
 
@@ -86,6 +94,19 @@ class Person:
                 return Reply("yesButtonClicked")
             case _:
                 return Reply("messageResponse", said)
+
+    async def agrees(self, lines: Sequence[str], prompt: str) -> bool | None:
+        """Yes or no to a question of the program itself; None if nobody says."""
+        self._terminal.lines(self._terminal.paint(line, "yellow") for line in lines)
+        while (said := await self._line(prompt)) is not None:
+            match said.lower():
+                case "y" | "yes":
+                    return True
+                case "n" | "no":
+                    return False
+                case _:
+                    continue
+        return None
 
     async def _approval(self, question: ClineMessage) -> Reply | None:
         for line in question_lines(question):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, SecretStr, ValidationError
 
@@ -21,6 +22,8 @@ class _Traits(BaseModel):
     allowed_tools: tuple[str, ...] = ()
     allow_auto_approval: bool = True
     allow_local_models: bool = True
+    workspace_trust: Literal["ask", "always", "never"] = "ask"
+    trusted_folders: tuple[str, ...] = ()
     fixed_settings: dict[str, JsonValue] = {}
     default_profile: str = "default"
     default_provider: str = ""
@@ -40,6 +43,8 @@ def operator_policy() -> OperatorPolicy:
         allowed_tools=traits.allowed_tools or None,
         allow_auto_approval=traits.allow_auto_approval,
         allow_local_models=traits.allow_local_models,
+        workspace_trust=traits.workspace_trust,
+        trusted_folders=traits.trusted_folders,
         default_profile=traits.default_profile,
         default_provider=traits.default_provider or None,
         default_model=traits.default_model or None,

@@ -9,6 +9,7 @@ from typing import Protocol
 from ..config import ContextProxy
 from ..local import LocalModels
 from ._channel import ChannelHub
+from .folder_trust import FolderTrusts
 from .history import History
 from .notebooks import ServerNotebooks
 from .notices import NoticeBoard
@@ -47,6 +48,7 @@ class Services:
     notebooks: ServerNotebooks
     screens: Screens
     local_models: LocalModels
+    folder_trusts: FolderTrusts
     ipc: OutsideDoor | None
     """Only where the operator wants it."""
     max_body_bytes: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._context_proxy import ContextProxy
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
-from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, ToolGroup
+from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._notices import ConfigChange, Notice
 from ._overrides import overridden
 from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
@@ -27,6 +27,7 @@ from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretSt
 from ._secrets import SecretStore
 from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
 from ._transfer import ImportItem, ImportReport
+from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "ConfigChange",
     "ContextProxy",
     "Fetch",
+    "FolderStanding",
+    "FolderVerdict",
     "GlobalSettings",
     "GroupOptions",
     "ImportItem",
@@ -48,6 +51,7 @@ __all__ = [
     "ModeConfig",
     "ModePrompt",
     "ModeSlug",
+    "NarrowedMode",
     "Notice",
     "OperatorPolicy",
     "PatternProblem",
@@ -66,6 +70,8 @@ __all__ = [
     "StorageKind",
     "ToolGroup",
     "ToolSet",
+    "TrustedFolder",
+    "TrustedFolders",
     "UserConfigSource",
     "keys_in_use",
     "linear_pattern",

@@ -25,6 +25,7 @@ from ._secrets import SecretStore
 from ._settings import GlobalSettings, PassThroughState, StorageChoice
 from ._store import ConfigDocument, ConfigStore
 from ._transfer import ImportReport, apply_import, export_document, plan_import
+from ._trusted_folders import TrustedFolders
 from ._user_config import UserConfig, UserConfigSource
 
 __all__ = ["ContextProxy"]
@@ -53,6 +54,7 @@ class ContextProxy:
     ) -> None:
         self.home: Final = home
         self.secrets: Final = secrets
+        self.trusted_folders: Final = TrustedFolders(home, lambda: self.policy)
         self._operator = policy
         self._policy = policy
         self._source = user_config

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
@@ -9,7 +10,7 @@ from pydantic import Field, StringConstraints, field_validator
 from ..wire import WireModel
 from ._patterns import linear_pattern
 
-__all__ = ["GroupOptions", "ModeConfig", "ModePrompt", "ModeSlug", "ToolGroup"]
+__all__ = ["GroupOptions", "ModeConfig", "ModePrompt", "ModeSlug", "NarrowedMode", "ToolGroup"]
 
 ToolGroup = Literal["read", "edit", "command", "mcp", "modes"]
 ModeSlug = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9-]+$", max_length=100)]
@@ -54,6 +55,25 @@ class ModeConfig(WireModel):
         if len(set(names)) != len(names):
             raise ValueError("names a tool group twice")
         return value
+
+    def edit_limits(self) -> Iterator[GroupOptions]:
+        """What limits the files it may change: a file must match the pattern of each."""
+        for group in self.groups:
+            if not isinstance(group, str) and group[0] == "edit" and group[1].file_regex is not None:
+                yield group[1]
+
+
+class NarrowedMode(ModeConfig):
+    """A mode that allows no more than another one does."""
+
+    within: ModeConfig = Field(exclude=True, repr=False)
+    """The other one, whose groups it has at most, and whose file pattern holds as well."""
+
+    def edit_limits(self) -> Iterator[GroupOptions]:
+        """Those of the other one come first."""
+        outer = list(self.within.edit_limits())
+        yield from outer
+        yield from (options for options in super().edit_limits() if options not in outer)
 
 
 class ModePrompt(WireModel):

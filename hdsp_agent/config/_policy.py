@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue, SecretStr
 
@@ -21,6 +23,10 @@ class OperatorPolicy:
     allowed_modes: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
     allow_auto_approval: bool = True
+    workspace_trust: Literal["ask", "always", "never"] = "ask"
+    """Whether people decide which folders they trust, or all are trusted, or none but ``trusted_folders``."""
+    trusted_folders: tuple[str, ...] = ()
+    """Folders that are trusted whatever people decide, with all inside them."""
     allow_local_models: bool = True
     """Whether the embedded model may be fetched and run."""
 
@@ -57,6 +63,11 @@ class OperatorPolicy:
                 f"default_provider is {self.default_provider}, which allowed_providers leaves out.",
                 field="default_provider",
             )
+        for folder in self.trusted_folders:
+            if not folder.startswith("~") and not Path(folder).is_absolute():
+                raise InvalidSetting(
+                    f"trusted_folders names {folder!a}, which is no whole path.", field="trusted_folders"
+                )
         if "mode" in self.fixed_settings and not self.allows_mode(self.fixed_settings["mode"]):
             raise InvalidSetting("fixed_settings fixes a mode that allowed_modes leaves out.", field="fixed_settings")
 

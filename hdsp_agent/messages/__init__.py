@@ -194,6 +194,9 @@ from ._extension_tasks import (
     TaskUpdate,
     TaskWithAggregatedCostsMessage,
 )
+from ._folder_trust import (
+    FolderTrustUpdatedMessage,
+)
 from ._frames import (
     AckFailed,
     AckOk,
@@ -723,6 +726,7 @@ __all__ = [
     "Flag",
     "FlushRouterModelsRequest",
     "FocusPanelRequest",
+    "FolderTrustUpdatedMessage",
     "FollowUpData",
     "ForkTaskRequest",
     "GetCommandsCommand",

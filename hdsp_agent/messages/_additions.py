@@ -80,6 +80,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "notebookWork",
         "openTasksUpdated",
         "ruleSuggestions",
+        "folderTrustUpdated",
     }
 )
 OWN_WEBVIEW_TYPES: Final = frozenset(

@@ -8,6 +8,7 @@ from ._conversation_changes import ConversationUpdate
 from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
+from ._folder_trust import FolderTrustUpdatedMessage
 from ._notebooks import NotebookUpdate
 from ._open_tasks import OpenTasksUpdatedMessage
 from ._rule_suggestions import RuleSuggestionsMessage
@@ -21,6 +22,7 @@ ExtensionMessage = Annotated[
     | NotebookUpdate
     | ConversationUpdate
     | OpenTasksUpdatedMessage
-    | RuleSuggestionsMessage,
+    | RuleSuggestionsMessage
+    | FolderTrustUpdatedMessage,
     Field(discriminator="type"),
 ]

@@ -52,5 +52,3 @@ class ActionRequest:
     """Whether the command runs as it stands, in a cell, and not as it is rendered anew."""
     same_as: str | None = None
     """A command that would do the same: a rule that denies it denies this, none allows it."""
-    flags: tuple[ApprovalFlag, ...] = ()
-    """What the tool itself found that a question should warn of."""

@@ -149,13 +149,11 @@ def _write(plan: _Plan, data: bytes, context: ToolContext) -> Stamp:
 
 
 def _check_mode(shown: str, mode: ModeConfig) -> None:
-    for group in mode.groups:
-        if isinstance(group, str) or group[0] != "edit" or group[1].file_regex is None:
-            continue
-        if not path_matches(group[1].file_regex, shown):
-            what = f" ({group[1].description})" if group[1].description else ""
+    for options in mode.edit_limits():
+        if options.file_regex is not None and not path_matches(options.file_regex, shown):
+            what = f" ({options.description})" if options.description else ""
             raise ToolFailed(
-                f"The mode {mode.slug} may only change files that match {group[1].file_regex}{what}, and {shown} does "
+                f"The mode {mode.slug} may only change files that match {options.file_regex}{what}, and {shown} does "
                 "not. Switch to a mode that may, or leave the file."
             )
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from io import BufferedReader
+from pathlib import Path
 from typing import Final
 
 from ._threads import Stop
@@ -16,6 +17,7 @@ __all__ = ["pdf_text"]
 _LARGEST: Final = 100 << 20
 _SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.05
+_PACKAGES: Final = Path(__file__).parents[2]
 
 
 def pdf_text(shown: str, file: BufferedReader, size: int, stop: Stop) -> bytes:
@@ -28,7 +30,12 @@ def pdf_text(shown: str, file: BufferedReader, size: int, stop: Stop) -> bytes:
     command = [sys.executable, "-m", "hdsp_agent.tools._pdf_worker"]
     # No name or content of the file is on the command line.
     child = subprocess.Popen(  # noqa: S603 -- our own module
-        command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        stdin=file,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # With -m, Python imports from the folder it is started in first: that must not be the workspace.
+        cwd=_PACKAGES,
     )
     deadline = time.monotonic() + _SECONDS
     try:

@@ -11,6 +11,9 @@ export namespace CommandIDs {
    * Added by the settings plugin.
    */
   export const openSettings = 'hdsp-agent:open-settings';
+  export const manageTrustedFolders = 'hdsp-agent:manage-trusted-folders';
+  export const trustFolder = 'hdsp-agent:trust-folder';
+  export const distrustFolder = 'hdsp-agent:distrust-folder';
 
   /**
    * Added by the cells plugin.

@@ -82,6 +82,12 @@ export interface Endpoints {
     path: { profile: string; key: string };
     answer: SecretStatus;
   };
+  /** What a folder brings for the agent, and whether it is trusted. */
+  'GET /folder-trust': { query: { task?: string }; answer: FolderTrustView };
+  /** Trust a folder, or do not. */
+  'PUT /folder-trust': { body: FolderDecisionBody; answer: FolderTrustView };
+  /** The folders that were decided about. */
+  'GET /trusted-folders': { answer: TrustedFoldersView };
   /** Models of a provider: window and prices. */
   'GET /models': { query: { provider?: string }; answer: ModelList };
   /** Embedded models: what there is of each, and whether one runs. */
@@ -255,6 +261,14 @@ export interface Endpoints {
   'GET /storage': { answer: StorageView };
 }
 
+/** One thing that a folder brings. */
+export interface BroughtView {
+  kind: 'mode' | 'rules' | 'instructions' | 'command';
+  name: string;
+  /** The file it is in, from the folder on. */
+  path: string;
+}
+
 /** What a restore would do to one cell. */
 export interface CellChange {
   cellId: string;
@@ -362,6 +376,23 @@ export interface FileDiff {
   tooLarge: boolean;
   hunks: Array<Hunk>;
   notebook?: NotebookDiff;
+}
+
+/** What to do about a folder: trust it, do not, or (null) ask about it again. */
+export interface FolderDecisionBody {
+  folder: string;
+  trusted: boolean | null;
+}
+
+/** How a folder stands, and what it brings: that counts only where `verdict` is trusted. */
+export interface FolderTrustView {
+  /** Where it really is, links followed. */
+  folder: string;
+  verdict: 'trusted' | 'notTrusted' | 'undecided';
+  decidedBy?: 'person' | 'operator';
+  /** The folder that was decided about; another one where it lies inside that. */
+  through?: string;
+  brings: Array<BroughtView>;
 }
 
 /** Fetch a model. Without consent nothing is fetched. */
@@ -1129,6 +1160,22 @@ export interface TotalsView {
   compressions: number;
   averageSeconds: number;
   compressionRatio?: number;
+}
+
+/** What a person decided about one folder. */
+export interface TrustedFolder {
+  folder: string;
+  trusted: boolean;
+  decidedAt: string;
+}
+
+/** What the person decided, and what the operator did. */
+export interface TrustedFoldersView {
+  folders: Array<TrustedFolder>;
+  /** Whether people decide, or all folders are trusted, or none but those the operator lists. */
+  workspaceTrust: 'ask' | 'always' | 'never';
+  /** The folders the operator lists. */
+  operators: Array<string>;
 }
 
 /** Taking back a restore, or an undo. */

@@ -411,7 +411,8 @@ export type ExtensionMessage =
   | ConversationMarksUpdatedMessage
   | ConversationPreviewMessage
   | OpenTasksUpdatedMessage
-  | RuleSuggestionsMessage;
+  | RuleSuggestionsMessage
+  | FolderTrustUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -1689,6 +1690,12 @@ export interface FocusPanelRequest {
   requestId: string;
   taskId?: string;
   type: 'focusPanelRequest';
+}
+
+/** The person decided about a folder: what it brings counts from now on, or does so no more. Ask again what is shown of it. */
+export interface FolderTrustUpdatedMessage {
+  type: 'folderTrustUpdated';
+  folder: string;
 }
 
 /** The text of a `followup` ask. */

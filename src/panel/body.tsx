@@ -7,6 +7,7 @@ import { UndoBar } from './changes/undobar';
 import { ChatView } from './chat/chatview';
 import { Composer } from './composer/composer';
 import { FirstRun } from './firstrun/firstrun';
+import { FolderQuestion } from './foldertrust';
 import { focusNext } from './focus';
 import { TabStrip } from './header/tabstrip';
 import { TaskHeader } from './header/taskheader';
@@ -50,6 +51,9 @@ export function PanelBody(): JSX.Element | null {
           onChooseStorage={() => openSettings('keys')}
           trans={trans}
         />
+      </Boundary>
+      <Boundary says={trans.__('Trust in this folder could not be shown.')}>
+        <FolderQuestion taskId={taskId} />
       </Boundary>
       <Boundary says={trans.__('The open conversations could not be listed.')}>
         <TabStrip />

@@ -7,6 +7,7 @@ import { RequestError } from '../comm/requesterror';
 import type {
   EmbeddedChoice,
   Endpoints,
+  FolderTrustView,
   GetLocalModel,
   ImportReport,
   LocalModelList,
@@ -18,7 +19,8 @@ import type {
   ProfileView,
   SettingsSchema,
   SettingsView,
-  StorageBody
+  StorageBody,
+  TrustedFoldersView
 } from '../generated/rest';
 import { API_PATH } from '../generated/rest';
 import type { SecretStatus } from '../generated/wire';
@@ -176,6 +178,28 @@ export class SettingsApi {
    */
   useLocalModel(choice: EmbeddedChoice): Promise<ProfileView> {
     return this._request('POST /setup/embedded', { body: choice });
+  }
+
+  /**
+   * What the folder of a conversation brings, or the one that new ones work in.
+   */
+  folderTrust(task: string | null): Promise<FolderTrustView> {
+    const query = task === null ? {} : { task };
+    return this._request('GET /folder-trust', { query });
+  }
+
+  /**
+   * Trust a folder, or do not; `null` has it asked about again.
+   */
+  decideFolder(
+    folder: string,
+    trusted: boolean | null
+  ): Promise<FolderTrustView> {
+    return this._request('PUT /folder-trust', { body: { folder, trusted } });
+  }
+
+  trustedFolders(): Promise<TrustedFoldersView> {
+    return this._request('GET /trusted-folders', {});
   }
 
   protected async _request<E extends keyof Endpoints>(

@@ -5,7 +5,8 @@ import type { ModeConfig } from '../generated/wire';
 /**
  * The sections of the panel that no schema knows.
  */
-export type OwnSection = 'models' | 'keys' | 'embedded' | 'transfer';
+export type OwnSection =
+  'models' | 'keys' | 'embedded' | 'folders' | 'transfer';
 
 /**
  * The heading of a section of our own.
@@ -21,6 +22,8 @@ export function headingText(
       return trans.__('Key storage');
     case 'embedded':
       return trans.__('Embedded models');
+    case 'folders':
+      return trans.__('Trusted folders');
     case 'transfer':
       return trans.__('Import, export, reset');
   }

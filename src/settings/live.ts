@@ -24,6 +24,9 @@ export function followChannel<M extends { readonly type: string }>(
       case 'secretsUpdated':
         void model.keys.refresh();
         break;
+      case 'folderTrustUpdated':
+        void model.folders.refresh();
+        break;
       case 'state':
         // Whatever was missed while there was no connection.
         void model.refresh();

@@ -14,6 +14,7 @@ import { SchemaData, SettingsData } from './data';
 import { EmbeddedData } from './embedded';
 import type { FieldTexts, IField, IFieldGroup } from './fields';
 import { groupFields, readFields } from './fields';
+import { TrustedFoldersData } from './folders';
 import { KeysData } from './keys';
 import { ProfilesData } from './profiles';
 import type { RemoteData } from './remote';
@@ -41,8 +42,9 @@ export class SettingsModel implements IDisposable {
     this.profiles = new ProfilesData(options.api);
     this.keys = new KeysData(options.api);
     this.embedded = new EmbeddedData(options.api);
+    this.folders = new TrustedFoldersData(options.api);
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
-    for (const part of [...this._parts, this.embedded]) {
+    for (const part of [...this._parts, this.embedded, this.folders]) {
       part.changed.connect(this._onChanged, this);
     }
     this.settings.form.changed.connect(this._onChanged, this);
@@ -78,6 +80,11 @@ export class SettingsModel implements IDisposable {
    * The models that run on the server's own machine; asked for where they are shown.
    */
   readonly embedded: EmbeddedData;
+
+  /**
+   * The folders somebody has decided about; asked for where they are shown.
+   */
+  readonly folders: TrustedFoldersData;
 
   /**
    * Emitted when anything shown may be different.
@@ -185,7 +192,7 @@ export class SettingsModel implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    for (const part of [...this._parts, this.embedded]) {
+    for (const part of [...this._parts, this.embedded, this.folders]) {
       part.dispose();
     }
     Signal.clearData(this);

@@ -9,6 +9,7 @@ import { EmbeddedSection } from './embeddedsection';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
 import { fieldsOfProvider } from './fields';
+import { FoldersSection } from './folderssection';
 import type { OwnSection } from './headings';
 import { headingText, modeNames } from './headings';
 import { KeysSection } from './keyssection';
@@ -266,6 +267,12 @@ function useSections(query: string): ISection[] {
       render: () => <EmbeddedSection />
     },
     ...groups,
+    {
+      ...own('folders', [
+        trans.__('Modes, rules, slash commands and AGENTS.md of a folder')
+      ]),
+      render: () => <FoldersSection />
+    },
     { ...own('transfer', []), render: () => <TransferSection /> }
   ];
 }

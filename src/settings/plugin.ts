@@ -5,6 +5,7 @@ import type {
 import { ILayoutRestorer } from '@jupyterlab/application';
 import type { MainAreaWidget } from '@jupyterlab/apputils';
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { settingsIcon } from '@jupyterlab/ui-components';
 
@@ -83,10 +84,12 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
-    palette?.addItem({
-      command: CommandIDs.openSettings,
-      category: trans.__('HDSP Agent')
-    });
+    const category = trans.__('HDSP Agent');
+    palette?.addItem({ command: CommandIDs.openSettings, category });
+    Private.addFolderCommands(app, trans);
+    for (const command of Private.FOLDER_COMMANDS) {
+      palette?.addItem({ command, category });
+    }
 
     if (restorer) {
       void restorer.restore(tracker, {
@@ -97,3 +100,55 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     }
   }
 };
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The commands about trust in folders.
+   */
+  export const FOLDER_COMMANDS = [
+    CommandIDs.manageTrustedFolders,
+    CommandIDs.trustFolder,
+    CommandIDs.distrustFolder
+  ] as const;
+
+  /**
+   * Add the commands about trust in folders.
+   */
+  export function addFolderCommands(
+    { commands, serviceManager }: JupyterFrontEnd,
+    trans: TranslationBundle
+  ): void {
+    const describedBy = { args: { type: 'object', properties: {} } };
+    const decide = async (trusted: boolean): Promise<void> => {
+      const [{ decideAboutFolder }, { LabDialogs }] = await Promise.all([
+        import('./foldercommands'),
+        import('./dialogs')
+      ]);
+      const { serverSettings } = serviceManager;
+      const dialogs = new LabDialogs(trans);
+      await decideAboutFolder({ serverSettings, trans, dialogs }, trusted);
+    };
+    commands.addCommand(CommandIDs.manageTrustedFolders, {
+      label: trans.__('Manage Trusted Folders'),
+      caption: trans.__('See which folders may instruct the agent'),
+      describedBy,
+      execute: () =>
+        commands.execute(CommandIDs.openSettings, { section: 'folders' })
+    });
+    commands.addCommand(CommandIDs.trustFolder, {
+      label: trans.__('Trust This Folder'),
+      caption: trans.__('Let the agent follow what this folder brings'),
+      describedBy,
+      execute: () => decide(true)
+    });
+    commands.addCommand(CommandIDs.distrustFolder, {
+      label: trans.__('Stop Trusting This Folder'),
+      caption: trans.__('Do not use what this folder brings for the agent'),
+      describedBy,
+      execute: () => decide(false)
+    });
+  }
+}

@@ -197,9 +197,11 @@ class ProviderAgent:
 
 @asynccontextmanager
 async def speaking_agent(
-    home: Path, profile: dict[str, JsonValue], **overrides: JsonValue
+    home: Path, profile: dict[str, JsonValue], *, trusted: bool = False, **overrides: JsonValue
 ) -> AsyncIterator[ProviderAgent]:
     """An agent on this folder whose one profile has these settings; it approves reading and writing itself.
+
+    ``trusted`` is what the person says of the folder before.
 
     It does not really wait before it tries again; ``slept`` says how long it would have.
     """
@@ -213,6 +215,8 @@ async def speaking_agent(
 
     settings: dict[str, JsonValue] = {**_AUTO, **overrides}
     async with headless_agent(storage, OperatorPolicy(), workspace=workspace, sink=heard, overrides=settings) as agent:
+        if trusted:
+            await asyncio.to_thread(agent.config.trusted_folders.decide, workspace, True)
         await _use(agent, profile)
         object.__setattr__(agent.manager.services, "sleep", sleep)
         yield ProviderAgent(agent.manager, agent.config, agent.store, workspace, storage, heard, slept)
@@ -274,7 +278,12 @@ def unmarked(value: Any) -> Any:
 
 @asynccontextmanager
 async def agent_behind(
-    *scripts: Script, home: Path, protocol: str, profile: dict[str, JsonValue] | None = None, **overrides: JsonValue
+    *scripts: Script,
+    home: Path,
+    protocol: str,
+    profile: dict[str, JsonValue] | None = None,
+    trusted: bool = False,
+    **overrides: JsonValue,
 ) -> AsyncIterator[tuple[RawServer, ProviderAgent]]:
     """A server that answers by these scripts, and an agent whose profile points at it."""
     if protocol == "vertex":
@@ -285,5 +294,5 @@ async def agent_behind(
             # Vertex has no setting for its address.
             patch.setenv("ANTHROPIC_VERTEX_BASE_URL", f"{server.url}/v1")
             settings = {**profile_of(protocol, server.url), **(profile or {})}
-            async with speaking_agent(home, settings, **overrides) as agent:
+            async with speaking_agent(home, settings, trusted=trusted, **overrides) as agent:
                 yield server, agent

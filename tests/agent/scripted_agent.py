@@ -19,7 +19,8 @@ from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.context import Dimension, Entry, Standing, SurroundingsNow
 from hdsp_agent.agent.modes import ModeBook
-from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
+from hdsp_agent.agent.speech import CommandBook
+from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet, TrustedFolders
 from hdsp_agent.context import NoticeKind
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import (
@@ -444,12 +445,16 @@ async def running_agent(
     tools: ToolBox | None = None,
     notebooks: Notebooks | None = None,
     files: WorkspaceHistory | None = None,
+    trusted: bool = False,
 ) -> AsyncIterator[Agent]:
-    """An agent on this folder; stopped in the end as a server stops."""
+    """An agent on this folder; stopped in the end as a server stops. ``trusted`` is what the person says of the folder."""
     workspace = home / "work"
     workspace.mkdir(parents=True, exist_ok=True)
     current = settings or GlobalSettings()
     operator = policy or OperatorPolicy()
+    folders = TrustedFolders(home / "home", lambda: operator)
+    if trusted:
+        await asyncio.to_thread(folders.decide, workspace, True)
     store = FileStore(home / "home", heartbeat_seconds=5)
     model = ScriptedModel(turns)
     models, heard, history = ScriptedModels(model), Heard(), HistoryList()
@@ -478,7 +483,7 @@ async def running_agent(
         settings=lambda: current,
         policy=lambda: operator,
         models=models,
-        modes=ModeBook(lambda: current, lambda: operator),
+        modes=ModeBook(lambda: current, lambda: operator, folders.trusted),
         tools=tools or Toolbox(),
         approvals=ApprovalEngine(),
         contexts=context,
@@ -490,6 +495,7 @@ async def running_agent(
         history=history,
         notebooks=notebooks,
         files=files,
+        commands=CommandBook(None, folders.trusted),
         sleep=sleep,
     )
     manager = TaskManager(services)

@@ -51,7 +51,10 @@ async def test_the_prefix_holds_while_rules_permissions_and_mode_change(
         completion(4),
     )
     overrides = {"alwaysAllowWriteProtected": True, "alwaysAllowModeSwitch": True}
-    async with agent_behind(gateway(model_server), home=tmp_path, protocol=protocol, **overrides) as (server, agent):
+    async with agent_behind(gateway(model_server), home=tmp_path, protocol=protocol, trusted=True, **overrides) as (
+        server,
+        agent,
+    ):
         (agent.workspace / "a.txt").write_text("hello\n")
         (agent.workspace / RULES).write_text("Be brief.\n")
         task_id = await agent.finished()

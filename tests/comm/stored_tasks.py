@@ -21,12 +21,13 @@ async def begin(
     notebook: str | None = None,
     cost: float = 0.5,
     children: Sequence[str] = (),
+    workspace: str | None = None,
 ) -> TaskLog:
     """A conversation that this process works on."""
     store = await services.storage.store()
     user = user or services.storage.person
     reference = NotebookRef(path=notebook) if notebook else None
-    task = await store.create(NewTask(user=user, parent_task_id=parent, notebook=reference))
+    task = await store.create(NewTask(user=user, parent_task_id=parent, notebook=reference, workspace=workspace))
     first = 0
     for text in texts:
         first = first or task.next_ts()

@@ -35,6 +35,7 @@ async def test_modes_and_commands_go_to_the_tab_that_asks(
     for folder, name in ((jp_root_dir / ".hdsp" / "commands", "plot"), (storage_dir / "commands", "mine")):
         folder.mkdir(parents=True)
         (folder / f"{name}.md").write_text(f"---\ndescription: About {name}\nargument-hint: what\n---\nDo {name}")
+    services.config.trusted_folders.decide(jp_root_dir, True)
     async with connect() as panel, connect() as other:
         modes = (await answered(panel, "modes", "requestModes"))["modes"]
         assert {mode["slug"] for mode in modes} >= {"code", "ask"}

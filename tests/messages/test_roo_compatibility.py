@@ -90,6 +90,7 @@ OUR_EXTENSION_TYPES = {
     "notebookWork",
     "openTasksUpdated",
     "ruleSuggestions",
+    "folderTrustUpdated",
 }
 OUR_WEBVIEW_TYPES = {
     "dismissNotice",

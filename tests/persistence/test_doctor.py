@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.config import OperatorPolicy, TrustedFolders
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, NewTask, kept_aside
 from hdsp_agent.persistence.upkeep._doctor import examine
@@ -54,6 +55,14 @@ async def test_a_sound_home_has_nothing_wrong_and_is_left_as_it_is(tmp_path: Pat
     assert (report.problems, report.notes, report.tasks) == ([], [], 1)
     assert (await examine(tmp_path, repair=True)).findings == []
     assert every_byte(tmp_path) == before
+
+
+async def test_the_list_of_trusted_folders_belongs_to_a_home(tmp_path: Path) -> None:
+    TrustedFolders(tmp_path / "home", OperatorPolicy).decide(tmp_path, True)
+    assert (await examine(tmp_path / "home")).findings == []
+    (tmp_path / "home/trusted-folders.json").chmod(0o644)
+    if os.name == "posix":
+        assert await mended(tmp_path / "home") == ["permissions"]
 
 
 @unix

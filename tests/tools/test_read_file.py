@@ -193,6 +193,20 @@ async def test_of_a_pdf_the_text_is_read(task: RecordingContext, workspace: Path
     assert "page 1 of 1" in read
 
 
+async def test_a_workspace_cannot_have_its_own_code_run_to_read_a_pdf(
+    task: RecordingContext, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the server was begun in the workspace."""
+    planted = "import pathlib\npathlib.Path('PWN').touch()\n"
+    (workspace / "hdsp_agent").mkdir()
+    for name in ("hdsp_agent/__init__.py", "pypdf.py", "io.py", "runpy.py"):
+        (workspace / name).write_text(planted)
+    (workspace / "a.pdf").write_bytes(_pdf("Quarterly results"))
+    monkeypatch.chdir(workspace)
+    assert "Quarterly results" in await task.text("read_file", path="a.pdf")
+    assert not (workspace / "PWN").exists()
+
+
 async def test_a_damaged_pdf_gets_a_clear_message(task: RecordingContext, workspace: Path) -> None:
     (workspace / "a.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n")
     assert "cannot be read" in await task.failure("read_file", path="a.pdf")

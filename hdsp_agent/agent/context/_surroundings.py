@@ -22,7 +22,7 @@ from ._dimensions import DIMENSIONS, KINDS, Bounded, Dimension, DimensionName, E
 from ._dimensions_changes import Change, Known, ToldDimension, change_of, replayed, whole_of
 from ._dimensions_texts import text_of
 
-__all__ = ["Reference", "renumbered", "telling", "told_tools", "whole"]
+__all__ = ["Reference", "renumbered", "telling", "told_tools", "told_trust", "whole"]
 
 Mask = Callable[[str], Awaitable[str]]
 
@@ -41,6 +41,8 @@ class _ToldSurroundings(WireModel):
 
     dimensions: dict[str, ToldDimension] = Field(default_factory=dict)
     tools: str | None = None
+    is_folder_trusted: bool | None = None
+    """Whether the system prompt may hold words of the workspace."""
 
 
 class Reference:
@@ -98,18 +100,31 @@ async def telling(
     return Telling(text, _ToldSurroundings(dimensions=told).to_wire())
 
 
-async def whole(dimensions: Sequence[Dimension], mask: Mask, counter: TokenCounter, *, tools: str) -> JsonObject:
+async def whole(
+    dimensions: Sequence[Dimension],
+    mask: Mask,
+    counter: TokenCounter,
+    *,
+    tools: str,
+    is_folder_trusted: bool | None = None,
+) -> JsonObject:
     """What to keep beside a system prompt that tells all of these."""
     told: dict[str, ToldDimension] = {}
     for dimension in dimensions:
         told[dimension.name] = whole_of(bounded(await _masked(dimension, mask), counter)).told(None)
-    return _ToldSurroundings(dimensions=told, tools=tools).to_wire()
+    return _ToldSurroundings(dimensions=told, tools=tools, is_folder_trusted=is_folder_trusted).to_wire()
 
 
 def told_tools(record: ApiRecord) -> str | None:
     """The tools this system prompt was made for; None if nothing is known of what it tells."""
     told = _read(record)
     return None if told is None else told.tools
+
+
+def told_trust(record: ApiRecord) -> bool | None:
+    """Whether the workspace was trusted when this system prompt was made; None if nobody asked then."""
+    told = _read(record)
+    return None if told is None else told.is_folder_trusted
 
 
 def renumbered(told: JsonObject, numbers: Mapping[int, int]) -> JsonObject:

@@ -16,7 +16,7 @@ from .._ports import Situation, Telling
 from ._dimensions import Dimension
 from ._prompts import newest_prompt, prompt_text
 from ._revert import REVERTED
-from ._surroundings import Reference, telling, told_tools, whole
+from ._surroundings import Reference, telling, told_tools, told_trust, whole
 
 __all__ = ["Standing", "Surrounded", "SystemPrompt", "ToldSurroundings"]
 
@@ -27,6 +27,8 @@ class Standing:
 
     text: str
     tells: Sequence[Dimension] = ()
+    is_folder_trusted: bool | None = None
+    """Whether it may hold what the workspace says to the agent; None where that is no question."""
 
 
 SystemPrompt = Callable[[Situation, str | None], Awaitable[Standing]]
@@ -125,7 +127,8 @@ class ToldSurroundings:
     # ---- the system prompt
 
     async def _settle(self, situation: Situation, standing: Standing) -> None:
-        """Make the system prompt where there is none, or where the provider's cache is lost from its beginning anyway.
+        """Make the system prompt where there is none, or where the provider's cache is lost from its beginning anyway,
+        or where it holds words of a workspace that is not trusted any more.
 
         Else it stays, and what differs is told behind all that was said: a new prompt would have the whole history written
         anew, at 1.25 of its price instead of 0.1. Tools stand before the prompt, so that where they change nothing is kept
@@ -137,10 +140,16 @@ class ToldSurroundings:
         recorded, tools = self._system, self._mark_of(situation.tools)
         if self._made_for is None and recorded is not None:
             self._made_for = told_tools(recorded)
-        if recorded is None or self._made_for != tools or is_folded:
+        if recorded is None or self._made_for != tools or is_folded or _holds_untrusted(recorded, standing):
             text = await self._conversation.mask(standing.text)
             counter = TokenCounter.of(situation.settings)
-            told = await whole(standing.tells, self._conversation.mask, counter, tools=tools)
+            told = await whole(
+                standing.tells,
+                self._conversation.mask,
+                counter,
+                tools=tools,
+                is_folder_trusted=standing.is_folder_trusted,
+            )
             # Of the same words too: after a restart it must be known for which tools it was made.
             if recorded is None or told_tools(recorded) != tools or prompt_text(recorded) != text:
                 await self._conversation.add_api("system", [{"type": "text", "text": text}], told=told)
@@ -152,6 +161,11 @@ class ToldSurroundings:
             said = json.dumps([[tool.name, tool.description, tool.parameters] for tool in tools], sort_keys=True)
             self._tools = tools, hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
         return self._tools[1]
+
+
+def _holds_untrusted(recorded: ApiRecord, standing: Standing) -> bool:
+    """Whether it was made when the folder was trusted, or before that was asked, and the folder is not trusted now."""
+    return standing.is_folder_trusted is False and told_trust(recorded) is not False
 
 
 def _folds_of(view: HistoryView) -> tuple[str, ...]:

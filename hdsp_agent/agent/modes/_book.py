@@ -9,17 +9,33 @@ from pathlib import Path
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy
 from ...messages import ModeName
 from ._builtin import BUILT_IN
+from ._narrowed import narrowed, within_code
 from ._project_modes import project_modes
 
 __all__ = ["ModeBook"]
 
 
-class ModeBook:
-    """Looks modes up. A workspace's mode comes before the person's own, that before a built-in of the same name."""
+def _trusts_none(folder: Path) -> Path | None:
+    return None
 
-    def __init__(self, settings: Callable[[], GlobalSettings], policy: Callable[[], OperatorPolicy]) -> None:
+
+class ModeBook:
+    """Looks modes up. The person's own mode comes before a built-in of the same name.
+
+    A workspace's modes count if the folder is trusted. One with the name of a mode that is there without it only narrows
+    that mode and adds to its instructions.
+    """
+
+    def __init__(
+        self,
+        settings: Callable[[], GlobalSettings],
+        policy: Callable[[], OperatorPolicy],
+        trusted: Callable[[Path], Path | None] = _trusts_none,
+    ) -> None:
+        """``trusted`` says where a trusted folder really is, and None of others; it may block."""
         self._settings = settings
         self._policy = policy
+        self._trusted = trusted
 
     async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
         """The mode of this name, if there is one and the operator allows it."""
@@ -35,12 +51,21 @@ class ModeBook:
 
     async def _all(self, workspace: str | None) -> dict[str, ModeConfig]:
         settings, policy = self._settings(), self._policy()
-        local = await asyncio.to_thread(project_modes, Path(workspace)) if workspace else ()
+        local = await asyncio.to_thread(self._local, Path(workspace)) if workspace else ()
         # An operator who lists modes means what is built in: another mode of the same name could do more.
         before, after = ((), BUILT_IN) if policy.allowed_modes is not None else (BUILT_IN, ())
-        modes = {mode.slug: mode for mode in (*before, *settings.custom_modes, *local, *after)}
-        changed = {slug: _with_prompt(mode, settings) for slug, mode in modes.items()}
-        return {slug: mode for slug, mode in changed.items() if policy.allows_mode(slug)}
+        modes = {mode.slug: _with_prompt(mode, settings) for mode in (*before, *settings.custom_modes, *after)}
+        taken = {mode.slug for mode in after}
+        for mode in local:
+            if mode.slug in modes and mode.slug not in taken:
+                modes[mode.slug] = narrowed(modes[mode.slug], mode)
+            elif mode.slug not in modes:
+                modes[mode.slug] = _with_prompt(within_code(mode), settings)
+        return {slug: mode for slug, mode in modes.items() if policy.allows_mode(slug)}
+
+    def _local(self, workspace: Path) -> Sequence[ModeConfig]:
+        folder = self._trusted(workspace)
+        return () if folder is None else project_modes(folder)
 
 
 def _with_prompt(mode: ModeConfig, settings: GlobalSettings) -> ModeConfig:

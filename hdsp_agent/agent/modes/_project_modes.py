@@ -31,20 +31,22 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
         try:
             if not path.is_file():
                 continue
-            if path.stat().st_size > _LARGEST:
+            status = path.stat()
+            if status.st_size > _LARGEST:
                 logger.warning("%s is too large to be a list of modes; it is left out", path)
                 return ()
-            return _modes_in(path, path.read_text(encoding="utf-8-sig"))
+            return _read(path, (status.st_ino, status.st_size, status.st_mtime_ns))
         except (OSError, UnicodeDecodeError) as error:
             logger.warning("The modes in %s cannot be read: %s", path, error)
             return ()
     return ()
 
 
-@lru_cache(maxsize=16)
-def _modes_in(path: Path, text: str) -> tuple[ModeConfig, ...]:
-    """Remembered: it is asked for at each turn, and YAML made to be slow takes seconds."""
-    return tuple(islice(_modes(path, _parsed(path, text)), _MOST_MODES))
+@lru_cache(maxsize=32)
+def _read(path: Path, identity: tuple[int, int, int]) -> tuple[ModeConfig, ...]:
+    """Once for each version of the file: a large one takes seconds, and it is asked for at every step."""
+    listed = _parsed(path, path.read_text(encoding="utf-8-sig"))
+    return tuple(islice(_modes(path, listed), _MOST_MODES))
 
 
 def _modes(path: Path, listed: list[object]) -> Iterator[ModeConfig]:

@@ -14,10 +14,8 @@ def allows_group(mode: ModeConfig, group: ToolGroup | None) -> bool:
 
 def file_refusal(mode: ModeConfig, path: str) -> str | None:
     """Why the mode does not let this file be changed, in a sentence for the model; None if it does."""
-    options = _editing(mode)
-    if options is None or options.file_regex is None:
-        return None
-    if path_matches(options.file_regex, path):
+    patterns = (options.file_regex for options in mode.edit_limits() if options.file_regex is not None)
+    if all(path_matches(pattern, path) for pattern in patterns):
         return None
     what = changeable_files(mode)
     return (
@@ -27,14 +25,8 @@ def file_refusal(mode: ModeConfig, path: str) -> str | None:
 
 def changeable_files(mode: ModeConfig) -> str | None:
     """Which files alone the mode lets be changed; None if it does not say."""
-    options = _editing(mode)
-    if options is None or options.file_regex is None:
-        return None
-    return options.description or f"files that match {options.file_regex}"
-
-
-def _editing(mode: ModeConfig) -> GroupOptions | None:
-    return next((entry[1] for entry in mode.groups if not isinstance(entry, str) and entry[0] == "edit"), None)
+    limits = [options.description or f"files that match {options.file_regex}" for options in mode.edit_limits()]
+    return ", and of these only ".join(limits) or None
 
 
 def _name(entry: ToolGroup | tuple[ToolGroup, GroupOptions]) -> ToolGroup:

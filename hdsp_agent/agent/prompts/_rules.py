@@ -1,6 +1,7 @@
 """Instructions that lie in files: of the person, of the workspace, for all modes or for one.
 
-They are read anew for each task. Files of the person come first, those of the workspace after them, so that the nearer
+They are read anew for each task. The workspace given here must be one that the person trusts, by its real path:
+whoever asks makes sure of that. Files of the person come first, those of the workspace after them, so that the nearer
 ones have the last word. What other agents left for the same purpose is read too.
 """
 
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-__all__ = ["RuleText", "agent_rules", "mode_rules", "shared_rules"]
+__all__ = ["RuleText", "agent_rules", "folder_rules", "mode_rules", "shared_rules"]
 
 _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
@@ -22,6 +25,11 @@ _LEGACY: Final = (".hdsprules", ".roorules", ".clinerules")
 _AGENTS: Final = ("AGENTS.md", "AGENT.md")
 _AGENTS_LOCAL: Final = "AGENTS.local.md"
 _SKIPPED: Final = (".DS_Store", "Thumbs.db", ".swp", ".bak", ".tmp", ".log", ".cache", ".old", "~")
+
+_MODE: Final = "(?:-[a-zA-Z0-9-]+)?"
+_RULES: Final = re.compile(f"rules{_MODE}")
+_LEGACY_RULES: Final = re.compile(rf"\.(?:hdsp|roo|cline)rules{_MODE}")
+_MOST_LOOKED_AT: Final = 10_000
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +65,32 @@ def agent_rules(workspace: Path | None) -> list[RuleText]:
     return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
 
 
+def folder_rules(workspace: Path, person: Path) -> Iterator[Path]:
+    """The files of rules that a folder brings, for whatever mode; each is looked for when it is asked for. Blocks."""
+    found = _named(workspace, _LEGACY_RULES)
+    if _bases(workspace, person) != [person]:
+        # Those in the person's home are their own.
+        found += [path for name in _FOLDERS for path in _named(workspace / name, _RULES)]
+    for path in found:
+        if path.is_dir():
+            yield from (Path(rule.source) for rule in _folder(path, workspace))
+        elif path.name.startswith(_LEGACY) and _read(path, workspace) is not None:
+            yield path
+
+
+def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    """What lies in a folder under such a name; a folder of data may hold very many others."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(folder / entry.name for entry in entries if pattern.fullmatch(entry.name))
+    except OSError:
+        return []
+
+
 def _bases(workspace: Path | None, person: Path) -> list[Path]:
-    return [person] if workspace is None or workspace == person else [person, workspace]
+    if workspace is None or workspace in (person, Path(os.path.realpath(person))):
+        return [person]
+    return [person, workspace]
 
 
 def _first_folder(base: Path, name: str) -> list[RuleText]:
@@ -73,7 +105,9 @@ def _folder(folder: Path, within: Path) -> Iterator[RuleText]:
     if not folder.is_dir():
         return
     count = 0
-    for path in sorted(_files(folder), key=lambda path: str(path.relative_to(folder)).casefold()):
+    for path in sorted(
+        islice(_files(folder), _MOST_LOOKED_AT), key=lambda path: str(path.relative_to(folder)).casefold()
+    ):
         rule = _read(path, within)
         if rule is not None:
             count += 1

@@ -76,11 +76,13 @@ rather than adding a corrected copy below.
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What does not change during a task."""
+    """What the prompt is made for."""
 
     workspace: Path | None
     person: Path
     """The person's home folder, where instructions of their own lie."""
+    trusted: Path | None = None
+    """Where the workspace really is, if the person trusts it: only then what it says to the agent counts."""
     language: str | None = None
     """The language of the page, where the settings name none."""
     notebook: str | None = None
@@ -120,7 +122,8 @@ def _assembled(
         _instructions_section(instructions, TokenCounter.of(settings)),
     ]
     text = "\n\n".join(section for section in sections if section)
-    return Standing(text, (where, Dimension("role", (role, *modes)), instructions))
+    tells = (where, Dimension("role", (role, *modes)), instructions)
+    return Standing(text, tells, is_folder_trusted=surroundings.trusted is not None)
 
 
 def _modes_section(others: tuple[ModeConfig, ...]) -> str:
@@ -171,15 +174,25 @@ def _instructions(
         own = f"For the mode {mode.name}"
         yield Entry(own, f"## {own}\n\n{mode.custom_instructions.strip()}")
     if ignored and ignored.strip():
-        yield Entry(
-            "Files you may not read",
-            "## Files you may not read\n\nThe workspace keeps some files from you, by these patterns. Tools refuse them; "
-            f"work without them.\n\n{ignored.strip()}",
-        )
-    workspace, person = surroundings.workspace, surroundings.person
-    rules = [*mode_rules(mode.slug, workspace, person), *agent_rules(workspace), *shared_rules(workspace, person)]
+        yield _ignored_files(ignored, is_trusted=surroundings.trusted is not None)
+    trusted, person = surroundings.trusted, surroundings.person
+    rules = [*mode_rules(mode.slug, trusted, person), *agent_rules(trusted), *shared_rules(trusted, person)]
     for rule in rules:
         yield Entry(rule.source, f"## Rules from {rule.source}\n\n{rule.text}")
+
+
+def _ignored_files(ignored: str, *, is_trusted: bool) -> Entry:
+    """What the ignore file hides. Its words are the workspace's, and could be meant as instructions."""
+    title = "Files you may not read"
+    if not is_trusted:
+        return Entry(
+            title, f"## {title}\n\nThe workspace keeps some files from you. Tools refuse them; work without them."
+        )
+    return Entry(
+        title,
+        f"## {title}\n\nThe workspace keeps some files from you, by these patterns. Tools refuse them; work without "
+        f"them.\n\n{ignored.strip()}",
+    )
 
 
 def _instructions_section(instructions: Dimension, counter: TokenCounter) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._commands import CommandBook, SlashCommand
+from ._commands import CommandBook, SlashCommand, project_commands
 from ._speech import Heard, Speech
 
-__all__ = ["CommandBook", "Heard", "SlashCommand", "Speech"]
+__all__ = ["CommandBook", "Heard", "SlashCommand", "Speech", "project_commands"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,12 +13,13 @@ from typing import Final
 from ...messages import Command, CommandSource
 from ._built_in import BUILT_IN
 
-__all__ = ["CommandBook", "SlashCommand", "spoken_command"]
+__all__ = ["CommandBook", "SlashCommand", "project_commands", "spoken_command"]
 
 _FOLDER: Final = (".hdsp", "commands")
 _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
 _LONGEST_FACT: Final = 300
+_LONGEST_FACTS: Final = 4_000
 _NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
 _SPOKEN: Final = re.compile(rf"/({_NAME})(?=\s|$)\s*(.*)", re.DOTALL)
 _FACTS: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.DOTALL | re.MULTILINE)
@@ -43,11 +44,17 @@ class SlashCommand:
         return f"{self.text}\n\n{arguments}" if arguments else self.text
 
 
-class CommandBook:
-    """Looks slash commands up. A workspace's comes before the person's own of the same name, that before a built-in."""
+def _trusts_none(folder: Path) -> Path | None:
+    return None
 
-    def __init__(self, person: Path | None = None) -> None:
+
+class CommandBook:
+    """Looks slash commands up. The person's own comes before a built-in, and one of a trusted workspace before both."""
+
+    def __init__(self, person: Path | None = None, trusted: Callable[[Path], Path | None] = _trusts_none) -> None:
+        """``trusted`` says where a trusted folder really is, and None of others; it may block."""
         self._person = person
+        self._trusted = trusted
 
     async def all(self, workspace: str | None) -> Sequence[SlashCommand]:
         """All there are, by name."""
@@ -66,9 +73,15 @@ class CommandBook:
         found = {built_in.name: _built_in(*built_in) for built_in in BUILT_IN}
         if self._person is not None:
             found |= {each.shown.name: each for each in _folder(self._person, self._person, "global")}
-        if workspace is not None:
-            found |= {each.shown.name: each for each in _folder(workspace.joinpath(*_FOLDER), workspace, "project")}
+        folder = self._trusted(workspace) if workspace is not None else None
+        if folder is not None:
+            found |= {each.shown.name: each for each in project_commands(folder)}
         return found
+
+
+def project_commands(workspace: Path) -> Iterator[SlashCommand]:
+    """The slash commands of a folder, whether it is trusted or not. Blocks."""
+    return _folder(workspace.joinpath(*_FOLDER), workspace, "project")
 
 
 def spoken_command(text: str) -> tuple[str, str] | None:
@@ -127,6 +140,9 @@ def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
     found = _FACTS.match(written)
     if found is None:
         return {}, written
+    if len(found[1]) > _LONGEST_FACTS:
+        logger.warning("What stands in front of the command in %s is too long and left out", path)
+        return {}, found[2]
     import yaml
 
     try:

@@ -42,6 +42,11 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", metavar="TASK", help="what to do; - reads it from standard input")
     parser.add_argument("--resume", metavar="UUID", help="go on with this task instead; TASK is then what to say to it")
     parser.add_argument("--workspace", metavar="FOLDER", help="where to work (default: here)")
+    parser.add_argument(
+        "--trust-folder",
+        action="store_true",
+        help="use the modes, rules, slash commands and AGENTS.md that the workspace brings, this time",
+    )
     parser.add_argument("--notebook", metavar="FILE", help="the notebook the task is about, in the workspace")
     parser.add_argument("--mode", metavar="MODE", help="the mode to begin in")
     parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
@@ -70,6 +75,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     notebook = _notebook(options, workspace)
     from ...agent import headless_agent
     from .._attendant import Nobody, Person
+    from .._folder_question import settle_folder
     from .._live_output import LiveOutput, Unseen
     from .._operator import local_models_folder, operator_policy
     from .._task_run import TaskRun
@@ -89,6 +95,10 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         run = TaskRun(agent.manager, terminal, attendant, answers_itself=options.auto_followup)
         try:
             with run.listening():
+                where = await _folder(agent, options, workspace)
+                await settle_folder(
+                    agent.config.trusted_folders, where, attendant, terminal, trust_now=options.trust_folder
+                )
                 task_id = await _begin(agent, run, options, text, workspace, notebook)
                 return await run.end(task_id)
         except asyncio.CancelledError:
@@ -121,6 +131,15 @@ async def _begin(
     if profile is not None:
         await agent.manager.switch_profile(reader.task_id, profile)
     return reader.task_id
+
+
+async def _folder(agent: Headless, options: Namespace, workspace: Path) -> Path:
+    """Where the task works: one that is taken up again stays where it was begun."""
+    from .._stores import find_task
+
+    if options.resume is None:
+        return workspace
+    return Path((await find_task(agent.store, options.resume)).metadata.workspace or workspace)
 
 
 def _text(options: Namespace) -> str:
@@ -176,7 +195,7 @@ COMMAND: Final = Command(
     run=_run,
     arguments=_arguments,
     details="What needs approval is asked on the terminal. Without one, or with --json, it is refused and said so, unless\n"
-    "the --auto flags or the settings allow it. --json prints one event a line.\n\n"
+    "the --auto flags or the settings allow it. What a folder brings for the agent is used if you trust it. --json prints one event a line.\n\n"
     "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 130 interrupted;\n"
     "whatever is not completed is kept and goes on with --resume.",
     interrupted="interrupted",

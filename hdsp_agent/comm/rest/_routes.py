@@ -27,6 +27,7 @@ def routes() -> dict[str, type[RestHandler]]:
         CheckpointUndoHandler,
         CheckpointUndoPreviewHandler,
     )
+    from ._folder_trust import FolderTrustHandler, TrustedFoldersHandler
     from ._health import HealthHandler, OpenApiHandler
     from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
     from ._local_models import (
@@ -58,6 +59,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/secrets": SecretsHandler,
         "/secrets/storage": SecretStorageHandler,
         "/secrets/{profile}/{key}": SecretHandler,
+        "/folder-trust": FolderTrustHandler,
+        "/trusted-folders": TrustedFoldersHandler,
         "/models": ModelsHandler,
         "/local-models": LocalModelsHandler,
         "/local-models/{model}": LocalModelHandler,

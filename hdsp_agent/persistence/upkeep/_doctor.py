@@ -39,7 +39,15 @@ __all__ = ["DoctorReport", "Finding", "FindingKind", "examine"]
 _ABANDONED_SECONDS: Final = 3600.0
 _PLACES: Final[tuple[Place, ...]] = ("running", "completed")
 _HOME_FILES: Final = frozenset(
-    {"config.json", "config.json.lock", "history.jsonl", "secrets.json", "secrets.enc", "variables.key"}
+    {
+        "config.json",
+        "config.json.lock",
+        "history.jsonl",
+        "secrets.json",
+        "secrets.enc",
+        "trusted-folders.json",
+        "variables.key",
+    }
 )
 _HOME_FOLDERS: Final = frozenset({"contexts", "checkpoints", "memories", "ipc", "backups", "logs"})
 

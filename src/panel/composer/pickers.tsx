@@ -3,7 +3,11 @@ import * as React from 'react';
 
 import type { ChannelClient } from '../../comm/client';
 import { asErrorBody } from '../../errors';
-import type { ErrorBody, ModeName } from '../../generated/wire';
+import type {
+  ErrorBody,
+  ExtensionMessage,
+  ModeName
+} from '../../generated/wire';
 import { modeName } from '../../settings/headings';
 import type { AgentState } from '../../state/store';
 import { useStore } from '../hooks';
@@ -21,6 +25,7 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
   const mode = useStore(store, ({ state }) => currentMode(state));
   const own = useStore(store, ({ state }) => state?.customModes);
   const [modes, setModes] = React.useState<readonly ModeName[]>([]);
+  const trusted = useFolderTrustChanges(client);
   React.useEffect(() => {
     if (isOffline) {
       return;
@@ -38,7 +43,7 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
     return () => {
       isWanted = false;
     };
-  }, [client, isOffline, own]);
+  }, [client, isOffline, own, trusted]);
   const open = async (anchor: HTMLElement) => {
     const found = modes.length > 0 ? modes : await loadModes(client);
     setModes(found);
@@ -69,6 +74,22 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
       }
     />
   );
+}
+
+/**
+ * Another number whenever trust in a folder begins or ends, and its modes with it.
+ */
+function useFolderTrustChanges(
+  client: Pick<ChannelClient, 'messageReceived'>
+): number {
+  const [count, changed] = React.useReducer((before: number) => before + 1, 0);
+  React.useEffect(() => {
+    const listen = (_: unknown, { type }: ExtensionMessage) =>
+      type === 'folderTrustUpdated' && changed();
+    client.messageReceived.connect(listen);
+    return () => void client.messageReceived.disconnect(listen);
+  }, [client]);
+  return count;
 }
 
 /**

@@ -20,15 +20,16 @@ WRITER = {
 
 
 def book(settings: GlobalSettings | None = None, policy: OperatorPolicy | None = None) -> ModeBook:
-    return ModeBook(lambda: settings or GlobalSettings(), lambda: policy or OperatorPolicy())
+    """The modes of a person who trusts every folder."""
+    return ModeBook(lambda: settings or GlobalSettings(), lambda: policy or OperatorPolicy(), lambda folder: folder)
 
 
 async def test_five_modes_are_always_there() -> None:
     assert [mode.slug for mode in await book().names(None)] == ["code", "architect", "ask", "debug", "orchestrator"]
 
 
-async def test_the_workspace_comes_before_the_person_and_both_before_what_is_built_in(tmp_path: Path) -> None:
-    mine = ModeConfig(slug="code", name="Mine", role_definition="x")
+async def test_the_persons_mode_comes_before_a_built_in_and_the_workspaces_only_adds_to_it(tmp_path: Path) -> None:
+    mine = ModeConfig(slug="code", name="Mine", role_definition="Who I want", groups=("read", "edit", "mcp"))
     settings = GlobalSettings(custom_modes=(mine,))
     found = await book(settings).get("code", None)
     assert found is not None
@@ -36,7 +37,10 @@ async def test_the_workspace_comes_before_the_person_and_both_before_what_is_bui
     (tmp_path / ".hdspmodes").write_text(json.dumps({"customModes": [{**WRITER, "slug": "code"}]}), encoding="utf-8")
     found = await book(settings).get("code", str(tmp_path))
     assert found is not None
-    assert (found.name, found.source) == ("Writer", "project")
+    assert (found.name, found.source, found.role_definition) == ("Mine", "project", "Who I want")
+    assert found.custom_instructions == "You write."
+    assert [group if isinstance(group, str) else group[0] for group in found.groups] == ["read", "edit"]
+    assert file_refusal(found, "a.py") is not None
 
 
 async def test_changed_prompts_count_and_the_rest_stays() -> None:

@@ -41,7 +41,9 @@ async def test_instructions_come_in_order_and_the_nearest_last(tmp_path: Path) -
     write(work / "AGENTS.md", "agents file")
     settings = GlobalSettings(custom_instructions="global wish", language="ko")
     mode = CODE.model_copy(update={"custom_instructions": "mode wish"})
-    text = await system_prompt(mode, settings, Surroundings(workspace=work, person=home), ignored="*.secret")
+    text = await system_prompt(
+        mode, settings, Surroundings(workspace=work, person=home, trusted=work), ignored="*.secret"
+    )
     places = [text.index(part) for part in ("Korean", "global wish", "mode wish", "*.secret", "workspace, this mode", "agents file", "person, all modes", "workspace, all modes")]  # fmt: skip
     assert places == sorted(places)
 
@@ -109,7 +111,7 @@ async def test_what_the_prompt_tells_is_named_so_that_changes_can_be_told_alone(
     write(work / "AGENTS.md", "agents file")
     write(work / ".hdsp/rules/all.md", "all modes")
     settings = GlobalSettings(custom_instructions="global wish", language="ko")
-    where = Surroundings(workspace=work, person=home, notebook="a.ipynb")
+    where = Surroundings(workspace=work, person=home, trusted=work, notebook="a.ipynb")
     standing = await standing_prompt(CODE, settings, where, other_modes=BUILT_IN, ignored="*.secret")
     told = {part.name: [entry.key for entry in part.entries] for part in standing.tells}
     assert told == {
@@ -125,5 +127,7 @@ async def test_what_the_prompt_tells_is_named_so_that_changes_can_be_told_alone(
 async def test_rules_beyond_the_limit_are_left_out_and_that_is_said(tmp_path: Path) -> None:
     for number in range(3):
         write(tmp_path / f".hdsp/rules/{number}.md", "word " * 30_000)
-    text = await system_prompt(CODE, GlobalSettings(), Surroundings(workspace=tmp_path, person=tmp_path / "home"))
+    text = await system_prompt(
+        CODE, GlobalSettings(), Surroundings(workspace=tmp_path, person=tmp_path / "home", trusted=tmp_path)
+    )
     assert len(text) < 120_000 and "tokens truncated…" in text and "[… 2 more are left out" in text

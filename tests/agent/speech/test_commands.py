@@ -19,6 +19,10 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
 
 
+def trusting(folder: Path) -> Path:
+    return folder
+
+
 def project(tmp_path: Path) -> Path:
     return tmp_path / "work" / ".hdsp" / "commands"
 
@@ -28,7 +32,7 @@ async def test_a_workspaces_command_comes_before_the_persons_and_that_before_a_b
     write(person, "fix.md", "Mend it my way")
     write(person, "plot.md", "Plot it")
     write(project(tmp_path), "plot.md", "Plot it the team's way: $ARGUMENTS!")
-    book = CommandBook(person)
+    book = CommandBook(person, trusting)
     listed = await book.listed(str(tmp_path / "work"))
     assert [(command.name, command.source) for command in listed] == [
         ("clean-up", "built-in"),
@@ -54,7 +58,7 @@ async def test_what_stands_in_front_of_a_command_says_what_it_is(tmp_path: Path)
         "report.md",
         "---\ndescription: Write a report\nargument-hint: [quarter]\nmode: ask\nother: 1\n---\n\nReport on it.\n---\nEnd.\n",
     )
-    command = await CommandBook().get("report", str(tmp_path / "work"))
+    command = await CommandBook(trusted=trusting).get("report", str(tmp_path / "work"))
     assert command is not None
     assert (command.shown.description, command.shown.argument_hint, command.mode) == (
         "Write a report",
@@ -80,7 +84,7 @@ async def test_what_is_wrong_with_a_file_spoils_no_other_command(
         write(tmp_path / "elsewhere", "secret.md", "A key")
         (folder / "secret.md").symlink_to(tmp_path / "elsewhere" / "secret.md")
     with caplog.at_level(logging.WARNING):
-        listed = await CommandBook().listed(str(tmp_path / "work"))
+        listed = await CommandBook(trusted=trusting).listed(str(tmp_path / "work"))
     assert sorted({command.name for command in listed} - set(BUILT_IN)) == ["facts", "good"]
     assert "facts.md" in caplog.text
     assert "long.md" in caplog.text

@@ -60,7 +60,7 @@ async def test_a_command_is_filled_in_for_the_model_and_stays_as_typed_for_the_p
     folder = tmp_path / "work" / ".hdsp" / "commands"
     folder.mkdir(parents=True)
     (folder / "tidy.md").write_text("Tidy up $ARGUMENTS with care.")
-    async with running_agent(tmp_path, [ASK, DONE], tools=ToolRegistry()) as agent:
+    async with running_agent(tmp_path, [ASK, DONE], tools=ToolRegistry(), trusted=True) as agent:
         task_id = await agent.start("/tidy the first cell")
         question = await agent.asked(task_id, "followup")
         assert "Tidy up the first cell with care." in heard(agent)
@@ -83,7 +83,7 @@ async def test_a_command_brings_its_mode_along_if_it_may_be_used(tmp_path: Path)
     folder.mkdir(parents=True)
     (folder / "ask.md").write_text("---\nmode: ask\n---\nTell me.")
     (folder / "odd.md").write_text("---\nmode: nowhere\n---\nTell me as well.")
-    async with running_agent(tmp_path, [DONE, DONE], tools=ToolRegistry()) as agent:
+    async with running_agent(tmp_path, [DONE, DONE], tools=ToolRegistry(), trusted=True) as agent:
         first = await agent.finished("/ask")
         second = await agent.finished("/odd")
         assert agent.history.items[first].mode == "ask"

@@ -1,0 +1,80 @@
+"""What lies in a folder that would change what the agent is told or may do.
+
+Whatever new kind of thing is read from a folder belongs here too, so that the question lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from ..modes import MODE_FILES, project_modes
+from ..prompts import agent_rules, folder_rules
+from ..speech import project_commands
+
+__all__ = ["Brought", "BroughtKind", "brought_by"]
+
+BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command"]
+
+_MOST_OF_A_KIND: Final = 50
+"""Of many things of one kind none may keep another kind from being listed."""
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True)
+class Brought:
+    """One thing that a folder brings, by the name a person knows it by, and the file it is in."""
+
+    kind: BroughtKind
+    name: str
+    path: str
+
+
+def brought_by(folder: Path, person: Path) -> list[Brought]:
+    """All of it, up to a limit. ``folder`` is a real path, ``person`` the person's home. Blocks."""
+    kinds = (_modes(folder), _rules(folder, person), _instructions(folder), _commands(folder))
+    return [_shown(one) for kind in kinds for one in islice(kind, _MOST_OF_A_KIND)]
+
+
+def _shown(one: Brought) -> Brought:
+    """The folder chose these names: none may look like something else, or fill the screen."""
+    return Brought(one.kind, _plain(one.name), _plain(one.path))
+
+
+def _plain(text: str) -> str:
+    text = "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _modes(folder: Path) -> Iterator[Brought]:
+    file = next((name for name in MODE_FILES if (folder / name).is_file()), MODE_FILES[0])
+    for mode in project_modes(folder):
+        yield Brought("mode", mode.name, file)
+
+
+def _rules(folder: Path, person: Path) -> Iterator[Brought]:
+    for path in folder_rules(folder, person):
+        yield _file("rules", path, folder)
+
+
+def _instructions(folder: Path) -> Iterator[Brought]:
+    for rule in agent_rules(folder):
+        yield _file("instructions", Path(rule.source), folder)
+
+
+def _commands(folder: Path) -> Iterator[Brought]:
+    for command in project_commands(folder):
+        shown = command.shown
+        yield Brought("command", f"/{shown.name}", _inside(Path(shown.file_path or ""), folder))
+
+
+def _file(kind: BroughtKind, path: Path, folder: Path) -> Brought:
+    name = _inside(path, folder)
+    return Brought(kind, name, name)
+
+
+def _inside(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)

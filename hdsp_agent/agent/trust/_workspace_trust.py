@@ -1,0 +1,65 @@
+"""Whether what a folder brings counts, for whoever shows it to a person or lets them decide."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...config import FolderStanding, TrustedFolder, TrustedFolders
+from ._brings import Brought, brought_by
+
+__all__ = ["FolderTrust", "WorkspaceTrust"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FolderTrust:
+    """How a folder stands, and what it brings."""
+
+    standing: FolderStanding
+    brings: Sequence[Brought]
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the person has to be asked: there is something, and nobody has decided about it."""
+        return self.standing.verdict == "undecided" and bool(self.brings)
+
+
+class WorkspaceTrust:
+    """Tells what folders bring, and takes decisions. Nothing is kept in memory: another program may decide as well."""
+
+    def __init__(self, folders: TrustedFolders) -> None:
+        self._folders = folders
+        self._listeners: list[Callable[[Path], None]] = []
+
+    def subscribe(self, listener: Callable[[Path], None]) -> None:
+        """Call this after each decision made here, with the real folder."""
+        self._listeners.append(listener)
+
+    async def of(self, folder: Path) -> FolderTrust:
+        """How a folder stands now."""
+        return await asyncio.to_thread(self._of, folder)
+
+    async def decisions(self) -> Sequence[TrustedFolder]:
+        """What the person decided, by folder."""
+        return await asyncio.to_thread(self._folders.decisions)
+
+    async def decide(self, folder: Path, trusted: bool | None) -> FolderTrust:
+        """Trust a folder from now on, or do not; None has it asked about again. Raises ForbiddenByOperator, InvalidInput."""
+        standing = await asyncio.to_thread(self._folders.decide, folder, trusted)
+        logger.info("The person decided about the folder %r: %s", str(standing.folder), standing.verdict)
+        for listener in self._listeners:
+            listener(standing.folder)
+        return await self.of(folder)
+
+    def trust_for_now(self, folder: Path) -> None:
+        """Trust a folder as long as this program runs. Blocks."""
+        self._folders.trust_for_now(folder)
+
+    def _of(self, folder: Path) -> FolderTrust:
+        standing = self._folders.standing(folder)
+        return FolderTrust(standing, brought_by(standing.folder, Path.home()))

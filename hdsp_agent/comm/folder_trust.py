@@ -1,0 +1,47 @@
+"""Which folder a page means when it asks about trust, and who is told when that is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..agent.trust import FolderTrust, WorkspaceTrust
+from ..config import ContextProxy, OperatorPolicy, TrustedFolder
+from ..messages import ExtensionMessage, FolderTrustUpdatedMessage
+from ._owner import Owner
+from .history import History
+
+__all__ = ["FolderTrusts"]
+
+
+class FolderTrusts:
+    """Trust in the folders of conversations, for pages."""
+
+    def __init__(
+        self, config: ContextProxy, history: History, workspace: Path, publish: Callable[[ExtensionMessage], None]
+    ) -> None:
+        self._config = config
+        self._history = history
+        self._workspace = workspace
+        self._trust = WorkspaceTrust(config.trusted_folders)
+        self._trust.subscribe(lambda folder: publish(FolderTrustUpdatedMessage(folder=str(folder))))
+
+    @property
+    def policy(self) -> OperatorPolicy:
+        """What the operator decided."""
+        return self._config.policy
+
+    async def of(self, owner: Owner, task_id: str | None) -> FolderTrust:
+        """How the folder of a conversation stands; without one, the folder that new ones work in."""
+        folder = self._workspace
+        if task_id is not None:
+            folder = Path((await self._history.task(owner, task_id)).metadata.workspace or folder)
+        return await self._trust.of(folder)
+
+    async def decide(self, folder: Path, trusted: bool | None) -> FolderTrust:
+        """Trust a folder, or do not; None has it asked about again. All pages hear of it."""
+        return await self._trust.decide(folder, trusted)
+
+    async def decisions(self) -> Sequence[TrustedFolder]:
+        """What was decided about folders."""
+        return await self._trust.decisions()
