@@ -103,14 +103,16 @@ def is_named(kind: str, text: str, found: Findings) -> bool:
     """Whether it was found: word for word, or among what is asked about."""
     if kind == "python":
         return "runs_programs" in found.flags and "MARK" in (found.same_as or "")
+    if same(text) == "pip show MARK":
+        # It only looks.
+        return True
     if found.unclear:
         return "MARK" not in text or "MARK" in (found.command or "")
     if kind == "script":
         # What it reads is compared where it is told: here only the program is.
         words = json.loads(text)
         return words[0] in ("bash", "sh") and bool(found.exact)
-    looks = re.fullmatch(r"pip show MARK", same(text))
-    return looks is not None or same(text) in {same(one) for one in (*found.exact, *found.packages)}
+    return same(text) in {same(one) for one in (*found.exact, *found.packages)}
 
 
 def check(cells: list[str], folder: Path) -> int:
