@@ -35,6 +35,6 @@ def flag_lines(message: ClineMessage) -> Iterator[str]:
     """One line a warning, in the order of the question."""
     # From the wire's form: a question of an older server has none.
     flags = message.to_wire().get("approvalFlags")
-    words: Mapping[str, str] = {**_WORDS}
+    words = {str(flag): text for flag, text in _WORDS.items()}
     for flag in flags if isinstance(flags, list) else ():
         yield f"! {words.get(str(flag), _UNKNOWN)}"

@@ -98,7 +98,7 @@ class Person:
     async def agrees(self, lines: Sequence[str], prompt: str) -> bool | None:
         """Yes or no to a question of the program itself; None if nobody says."""
         self._terminal.lines(self._terminal.paint(line, "yellow") for line in lines)
-        while (said := await self._line(prompt)) is not None:
+        while (said := await self._one_line(prompt)) is not None:
             match said.lower():
                 case "y" | "yes":
                     return True

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
-from ..._command_line import parse_script
+from ..._plain_command import NotPlain, parse_plain
 
 __all__ = ["is_literal", "is_plain_package_command", "pieces"]
 
@@ -39,9 +39,10 @@ def is_literal(text: str, *, interpolated: bool) -> bool:
     try:
         for comments in (True, False):
             shlex.split(text, comments=comments)
-    except ValueError:
+        parse_plain(text)
+    except (ValueError, NotPlain):
         return False
-    return not parse_script(text).doubts
+    return True
 
 
 def is_plain_package_command(text: str) -> bool:
