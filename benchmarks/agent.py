@@ -47,12 +47,11 @@ def measure() -> list[Result]:
             jupyter_server(
                 extensions=("hdsp_agent", "benchmarks.agent_watch"),
                 prepare=lambda home: tasks.update(stored_conversations(home, folder)),
-                environment={"ANTHROPIC_API_KEY": _KEY},
             ) as server,
             python_child("agent_model") as model,
             python_child("agent_tab", server.url, TOKEN) as tab,
         ):
-            server.patch("/hdsp-agent/api/settings", {"autoApprovalEnabled": True})
+            server.patch("/hdsp-agent/api/settings", {"autoApprovalEnabled": True, "secretStorage": "file"})
             bench = _Bench(server, model, tab)
             return [*bench.turns(Path(folder), tasks), bench.first_words(), bench.neighbour()]
 
@@ -168,7 +167,11 @@ class _Bench:
 
     def _speak_with(self, how: str) -> None:
         self._speak(
-            apiProvider="anthropic", apiModelId="claude-sonnet-4-5", anthropicBaseUrl=f"{self._model_url}/{how}"
+            apiProvider="anthropic",
+            apiModelId="claude-sonnet-4-5",
+            anthropicBaseUrl=f"{self._model_url}/{how}",
+            # An environment's key goes to Anthropic alone.
+            apiKey=_KEY,
         )
 
     def _speak(self, **settings: str) -> None:
