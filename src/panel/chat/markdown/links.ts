@@ -7,9 +7,13 @@
  * read: its text may say otherwise.
  */
 export function secureLinks(node: HTMLElement): void {
-  node
-    .querySelectorAll<HTMLAnchorElement>('a[href]')
-    .forEach(link => secure(link));
+  const all = () =>
+    node
+      .querySelectorAll<HTMLAnchorElement>('a[href]')
+      .forEach(link => secure(link));
+  all();
+  // Formulas are set when the text is in the page, and may have links, too.
+  new MutationObserver(all).observe(node, { childList: true, subtree: true });
 }
 
 /**
