@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from ..messages import ApprovalFlag
-
 if TYPE_CHECKING:
     from ..messages import ClineMessage
 
 __all__ = ["flag_lines"]
 
-_WORDS: Final[Mapping[ApprovalFlag, str]] = {
+_WORDS: Final[Mapping[str, str]] = {
     "deletes_recursively": "It deletes folders with everything in them.",
     "network_to_shell": "It runs what it downloads before anyone can read it.",
     "as_other_user": "It runs with the rights of another user, such as root.",
@@ -35,6 +33,5 @@ def flag_lines(message: ClineMessage) -> Iterator[str]:
     """One line a warning, in the order of the question."""
     # From the wire's form: a question of an older server has none.
     flags = message.to_wire().get("approvalFlags")
-    words = {str(flag): text for flag, text in _WORDS.items()}
     for flag in flags if isinstance(flags, list) else ():
-        yield f"! {words.get(str(flag), _UNKNOWN)}"
+        yield f"! {_WORDS.get(str(flag), _UNKNOWN)}"
