@@ -177,7 +177,8 @@ INPUTS: Final = (profiles, keys, lists, body, pattern, ignored, cells, unpacked,
 
 async def costs(server: Server, root: Path, pages: str) -> dict[str, Cost]:
     """What each input costs."""
-    tab = Tab(await open_tab(server.url, TOKEN, _NAME))
+    connection = await open_tab(server.url, TOKEN, _NAME)
+    tab = Tab(connection)
     reader = asyncio.create_task(tab.read())
     taker = Taker(server, root, pages, tab)
     await asyncio.to_thread(
@@ -196,7 +197,8 @@ async def costs(server: Server, root: Path, pages: str) -> dict[str, Cost]:
             cost = json.loads(await asyncio.to_thread(server.get, "/hdsp-agent-bench/cost"))
             found[take.__name__] = Cost(cost["stallMs"], cost["memoryMb"], said, harmless["stallMs"])
     finally:
-        reader.cancel()
+        connection.close()
+        await reader
     return found
 
 
