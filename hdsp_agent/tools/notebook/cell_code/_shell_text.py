@@ -15,7 +15,7 @@ _LONGEST: Final = 10_000
 _INTERPOLATED: Final = re.compile(r"[{}$]")
 """IPython puts in the values of variables, inside quotes as well."""
 _SHELLS_DISAGREE: Final = re.compile(
-    r"<<|[<>]\(|&>|\|&|>&(?!\d)|\[\[|\(\(|;&|;;|(?:^|\s)=|\\$|(?:^|[;|&(\n])\s*(?:function|select|coproc)\b"
+    r"[{}]|<<|[<>]\(|&>|\|&|>&(?!\d)|\[\[|\(\(|;&|;;|(?:^|\s)=|\\$|(?:^|[;|&(\n])\s*(?:function|select|coproc)\b"
 )
 """Which shell it is depends on the machine and on the magic: what bash, dash, zsh and fish read in different ways."""
 _PACKAGE_COMMAND: Final = re.compile(
