@@ -161,9 +161,7 @@ function addressOf(model: SettingsModel, profile: ProfileView): unknown {
     ({ id }) => id === profile.settings.apiProvider
   );
   const settings: Record<string, unknown> = { ...profile.settings };
-  return info?.baseUrlField === undefined
-    ? null
-    : settings[info.baseUrlField];
+  return info?.baseUrlField === undefined ? null : settings[info.baseUrlField];
 }
 
 /**
