@@ -241,8 +241,11 @@ async function expectLinksToBeApart(feed: Chat['feed']): Promise<void> {
       nodes
         .map(node => node as HTMLAnchorElement)
         .filter(
-          ({ target, rel, title, href }) =>
-            target !== '_blank' || !/noreferrer/.test(rel) || title !== href
+          ({ target, rel, referrerPolicy, title, href }) =>
+            target !== '_blank' ||
+            !/noopener/.test(rel) ||
+            referrerPolicy !== 'no-referrer' ||
+            title !== href
         )
         .map(({ outerHTML }) => outerHTML)
     );
