@@ -129,7 +129,8 @@ def test_what_a_change_risks(
     before: Cell, operations: list[NotebookOperation], risks: set[str], flags: tuple[str, ...]
 ) -> None:
     found = remote_risks([before], operations)
-    assert (found.risks, found.flags) == (risks, flags)
+    assert found.risks == risks
+    assert found.flags == flags
 
 
 async def test_changing_cells_asks_about_the_network(workspace: Path) -> None:
@@ -145,17 +146,20 @@ async def test_changing_cells_asks_about_the_network(workspace: Path) -> None:
         ):
             await task.text("edit_cells", operations=[operation])
             action = task.approvals[-1].action
-            assert (action.risks, action.flags) == (risks, flags), operation
+            assert action.risks == risks, operation
+            assert action.flags == flags, operation
 
 
 async def test_a_new_notebook_asks_about_the_network(workspace: Path) -> None:
     async with notebook_task(workspace, "x") as task:
         await task.text("create_notebook", path="new.ipynb", cells=[{"source": PICTURE, "cell_type": "markdown"}])
         action = task.approvals[-1].action
-        assert (action.risks, action.flags) == ({"write", "network"}, ("remote_content",))
+        assert action.risks == {"write", "network"}
+        assert action.flags == ("remote_content",)
         await task.text("create_notebook", path="newer.ipynb", cells=[{"source": PICTURE}])
         action = task.approvals[-1].action
-        assert (action.risks, action.flags) == ({"write"}, ())
+        assert action.risks == {"write"}
+        assert action.flags == ()
 
 
 async def test_a_notebook_is_not_written_as_a_file(workspace: Path) -> None:

@@ -146,14 +146,19 @@ function pictureOf(
   return figure;
 }
 
+/**
+ * The source, with its buttons as other code has them, and what Mermaid says.
+ */
 function warningOf(source: string, why: string): HTMLElement {
+  const both = document.createElement('div');
   const details = made('details', 'jp-RenderedMermaid-Details');
   const summary = made('summary', 'jp-RenderedMermaid-Summary');
   const words = document.createElement('pre');
+  summary.textContent = why.split('\n', 1)[0] ?? '';
   words.textContent = why;
-  summary.append(codeOf(source));
   details.append(summary, words);
-  return details;
+  both.append(codeOf(source), details);
+  return both;
 }
 
 function codeOf(source: string): HTMLElement {

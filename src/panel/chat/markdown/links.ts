@@ -38,6 +38,7 @@ function secure(link: HTMLAnchorElement): void {
   }
   link.target = '_blank';
   link.rel = 'noopener noreferrer nofollow';
+  // Lab writes its own `rel` over that one.
   link.referrerPolicy = 'no-referrer';
   link.title = link.href;
 }
