@@ -27,6 +27,9 @@ _REDIRECTION: Final = re.compile(r"<<<|<<-?|<>|<&|<|>>|>\||>&|>")
 _DESCRIPTOR: Final = re.compile(r"\d+(?=[<>])")
 _BRACKETS: Final = re.compile(r"\[!?[\w.,-]+\]")
 _AFTER_LITERAL_DOLLAR: Final = frozenset(" \t\n;|&)<>/,.:%")
+_ESCAPED: Final = re.compile(r"\$'((?:[^'\\\n]|\\[tn\\'])*)'")
+"""Quotes in which a tab and a new line are written out."""
+_ESCAPES: Final = {"\\t": "\t", "\\n": "\n", "\\\\": "\\", "\\'": "'"}
 _RESERVED: Final = frozenset(
     {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "{", "}", "!", "[[", "]]", "coproc", "in"}
 )  # fmt: skip
@@ -320,6 +323,11 @@ class _Reader:
             self._at += 2
         elif char == "`":
             raise NotPlain("it runs a command within a command")
+        elif char == "$" and (found := _ESCAPED.match(self._text, self._at)) is not None:
+            word.bare.append("\0")
+            for escape in re.findall(r"\\.|.", found[1], re.DOTALL):
+                word.add(_ESCAPES.get(escape, escape), quoted=True)
+            self._at = found.end()
         elif char == "$":
             self._dollar(word, quoted=False)
         else:

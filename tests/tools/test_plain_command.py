@@ -19,7 +19,7 @@ from hdsp_agent.tools import NotPlain, parse_plain, render
         ("ls 2>/dev/null", "ls 2>/dev/null"), ("ls >/dev/null 2>&1", "ls 1>/dev/null 2>&1"), ("ls &>/dev/null", "ls 1>/dev/null 2>/dev/null"), ("ls>&2", "ls 1>&2"), ("wc <f", "wc <f"), ("ls > 'a b'", "ls 1>'a b'"),
         ("ls >>f", "ls 1>>f"), ("x2>/dev/null", "x2 1>/dev/null"), ("LANG=C ls", "LANG=C ls"), ("time ls -l", "time ls -l"), ("time -p ls", "'time' -p ls"), ("if2 x", "if2 x"), ("'if' x", "'if' x"),
         ("'A=b' x", "'A=b' x"), ("grep foo$ x", "grep 'foo$' x"), ('grep "a$" x', "grep 'a$' x"), ('echo "\\$x"', "echo '$x'"), ('echo "a\\nb"', "echo 'a\\nb'"), ("echo a#b '#'", "echo 'a#b' '#'"), ("echo {}", "echo '{}'"),
-        ("echo -- - !", "echo -- - '!'"), ("echo HEAD@{1}", "echo 'HEAD@{1}'"), ("echo 안녕", "echo '안녕'"), ("[ -f x ]", "[ -f x ']'"),
+        ("echo -- - !", "echo -- - '!'"), ("echo HEAD@{1}", "echo 'HEAD@{1}'"), ("cut -d$'\\t' f", "cut '-d\t' f"), ("echo $'a\\'b\\\\'", "echo 'a'\\''b\\'"), ("echo 안녕", "echo '안녕'"), ("[ -f x ]", "[ -f x ']'"),
     ],
 )  # fmt: skip
 def test_a_plain_line_is_written_anew(text: str, written: str) -> None:
@@ -29,7 +29,7 @@ def test_a_plain_line_is_written_anew(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "$x", "a$x", '"$x"', "$(x)", "`x`", '"`x`"', "${x}", "$((1))", "$'x'", '$"x"', "ls $", "~", "~/x", "~a", "(ls)", "{ ls; }", "! ls", "[[ x ]]", "if x", "for x", "f() { x; }", "function f", "ls &", "ls & pwd",
+        "$x", "a$x", '"$x"', "$(x)", "`x`", '"`x`"', "${x}", "$((1))", "$'\\x41'", "$'a", '$"x"', "ls $", "~", "~/x", "~a", "(ls)", "{ ls; }", "! ls", "[[ x ]]", "if x", "for x", "f() { x; }", "function f", "ls &", "ls & pwd",
         "ls |& wc", "ls ;; x", ";ls", "| ls", "ls |", "ls &&", "ls || ", "ls ; ; x", "A=b", "A=b; ls", "A+=b ls", "a[0]=b ls", "> f", "2>/dev/null", ">f ls", "ls >f x", "ls 2>/dev/null x", "<f cat", "ls <<E\nE",
         "ls <<<x", "ls <>x", "ls >|x", "ls &>x", "ls >&x", "ls 2>&-", "ls <&0", "ls 3>x", "ls 22>x", "ls >>2>x", "ls {x}>y", "ls >{x}>y", "ls >*", "ls > ''", "ls >", "ls > # x", "ls 'x", 'ls "x', "ls x\\", "ls \\\nx",
         'ls "x\\\ny"', "ls # x\\", "ls # \\\ny", "{a,b}", "a{1..3}", "a{b,c{d,e}}", "[^a]", "a[[:alpha:]]", "a[*]b*", "a[b/c]", "[a*", "time A=b x", "time if", "time time if", "coproc x", "ls\r", "ls\x00", "ls\u00a0x", "ls \u202e",

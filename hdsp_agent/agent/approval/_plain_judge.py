@@ -39,6 +39,7 @@ _MOST_WORDS: Final = 2_000
 _HARMLESS_VARIABLES: Final = frozenset(
     {"LANG", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES"}
 )
+_HARMLESS_SETTINGS: Final = frozenset({"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_OPTIONAL_LOCKS=0"})
 _FIND_FOLLOWS: Final = frozenset({"-L", "-H", "-follow"})
 
 
@@ -110,8 +111,10 @@ class PlainJudge:
         return replace(command, words=tuple(words))
 
     def _names_for(self, word: PlainWord, pattern: str) -> list[PlainWord]:
-        folder = self._folders[0]
-        if self.workspace is None or folder is None or len(self._folders) > 1:
+        # Behind a change of folder that may have failed, the names are those of the new one; all words are looked at
+        # in both.
+        folder = self._folders[-1]
+        if self.workspace is None or folder is None or not os.path.isdir(folder):
             raise NotPlain(f"which files {word.source} stands for shows only when it runs")
         try:
             names = expanded(pattern, folder, self.workspace)
@@ -284,7 +287,7 @@ def _odd_name(texts: tuple[str, ...]) -> str | None:
 
 
 def _setting(variables: Sequence[str]) -> str | None:
-    found = next((each for each in variables if not _is_harmless(each)), None)
+    found = next((each for each in variables if each not in _HARMLESS_SETTINGS and not _is_harmless(each)), None)
     return None if found is None else f"it sets {found} for the program, which may change what it does"
 
 

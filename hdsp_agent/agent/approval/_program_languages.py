@@ -14,7 +14,8 @@ _SED_COMMAND: Final = re.compile(
     rf"\s*(?:{_ADDRESS}(?:,{_ADDRESS})?)?\s*!?\s*(?:[pPdDqQ=nNhHgGxl]|{_SUBSTITUTION})\s*(?:[;\n]|$)"
 )
 _SED_OPTION: Final = re.compile(r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix)")
-_AWK_RUNS: Final = re.compile(r"system|getline|[|>@]")
+# A comparison is no redirection: that stands behind a print.
+_AWK_RUNS: Final = re.compile(r"system|getline|@|ARGV|ARGC|print.*>|(?<!\|)\|(?!\|)", re.DOTALL)
 # SQL can name files and programs; the shells around it run and write by commands of their own.
 _SQL_RUNS: Final = re.compile(
     r"^\s*\.|\\[!owigesc]|\bsystem\b|\bcopy\b|\battach\b|\bload\b|\binstall\b|writefile|readfile|edit\(|load_extension|outfile|dumpfile|\bsource\b|pg_read|lo_(?:im|ex)port|program",
@@ -74,10 +75,10 @@ def awk_danger(words: Sequence[str]) -> str | None:
     for word in given:
         if word in ("-F", "-v"):
             next(given, None)
-        elif word.startswith("-") and word != "-" and not re.match(r"-[Fv].", word):
-            return word
-        else:
+        elif not word.startswith("-") or word == "-":
             others.append(word)
+        elif not re.match(r"-[Fv].", word):
+            return word
     return next((program for program in others[:1] if _AWK_RUNS.search(program)), None)
 
 

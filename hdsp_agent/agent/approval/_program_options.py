@@ -68,7 +68,22 @@ def _all_but(pattern: str) -> re.Pattern[str]:
 
 _JQ: Final = _Program("jq 1.7 manual: Modules", "L", ("library-path",), judge=json_danger)
 _PIP: Final = _Program(
-    "pip --help", "", ("python", "log", "report", "cache-dir", "cert", "client-cert", "src", "target", "root", "prefix")
+    "pip --help",
+    "ou",
+    (
+        "outdated",
+        "uptodate",
+        "python",
+        "log",
+        "report",
+        "cache-dir",
+        "cert",
+        "client-cert",
+        "src",
+        "target",
+        "root",
+        "prefix",
+    ),
 )
 _SUMS: Final = _Program("GNU coreutils: md5sum", "c", ("check",))
 _FD: Final = _Program("fd(1)", "xX", ("exec", "exec-batch"))
