@@ -112,12 +112,12 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         )
       : param(error, 'given_for')
         ? trans.__(
-            'Type the key again: it was given for %1, and this profile uses %2.',
+            'Enter the key again. The saved key is for %1, but this profile uses %2.',
             param(error, 'given_for'),
             param(error, 'address')
           )
         : trans.__(
-            'Type the key again: it is not known whether it is for %1.',
+            "Enter the key again. We can't tell whether the saved key is for %1.",
             param(error, 'address')
           ),
   not_allowed: (trans, error) =>

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..agent.trust import FolderTrust, WorkspaceTrust
 from ..config import ContextProxy, OperatorPolicy, TrustedFolder
+from ..errors import NotFound
 from ..messages import ExtensionMessage, FolderTrustUpdatedMessage
 from ._owner import Owner
 from .history import History
@@ -32,10 +34,14 @@ class FolderTrusts:
         return self._config.policy
 
     async def of(self, owner: Owner, task_id: str | None) -> FolderTrust:
-        """How the folder of a conversation stands; without one, the folder that new ones work in."""
+        """How the folder of a conversation stands; without one, the folder that new ones work in.
+
+        A page asks as soon as a conversation begins, and it may not be stored yet: then it is a new one.
+        """
         folder = self._workspace
         if task_id is not None:
-            folder = Path((await self._history.task(owner, task_id)).metadata.workspace or folder)
+            with contextlib.suppress(NotFound):
+                folder = Path((await self._history.task(owner, task_id)).metadata.workspace or folder)
         return await self._trust.of(folder)
 
     async def decide(self, folder: Path, trusted: bool | None) -> FolderTrust:

@@ -32,7 +32,7 @@ export function FolderQuestion({
       <p role="status">
         <strong>{trans.__('Do you trust this folder?')}</strong>{' '}
         {trans.__(
-          '%1 brings instructions for the agent. They are not used unless you trust it.',
+          '%1 contains instructions for the agent. They are used only if you trust this folder.',
           folder
         )}
       </p>

@@ -56,7 +56,7 @@ function Operator({
 function List({ folders }: { folders: readonly TrustedFolder[] }): JSX.Element {
   const { trans } = useSettings();
   return folders.length === 0 ? (
-    <p>{trans.__('You have not decided about any folder yet.')}</p>
+    <p>{trans.__("You haven't trusted or rejected any folder yet.")}</p>
   ) : (
     <ul className="jp-hdspSettings-folders">
       {folders.map(folder => (
@@ -81,7 +81,7 @@ function Folder({ folder, trusted }: TrustedFolder): JSX.Element {
         type="button"
         className="jp-hdspSettings-button"
         aria-label={trans.__('Remove %1', folder)}
-        title={trans.__('HDSP Agent asks you about it again')}
+        title={trans.__('HDSP Agent will ask about this folder again')}
         disabled={model.folders.isBusy}
         onClick={() => void forget()}
       >

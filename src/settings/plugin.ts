@@ -133,20 +133,20 @@ namespace Private {
     };
     commands.addCommand(CommandIDs.manageTrustedFolders, {
       label: trans.__('Manage Trusted Folders'),
-      caption: trans.__('See which folders may instruct the agent'),
+      caption: trans.__('See which folders can give the agent instructions'),
       describedBy,
       execute: () =>
         commands.execute(CommandIDs.openSettings, { section: 'folders' })
     });
     commands.addCommand(CommandIDs.trustFolder, {
       label: trans.__('Trust This Folder'),
-      caption: trans.__('Let the agent follow what this folder brings'),
+      caption: trans.__("Let the agent follow this folder's instructions"),
       describedBy,
       execute: () => decide(true)
     });
     commands.addCommand(CommandIDs.distrustFolder, {
       label: trans.__('Stop Trusting This Folder'),
-      caption: trans.__('Do not use what this folder brings for the agent'),
+      caption: trans.__("Stop using this folder's instructions for the agent"),
       describedBy,
       execute: () => decide(false)
     });

@@ -177,9 +177,9 @@ export function otherAddressText(
     );
   }
   return givenFor
-    ? trans.__('Type the key again: it was given for %1.', givenFor)
+    ? trans.__('Enter the key again. The saved key is for %1.', givenFor)
     : trans.__(
-        'Type the key again: it is not known which address it was given for.'
+        "Enter the key again. We can't tell which address the saved key is for."
       );
 }
 

@@ -182,7 +182,7 @@ namespace Private {
       ),
     too_many_cells: (trans, { most }) =>
       trans.__(
-        'It has more than %1 cells. Split it, then try again.',
+        'The notebook has more than %1 cells. Split it, then try again.',
         String(most)
       ),
     notebook_changing: trans =>

@@ -27,5 +27,5 @@ def test_the_warnings_of_a_question_are_told_in_its_order() -> None:
     )
     assert list(flag_lines(question)) == [
         "! It can fetch and send data over the network.",
-        "! It runs with the rights of another user, such as root.",
+        "! It runs with the permissions of another user, such as root.",
     ]

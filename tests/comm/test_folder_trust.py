@@ -86,9 +86,9 @@ async def test_a_conversations_own_folder_is_meant_where_it_is_named(
     task = await keep(services, "Do it", workspace=str(elsewhere))
     trust = await asked(jp_fetch, "folder-trust", params={"task": task})
     assert (trust["folder"], [one["name"] for one in trust["brings"]]) == (str(elsewhere), [".roo/rules/a.md"])
-    with pytest.raises(HTTPClientError) as refused:
-        await asked(jp_fetch, "folder-trust", params={"task": "0b0e7a3e-0000-4000-8000-000000000000"})
-    assert refused.value.code == 404
+    # A page asks as soon as a conversation begins, which may be before it is stored.
+    begun = await asked(jp_fetch, "folder-trust", params={"task": "0b0e7a3e-0000-4000-8000-000000000000"})
+    assert begun == await asked(jp_fetch, "folder-trust")
 
 
 @pytest.mark.parametrize("name", ["relative", "", "/nowhere/at/all", "/etc/passwd", "/nul\0", "/\udc80"])

@@ -51,7 +51,7 @@ describe('FolderQuestion', () => {
 
   it('should list what the folder brings, and leave one free to write', async () => {
     await begin({ canStartTasks: true });
-    expect(question()?.textContent).toContain('/home/ada/work brings');
+    expect(question()?.textContent).toContain('/home/ada/work contains');
     const lines = panel.findAll('.jp-hdspAgent-folderTrust li');
     expect(lines.map(({ textContent }) => textContent)).toEqual([
       '2 modes: Acme, Review',

@@ -64,7 +64,7 @@ function Possibilities({
       </ul>
       <p>
         {trans.__(
-          'Commands you denied stay refused. The agent still asks before it uses a masked key.'
+          'Denied commands stay denied. The agent still asks before it uses a masked key.'
         )}
       </p>
       <p>

@@ -50,7 +50,7 @@ namespace Private {
         'The agent installs any package for your kernels. Packages can run code while they are installed.'
       ),
     alwaysAllowWriteOutsideWorkspace: trans =>
-      trans.__('The agent changes any file you can change, wherever it is.'),
+      trans.__('The agent can change any file that you can change, anywhere.'),
     alwaysAllowWriteProtected: trans =>
       trans.__(
         'The agent changes files that steer the agent itself, such as AGENTS.md and .hdspignore.'
@@ -61,7 +61,7 @@ namespace Private {
       ),
     alwaysAllowNetwork: trans =>
       trans.__(
-        'The agent fetches any web address. An address can carry your data out, and a page can mislead the agent.'
+        'The agent fetches any web address. A request can leak your data, and a page can mislead the agent.'
       ),
     alwaysAllowMcp: trans =>
       trans.__('The agent uses all tools and resources of your MCP servers.'),
@@ -88,7 +88,7 @@ namespace Private {
   ): string {
     if (allowedCommands.length === 0) {
       return trans.__(
-        'The agent runs commands that you allow. You allow none yet, so it still asks about each.'
+        "The agent runs the commands you allow. You haven't allowed any yet, so it still asks each time."
       );
     }
     if (allowedCommands.some(rule => ANY.has(rule.trim()))) {
@@ -113,7 +113,9 @@ namespace Private {
     { followupAutoApproveTimeoutMs: time }: GlobalSettings
   ): string {
     return time === 0
-      ? trans.__('You gave no time to wait, so you still answer its questions.')
+      ? trans.__(
+          'The waiting time is 0, so you still answer its questions yourself.'
+        )
       : trans._n(
           'The agent takes its first suggested answer when you have not answered within %1 second.',
           'The agent takes its first suggested answer when you have not answered within %1 seconds.',

@@ -104,7 +104,7 @@ namespace Private {
 
   export function unknown(trans: TranslationBundle): IFlagWords {
     return {
-      label: trans.__('Look closely'),
+      label: trans.__('Check carefully'),
       meaning: trans.__(
         'The server warns of something this page does not know. Reload the page to read it.'
       )
@@ -128,12 +128,14 @@ namespace Private {
     as_other_user: trans => ({
       label: trans.__('Runs as another user'),
       meaning: trans.__(
-        'It runs with the rights of another user, such as root.'
+        'It runs with the permissions of another user, such as root.'
       )
     }),
     reads_secrets: trans => ({
       label: trans.__('Reads passwords or keys'),
-      meaning: trans.__('It reads files that usually hold passwords or keys.')
+      meaning: trans.__(
+        'It reads files that usually contain passwords or keys.'
+      )
     }),
     reads_outside: trans => ({
       label: trans.__('Reads outside the workspace'),
@@ -156,33 +158,33 @@ namespace Private {
       meaning: trans.__('It can fetch and send data over the network.')
     }),
     runs_text: trans => ({
-      label: trans.__('Runs code from text'),
+      label: trans.__('Runs code from a string'),
       meaning: trans.__(
-        'It runs code that is written as text inside it. Read that code too.'
+        'It runs code that is written inside it as a string. Read that code too.'
       )
     }),
     runs_programs: trans => ({
       label: trans.__('Starts other programs'),
       meaning: trans.__(
-        'The code starts programs, which your command rules do not check.'
+        'The code starts programs. Your command rules do not check these.'
       )
     }),
     overwrites_history: trans => ({
-      label: trans.__('Can lose Git work'),
+      label: trans.__('May lose Git changes'),
       meaning: trans.__(
         'Git may lose commits, or changes you have not committed.'
       )
     }),
     hidden_parts: trans => ({
-      label: trans.__('Has parts you cannot see'),
+      label: trans.__('Hidden parts'),
       meaning: trans.__(
-        'Some parts become known only when it runs, such as variables and substitutions.'
+        'Some parts, such as variables and substitutions, are only known when it runs.'
       )
     }),
     strange_characters: trans => ({
-      label: trans.__('Has misleading characters'),
+      label: trans.__('Misleading characters'),
       meaning: trans.__(
-        'It has invisible or misleading characters, so it may not do what it seems to.'
+        'It contains invisible or misleading characters and may not do what it seems to do.'
       )
     }),
     remote_content: trans => ({
@@ -193,7 +195,7 @@ namespace Private {
     }),
     outside: trans => ({
       label: trans.__('Outside the workspace'),
-      meaning: trans.__('It goes outside the folder the agent works in.')
+      meaning: trans.__("It reaches outside the agent's folder.")
     }),
     protected: trans => ({
       label: trans.__('Protected: steers the agent itself'),

@@ -95,7 +95,7 @@ describe('switching on what is done without asking', () => {
       expect(text).toContain('runs any code in your kernels');
       expect(text).toContain('installs any package');
       expect(text).toContain('fetches any web address');
-      expect(text).toContain('changes any file you can change');
+      expect(text).toContain('can change any file that you can change');
       expect(text).toContain('within 60 seconds');
       expect(text).toContain('restarts and interrupts kernels');
       await press('accept');
@@ -166,7 +166,7 @@ describe('switching on what is done without asking', () => {
     });
 
     it.each([
-      [[], 'You allow none yet'],
+      [[], "You haven't allowed any yet"],
       [['git log', '*'], 'any command'],
       [Array.from({ length: 10 }, (_, at) => `c${at}`), 'c7, and 2 more.'],
       [['ls\u202e'], 'ls⟨U+202E']

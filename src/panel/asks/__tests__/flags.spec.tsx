@@ -36,13 +36,13 @@ describe('flagWords()', () => {
     for (const { label, meaning } of words) {
       expect(label.length).toBeLessThan(35);
       expect(meaning).toMatch(/\.$/);
-      expect(label).not.toContain('Look closely');
+      expect(label).not.toContain('Check carefully');
     }
   });
 
   it('should warn even of what only a newer server knows', () => {
     const newer = 'of_a_newer_server' as ApprovalFlag;
-    expect(flagWords(newer, trans).label).toBe('Look closely');
+    expect(flagWords(newer, trans).label).toBe('Check carefully');
   });
 });
 
