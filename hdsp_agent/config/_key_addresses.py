@@ -52,6 +52,8 @@ class KeyAddress:
     """Scheme, host and port; the provider's id where it has no one address; empty if none is named yet."""
     takes_environment: bool
     """Whether a key from the environment may go there."""
+    is_needed: bool = True
+    """Whether the profile asks for this key; where it signs requests instead, a key that may not be sent is no loss."""
 
 
 def origin_of(url: str) -> str:
@@ -99,7 +101,7 @@ def key_address(
     }
     anywhere = info.id in _ANYWHERE and not from_environment and origin != imported
     takes = operators or anywhere or key in _NEVER_SENT or origin in {own_origin, *from_environment}
-    return KeyAddress(origin, takes)
+    return KeyAddress(origin, takes, is_needed=key != "awsApiKey" or bool(settings.aws_use_api_key))
 
 
 def _named(info: ProviderInfo, settings: ProviderSettings) -> str | None:

@@ -153,7 +153,7 @@ class SecretStore:
             if kept.address != to.origin:
                 raise _given_for_another(kept.address, to.origin, key)
             return SecretStr(kept.value)
-        if found is not None:
+        if found is not None and to.is_needed:
             raise _not_for_this_address(found[0], to.origin, key)
         return None
 

@@ -34,13 +34,19 @@ def die_at_the_second(folder: Path) -> None:
     def audit(event: str, arguments: tuple[object, ...]) -> None:
         nonlocal brought_back
         target = arguments[1] if event == "os.rename" else None
-        if isinstance(target, (str, bytes)) and os.fsdecode(target) in [str(folder / name) for name in NAMES]:
+        # A path from the folder's descriptor on, which is the third argument.
+        is_in_folder = target is not None and _is_folder(arguments[2], folder)
+        if isinstance(target, (str, bytes)) and is_in_folder and os.fsdecode(target) in NAMES:
             brought_back += 1
             if brought_back == 2:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     # Python itself says when a file is about to take another's place.
     sys.addaudithook(audit)
+
+
+def _is_folder(descriptor: object, folder: Path) -> bool:
+    return isinstance(descriptor, int) and descriptor >= 0 and os.path.samestat(os.fstat(descriptor), folder.stat())
 
 
 async def main(home: Path, *, with_notebook: bool) -> None:

@@ -61,6 +61,8 @@ async def test_a_bedrock_key_in_the_environment_and_access_keys_do_not_exclude_e
     async with agent_behind(
         gateway(model_server), home=tmp_path, protocol="bedrock", profile={"awsUseApiKey": with_key}
     ) as (server, agent):
+        # A key from the environment goes to no address but those that the environment names.
+        monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", server.url)
         await agent.finished()
     (request,) = server.requests
     start = "Bearer bedrock-key-of-the-environment" if with_key else "AWS4-HMAC-SHA256 "
