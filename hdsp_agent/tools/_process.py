@@ -44,6 +44,8 @@ _SET_UNASKED: Final = {
     "GIT_CONFIG_KEY_1": "core.fsmonitor",
     "GIT_CONFIG_VALUE_1": "false",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "GIT_NO_LAZY_FETCH": "1",
     "LESSSECURE": "1",
 }
 _SET: Final = {

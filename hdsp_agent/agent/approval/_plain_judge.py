@@ -12,7 +12,8 @@ from typing import Final, Literal
 from ...tools import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, is_protected_name
 from ._denials import denying_rule
 from ._file_patterns import PatternProblem, expanded
-from ._git import git_configuration, git_danger, without_harmless_options
+from ._git import git_danger, without_harmless_options
+from ._git_settings import git_settings_problem
 from ._outside import WorkspaceBounds
 from ._program_options import dangerous_argument
 from ._programs import (
@@ -68,6 +69,7 @@ class PlainJudge:
     parts: list[CommandPart] = field(default_factory=list)
     _folders: tuple[str | None, ...] = ()
     """The folders that the command looked at may run in."""
+    _repositories: dict[str, str | None] = field(default_factory=dict)
 
     def judged(self, script: PlainScript) -> PlainScript:
         """The line with its patterns replaced by names, each command judged. Raises NotPlain where that cannot be."""
@@ -203,20 +205,28 @@ class PlainJudge:
     def _danger(self, texts: tuple[str, ...], rule: tuple[str, ...]) -> str | None:
         # A rule may name a program by its path, or allow every one.
         name = os.path.basename(texts[0])
-        argument = git_danger(texts, rule) if name == "git" else dangerous_argument(name, texts)
+        is_git = name == "git" or name.startswith("git-")
+        argument = git_danger(texts, rule) if is_git else dangerous_argument(name, texts)
         if argument is not None:
             return f"with {argument} it may do more than read"
-        if name == "git":
-            for folder in self._folders:
-                problem = None if folder is None else git_configuration(folder)
-                if problem is not None:
-                    return problem
+        if is_git:
+            problem = self._git_problem()
+            if problem is not None:
+                return problem
         if installs(texts) and not self.allow_installs:
             return "it installs, changes or fetches packages"
         secret = next((word for word in texts[1:] if may_hold_keys(word)), None)
         if secret is not None:
             return f"keys or passwords may be in {secret}"
         return self._place(name, texts)
+
+    def _git_problem(self) -> str | None:
+        """Why a repository here may have Git do more; each folder is looked at once for a line."""
+        for folder in self._folders:
+            if folder is not None and folder not in self._repositories:
+                self._repositories[folder] = git_settings_problem(folder)
+        found = (self._repositories.get(folder) for folder in self._folders if folder is not None)
+        return next((problem for problem in found if problem is not None), None)
 
     def _place(self, name: str, texts: tuple[str, ...]) -> str | None:
         """Which file of another place, or of a special kind, it reads or changes."""

@@ -268,7 +268,9 @@ async def test_plain_files_that_form_a_repository_have_git_run_nothing(folder: P
 @pytest.mark.parametrize(
     "settings",
     ['[core]\nfsmonitor = "touch PWN"\n', "[core]\npager = x\n", '[diff "x"]\ntextconv = x\n', "[diff]\nexternal = x\n", '[filter "x"]\nclean = x\n', "[include]\npath = ../x\n", "[alias]\nlog = !x\n",
-     "[core] sshCommand = x\n", '[CORE]\n\tFsMonitor=x\n'],
+     "[core] sshCommand = x\n", '[CORE]\n\tFsMonitor=x\n', "[a][diff]external = x\n", '[diff "a]b"] textconv = x\n', "#" * 1_000_001 + "\n", "[core]\nworktree = /etc\n", "[a][core]worktree=/etc\n",
+     "[extensions]\npartialClone = origin\n", '[remote "origin"]\npromisor = true\n', '[remote "origin"]\nurl = "ext::touch PWN"\n', "[protocol]\nallow = always\n", "[gc]\nrecentObjectsHook = x\n",
+     "[broken\n", '[url "ext::x"]\ninsteadOf = https:\n', "[init]\ntemplateDir = x\n", "\n" * 200_000 + "[x]\ny = z\n"],
 )  # fmt: skip
 def test_a_repository_whose_settings_run_programs_is_asked_about(settings: str, folder: Path) -> None:
     assert decide_command("git diff", allow=READS, workspace=str(folder)).verdict == "approve"
@@ -281,15 +283,58 @@ def test_a_repository_whose_settings_run_programs_is_asked_about(settings: str, 
 
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")
-@pytest.mark.parametrize("kept", [".git/modules/sub", "sub/.git"])
-def test_a_submodule_whose_settings_run_programs_is_asked_about(kept: str, folder: Path) -> None:
-    (folder / ".gitmodules").write_text('[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n', "utf-8")
+@pytest.mark.parametrize("kept", [".git/modules/sub", "sub/.git", "elsewhere"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_submodule_whose_settings_run_programs_is_asked_about(kept: str, listed: bool, folder: Path) -> None:
+    if listed:
+        (folder / ".gitmodules").write_text('[submodule "sub"]\n\tpath = "sub"\n\turl = ./sub\n', "utf-8")
     (folder / kept).mkdir(parents=True)
+    if kept != "sub/.git":
+        (folder / "sub").mkdir()
+        (folder / "sub" / ".git").write_text(f"gitdir: ../{kept}\n", "utf-8")
+    link = f"160000,{'1' * 40},sub"
+    subprocess.run([GIT, "update-index", "--add", "--cacheinfo", link], cwd=folder, check=True)
     config = folder / kept / "config"
-    config.write_text("[core]\nworktree = ../../../sub\n", "utf-8")
+    config.write_text("[core]\nbare = false\n", "utf-8")
     assert decide_command("git status", allow=["git status"], workspace=str(folder)).verdict == "approve"
-    config.write_text('[core]\nfsmonitor = "touch PWN"\n', "utf-8")
+    config.write_text('[filter "x"]\nclean = "touch PWN"\n', "utf-8")
     assert decide_command("git status", allow=["git status"], workspace=str(folder)).verdict == "ask"
+
+
+@pytest.mark.skipif(not GIT, reason="Git itself is asked")
+def test_a_repository_in_an_unusual_place_is_asked_about(folder: Path) -> None:
+    reads = {"allow": ["git status", "cd"], "workspace": str(folder)}
+    settings = folder / ".git" / "config"
+    written = settings.read_bytes()
+    settings.write_bytes(b"\xef\xbb\xbf[diff] external = x\n")
+    assert decide_command("git status", **reads).verdict == "ask"
+    settings.write_bytes(written)
+    (folder / ".git" / "commondir").write_text("../real\n", "utf-8")
+    assert decide_command("git status", **reads).verdict == "ask"
+    (folder / ".git" / "commondir").unlink()
+    (folder / ".git").rename(folder / "real")
+    (folder / ".git").write_text("gitdir: real\n", "utf-8")
+    assert decide_command("git status", **reads).verdict == "approve"
+    with (folder / "real" / "config").open("a", encoding="utf-8") as file:
+        file.write("[core]\nworktree = /etc\n")
+    assert decide_command("git status", **reads).verdict == "ask"
+    # The inside of a repository, however deep, and with a head that leads nowhere.
+    inside = folder / "bare"
+    (inside / "objects").mkdir(parents=True)
+    (inside / "refs" / "heads").mkdir(parents=True)
+    (inside / "HEAD").symlink_to("nowhere")
+    assert decide_command("cd bare/refs/heads && git status", **reads).verdict == "ask"
+
+
+@pytest.mark.skipif(not GIT, reason="Git itself is asked")
+def test_a_further_work_tree_is_judged_by_the_settings_it_shares(folder: Path) -> None:
+    subprocess.run([GIT, "worktree", "add", "-q", "--detach", "../second"], cwd=folder, check=True)
+    second = folder.parent / "second"
+    reads = {"allow": ["git status"], "workspace": str(second)}
+    assert decide_command("git status", **reads).verdict == "approve"
+    with (folder / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write("[core]\npager = x\n")
+    assert decide_command("git status", **reads).verdict == "ask"
 
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")
