@@ -33,7 +33,7 @@ _ESCAPES: Final = {"\\t": "\t", "\\n": "\n", "\\\\": "\\", "\\'": "'"}
 _RESERVED: Final = frozenset(
     {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "{", "}", "!", "[[", "]]", "coproc", "in"}
 )  # fmt: skip
-_SIMPLE_SOURCE: Final = re.compile(r"""(?:[\w@%+=:,./\[\]-]|'[^'\\!{}$`]*'|"[^"\\!{}$`]*")+""")
+_SIMPLE_SOURCE: Final = re.compile(r"""(?:[\w@%+=:,./-]|'[^'\\!{}$`]*'|"[^"\\!{}$`]*")+""")
 
 
 class NotPlain(Exception):

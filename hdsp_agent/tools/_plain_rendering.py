@@ -43,6 +43,9 @@ def _words(texts: list[str]) -> str:
     if texts[0] == "time" and len(texts) > 1 and not texts[1].startswith("-"):
         # The keyword does what the program of that name does, which few machines have.
         return f"time {_words(texts[1:])}"
+    if texts[0] == "cd" and len(texts) == 2 and not texts[1].startswith("-"):
+        # Where links lead, as it was judged; by default a shell goes back by names.
+        return f"cd -P {_quoted(texts[1])}"
     return " ".join((_name(texts[0]), *(_quoted(text) for text in texts[1:])))
 
 

@@ -34,7 +34,7 @@ _LEFT_OUT: Final = re.compile(
 _STEERS: Final = re.compile(
     r"GIT_(?!AUTHOR_|COMMITTER_).*|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|RIPGREP_CONFIG_PATH|ACKRC|GREP_OPTIONS|GREP_COLORS?|LESS.*|MORE|MANOPT|MANPAGER|TAR_OPTIONS|TAPE"
     r"|GZIP|BZIP2?|XZ_(?:OPT|DEFAULTS)|ZIPOPT|UNZIP|ZSTD_.*|RSYNC_.*|CURL_HOME|WGETRC|WGET2RC|BAT_.*|FD_OPTIONS|JQ_.*|PSQLRC|PSQL_.*|SQLITE_HISTORY|TIME|POSIX|TMOUT|SED_OPTIONS|AWKPATH"
-    r"|AWKLIBPATH|MAGIC|LS_OPTIONS|TREE_CHARSET|PERL5OPT|RUBYOPT|NODE_OPTIONS|PYTHONSTARTUP|PYTHONINSPECT|BASH_XTRACEFD|HISTFILE|VISUAL|EDITOR|BROWSER|SSH_ASKPASS"
+    r"|AWKLIBPATH|MAGIC|LS_OPTIONS|TREE_CHARSET|PERL5OPT|RUBYOPT|NODE_OPTIONS|PYTHONSTARTUP|PYTHONINSPECT|BASH_XTRACEFD|HISTFILE|VISUAL|EDITOR|BROWSER|SSH_ASKPASS|MLRRC_PATH|ACK_.*|AG_OPTIONS|\w+_PAGER|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|PERL5DB|GCONV_PATH|LOCPATH|LD_AUDIT"
 )
 _SET_UNASKED: Final = {
     # A repository may lie among the plain files of another, with settings that have Git run programs.
@@ -81,7 +81,8 @@ def command_environment(environment: Mapping[str, str], *, unasked: bool = False
         return {**kept, **_SET}
     kept = {name: value for name, value in kept.items() if not _STEERS.fullmatch(name)}
     if "PATH" in kept:
-        kept["PATH"] = os.pathsep.join(each for each in kept["PATH"].split(os.pathsep) if os.path.isabs(each))
+        absolute = [each for each in kept["PATH"].split(os.pathsep) if os.path.isabs(each)]
+        kept["PATH"] = os.pathsep.join(absolute) or os.defpath
     return {**kept, **_SET, **_SET_UNASKED}
 
 

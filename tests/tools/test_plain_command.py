@@ -50,7 +50,7 @@ def test_what_only_a_shell_can_read_is_not_plain(text: str) -> None:
     ("text", "is_exact"),
     [
         ("ls -la | wc", True), ("ls 'a b' \"c d\"", True), ("git log --format='%H'", True), ("ls 2>/dev/null", True), ("ls; pwd\nid", True), ("ls *.py", False), ("ls a\\ b", False), ("ls # x", False),
-        ("ls '{x}'", False), ("ls '$x'", False), ('ls "a$"', False), ("ls &>/dev/null", False), ("ls '!'", False), ("ls {}", False), ("ls ?", False), ("ls 'a\\b'", False),
+        ("ls '{x}'", False), ("ls '$x'", False), ('ls "a$"', False), ("ls &>/dev/null", False), ("ls '!'", False), ("ls {}", False), ("ls ?", False), ("ls 'a\\b'", False), ("ls a[b]", False), ("[ -f x ]", False),
     ],
 )  # fmt: skip
 def test_a_line_is_exact_where_nothing_in_it_needs_more_than_plain_quotes(text: str, is_exact: bool) -> None:

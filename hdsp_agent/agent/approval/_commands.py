@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...messages import ApprovalFlag
-from ...tools import NotPlain, SimpleCommand, parse_plain, render
+from ...tools import NotPlain, PlainScript, SimpleCommand, parse_plain, render
 from ._denials import commands_of, denying_rule
 from ._flags import flags_of
 from ._outside import WorkspaceBounds
@@ -74,7 +74,7 @@ def decide_command(
         return CommandDecision(worst.verdict, f"{worst.command}: {worst.reason}", parts, installs, flags=flags)
     if sys.platform == "win32":
         return CommandDecision("ask", _NO_SHELL, parts, installs, flags=flags)
-    return CommandDecision("approve", _why(parts), parts, installs, render(script), script.is_exact, flags)
+    return CommandDecision("approve", _why(parts), parts, installs, render(script), _is_exact(script), flags)
 
 
 _NO_SHELL: Final = "only a shell as on Linux and macOS can be trusted to run what was judged"
@@ -101,6 +101,11 @@ def _part(command: SimpleCommand, allow: tuple[Rule, ...], deny: tuple[Rule, ...
     if rule is not None:
         return CommandPart(command.source, words, "deny", f"the rule {rule.source!r} denies it", rule.source)
     return CommandPart(command.source, words, "ask", reason)
+
+
+def _is_exact(script: PlainScript) -> bool:
+    """A shell of another kind goes into a folder by its name, not by where a link leads."""
+    return script.is_exact and all(command.words[0].text != "cd" for command in script.commands)
 
 
 def _why(parts: tuple[CommandPart, ...]) -> str:

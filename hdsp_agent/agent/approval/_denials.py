@@ -8,9 +8,11 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from ...tools import Script, SimpleCommand, parse_script
+from ._git import without_harmless_options
 from ._programs import SHELLS, script_of
 from ._rules import Rule, longest
 from ._wrappers import WRAPPERS
@@ -18,6 +20,8 @@ from ._wrappers import WRAPPERS
 __all__ = ["commands_of", "denying_rule"]
 
 _DEEPEST: Final = 5
+_MOST_OPTIONS: Final = 8
+"""How many options of Git's may stand in front of its command."""
 
 
 def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rule]) -> Rule | None:
@@ -27,15 +31,27 @@ def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rul
     name = os.path.basename(words[0])
     starts = range(len(words)) if name.lower() in WRAPPERS | SHELLS else range(1)
     most = max(len(rule.words) for rule in deny)
+    by_first = _by_first_word(tuple(deny))
     for start in starts:
-        given = words[start : start + most]
+        given = tuple(words[start : start + most + _MOST_OPTIONS])
         named = (os.path.basename(given[0]) if "/" in given[0] else given[0], *given[1:])
-        for candidate in (named, given):
-            rule = longest(deny, candidate, any_case=True)
+        for candidate in dict.fromkeys((named, given, without_harmless_options(given))):
+            fitting = (*by_first.get(candidate[0].lower(), ()), *by_first.get("", ()))
+            rule = longest(fitting, candidate, any_case=True)
             allowed = longest(allow, words) if start == 0 else None
             if rule is not None and (allowed is None or len(allowed.words) <= len(rule.words)):
                 return rule
     return None
+
+
+@lru_cache(maxsize=16)
+def _by_first_word(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
+    """The rules by the word they begin with, in small letters; those without words fit everything."""
+    found: dict[str, tuple[Rule, ...]] = {}
+    for rule in rules:
+        first = rule.words[0].lower() if rule.words else ""
+        found[first] = (*found.get(first, ()), rule)
+    return found
 
 
 def commands_of(text: str, depth: int = 0) -> Iterator[tuple[Script, SimpleCommand]]:

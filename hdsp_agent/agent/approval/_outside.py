@@ -14,6 +14,7 @@ _ALWAYS_THERE: Final = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/de
 _SEPARATORS: Final = re.compile(r"[=:@,]")
 _LONGEST_PATH: Final = 4_096
 _LONGEST_OPTION: Final = 64
+_MOST_PARTS: Final = 100
 
 
 class WorkspaceBounds:
@@ -24,7 +25,10 @@ class WorkspaceBounds:
 
     def outside(self, word: str, folder: str | None = None) -> str | None:
         """The part of the word that leads outside of the workspace for a command that runs in ``folder``."""
-        return next((part for part in _parts(word) if self._is_outside(part, folder)), None)
+        parts = list(_parts(word))
+        if len(parts) > _MOST_PARTS:
+            return word
+        return next((part for part in parts if self._is_outside(part, folder)), None)
 
     def holds(self, path: str) -> bool:
         """Whether the path is the workspace or inside it."""
@@ -36,13 +40,14 @@ class WorkspaceBounds:
             return False
         if part == "~" or part.startswith("~/"):
             return True
-        if part.startswith("/") and not os.path.lexists("/" + part.lstrip("/").split("/", 1)[0]):
+        pieces = part.split("/")
+        if part.startswith("/") and ".." not in pieces and not os.path.lexists("/" + part.lstrip("/").split("/", 1)[0]):
             # A regular expression, an address or an option's value: there is nothing of that name to be read.
             return False
         if self._root is None or folder is None:
             return part.startswith("/") or os.path.normpath(part).split("/")[0] == ".."
         path = os.path.join(folder, part)
-        if ".." in part.split("/") and not self.holds(os.path.normpath(os.path.join(os.path.realpath(folder), part))):
+        if ".." in pieces and not self.holds(os.path.normpath(os.path.join(os.path.realpath(folder), part))):
             return True
         try:
             return ("/" in part or part == ".." or os.path.lexists(path)) and not self.holds(os.path.realpath(path))

@@ -37,11 +37,18 @@ Verdict = Literal["approve", "ask", "deny"]
 
 _DEEPEST: Final = 5
 _MOST_WORDS: Final = 2_000
+_MOST_FOLDERS: Final = 16
 _HARMLESS_VARIABLES: Final = frozenset(
     {"LANG", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES"}
 )
 _HARMLESS_SETTINGS: Final = frozenset({"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_OPTIONAL_LOCKS=0"})
-_FIND_FOLLOWS: Final = frozenset({"-L", "-H", "-follow"})
+_MAKES_LINKS: Final = frozenset({"tar", "bsdtar", "unzip", "7z", "cpio", "ln", "cp", "mv", "rsync", "patch", "install"})
+_GIT_LEAVES_FILES: Final = frozenset(
+    {"log", "diff", "show", "status", "branch", "blame", "ls-files", "ls-tree", "grep", "rev-parse", "describe", "shortlog", "reflog", "remote", "config", "cat-file", "merge-base", "rev-list",
+     "tag", "count-objects", "check-ignore", "add", "commit", "push", "fetch", "name-rev", "for-each-ref", "--version", "whatchanged", "notes", "var", "cherry"}
+)  # fmt: skip
+_SOME_FILE: Final = './x;system("x")|import "x" load("x") print > x'
+"""Stands for the name of a file that find gives to a program: it may be anything behind the folder."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +93,16 @@ class PlainJudge:
             is_certain = is_certain and "||" not in (before, behind)
             now = self._with_names(command)
             self._command(now, commands[-1] if before == "|" else None)
+            if _may_be_new(now, commands):
+                texts = tuple(word.text for word in now.words)
+                self.parts.append(
+                    CommandPart(now.source, texts, "ask", "a command before it may have made what it names")
+                )
             commands.append(now)
             entered = self._entered(now) if "|" not in (before, behind) else ()
             seen = tuple(dict.fromkeys((*seen, *entered)))
+            if len(seen) > _MOST_FOLDERS:
+                raise NotPlain("it changes folders too often")
             if entered:
                 self._folders = entered if is_certain and behind == "&&" else seen
             elif not is_certain:
@@ -100,7 +114,7 @@ class PlainJudge:
     def _entered(self, command: PlainCommand) -> tuple[str | None, ...]:
         """The folders the shell may be in behind a change of folder."""
         texts = [word.text for word in command.words]
-        if texts[0] not in ("cd", "pushd") or len(texts) != 2:
+        if texts[0] != "cd" or len(texts) != 2:
             return ()
         return tuple(None if each is None else os.path.join(each, texts[1]) for each in self._folders)
 
@@ -182,7 +196,8 @@ class PlainJudge:
                 return problem
         if inner.start < len(texts):
             kept = texts[inner.start :]
-            self._judge(" ".join(kept), kept, inner.variables, None, depth + 1)
+            given = (*kept, _SOME_FILE, _SOME_FILE) if name == "xargs" else kept
+            self._judge(" ".join(kept), given, inner.variables, None, depth + 1)
         return _setting(inner.variables)
 
     def _run_by_find(self, texts: tuple[str, ...], depth: int) -> str | None:
@@ -190,7 +205,7 @@ class PlainJudge:
         start = 1
         while "-exec" in texts[start:]:
             start = texts.index("-exec", start) + 1
-            end = next((at for at in range(start, len(texts)) if texts[at] in (";", "+")), None)
+            end = next((at for at in range(start, len(texts)) if _ends_exec(texts, at)), None)
             if end is None or end == start:
                 return "what find runs cannot be told"
             kept = texts[start:end]
@@ -198,7 +213,9 @@ class PlainJudge:
                 return "which files find gives to what it runs shows only when it runs"
             if changes_files(os.path.basename(kept[0])):
                 return "which files it changes shows only when it runs"
-            self._judge(" ".join(kept), kept, (), None, depth + 1)
+            names = (_SOME_FILE, _SOME_FILE) if texts[end] == "+" else (_SOME_FILE,)
+            given = tuple(name for word in kept for name in (names if word == "{}" else (word,)))
+            self._judge(" ".join(kept), given, (), None, depth + 1)
             start = end
         return None
 
@@ -239,7 +256,7 @@ class PlainJudge:
         special = next((path for path in written if self._is_special(path)), None)
         if special is not None:
             return f"{special} is a notebook, or steers the agent or other programs"
-        if name in ("cd", "pushd", "popd") and len(texts) != 2:
+        if name in ("pushd", "popd") or (name == "cd" and len(texts) != 2):
             return "which folder it leads to shows only when it runs"
         return None
 
@@ -333,9 +350,36 @@ def _fed_problem(texts: tuple[str, ...], start: int, piped: tuple[str, ...] | No
 
 def _finds_only_files(texts: Sequence[str]) -> bool:
     """Whether find names only ordinary files below where it looks, and begins no name with a hyphen."""
-    kinds = [texts[at + 1] for at, word in enumerate(texts[:-1]) if word == "-type"]
-    chosen = {"-o", "-or", ",", "!", "-not"}.intersection(texts)
-    return kinds == ["f"] and not chosen and not _FIND_FOLLOWS.intersection(texts)
+    own: list[str] = []
+    is_own = True
+    for at, word in enumerate(texts):
+        if word == "-exec":
+            is_own = False
+        elif not is_own and _ends_exec(texts, at):
+            is_own = True
+        elif is_own:
+            own.append(word)
+    kinds = [own[at + 1] for at, word in enumerate(own[:-1]) if word == "-type"]
+    chosen = {"-o", "-or", ",", "!", "-not", "-L", "-H", "-follow"}.intersection(own)
+    return kinds == ["f"] and not chosen
+
+
+def _ends_exec(texts: Sequence[str], at: int) -> bool:
+    """Whether what find is to run ends here."""
+    return texts[at] == ";" or (texts[at] == "+" and texts[at - 1] == "{}")
+
+
+def _may_be_new(command: PlainCommand, before: Sequence[PlainCommand]) -> bool:
+    """Whether the command may read through a link that another makes before it: none was there to be looked at."""
+    names_files = bool(command.redirections or (command.words[1:] and command.words[0].text not in ONLY_PRINT))
+    return names_files and any(_makes_links([word.text for word in each.words]) for each in before)
+
+
+def _makes_links(texts: Sequence[str]) -> bool:
+    words = without_harmless_options(texts)
+    if words[0] == "git":
+        return len(words) > 1 and words[1] not in _GIT_LEAVES_FILES
+    return any(os.path.basename(word) in _MAKES_LINKS for word in texts[:4])
 
 
 def _steers(path: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ._program_languages import awk_danger, json_danger, sed_danger, sql_danger, table_danger
+from ._program_languages import awk_danger, json_danger, sed_danger
 
 __all__ = ["dangerous_argument", "takes_dangerous_options"]
 
@@ -51,7 +51,9 @@ class _Program:
 
 def _second_file(words: Sequence[str]) -> str | None:
     """The second file these programs are given is the one they write."""
-    files = [word for word in words[1:] if not word.startswith(("-", "+"))]
+    end = words.index("--") if "--" in words else len(words)
+    files = [word for word in words[1:end] if word == "-" or not word.startswith(("-", "+"))]
+    files += words[end + 1 :]
     return files[1] if len(files) > 1 else None
 
 
@@ -62,10 +64,37 @@ def _first_of_tar(words: Sequence[str]) -> str | None:
     return next((word for word in words[1:] if ":" in word), None)
 
 
+def _recursive_diff(words: Sequence[str]) -> str | None:
+    """A comparison of folders follows the links in them, unless it is told not to."""
+    follows = next((word for word in words[1:] if word == "--recursive" or re.match(r"-\w*r", word)), None)
+    return None if "--no-dereference" in words else follows
+
+
+def _unusual_for_curl(words: Sequence[str]) -> str | None:
+    """An address of another kind than a page's; what stands behind an option that takes a value is none."""
+    before = ""
+    for word in words[1:]:
+        takes_value = before in _CURL_VALUES
+        before = word
+        if takes_value and not word.startswith("@"):
+            continue
+        if not word.startswith("-") and not _PAGE.fullmatch(word):
+            return word
+    return None
+
+
 def _all_but(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+_CURL_VALUES: Final = frozenset(
+    {"-m", "-H", "-A", "--max-time", "--connect-timeout", "--retry", "--header", "--user-agent"}
+)
+_PAGE: Final = re.compile(r"https?://[\w.:/?&=%+~,;@-]+", re.ASCII)
+_GREP: Final = _Program("GNU grep manual", "R", ("dereference-recursive",))
+_BINARY: Final = _Program("GNU binutils manual", "", ("plugin",), re.compile(r"@"))
+_XZ: Final = _Program("xz(1)", "", ("files", "files0"))
+_APT: Final = _Program("apt-get(8), apt.conf(5)", "oc", ("option", "config-file"))
 _JQ: Final = _Program("jq 1.7 manual: Modules", "L", ("library-path",), judge=json_danger)
 _PIP: Final = _Program(
     "pip --help",
@@ -86,30 +115,37 @@ _PIP: Final = _Program(
     ),
 )
 _SUMS: Final = _Program("GNU coreutils: md5sum", "c", ("check",))
-_FD: Final = _Program("fd(1)", "xX", ("exec", "exec-batch"))
+_FD: Final = _Program("fd(1)", "xXL", ("follow", "exec", "exec-batch"))
 _AWK: Final = _Program("gawk manual: Command-Line Options", judge=awk_danger)
 _ZIP: Final = _Program(
     "zip(1), Info-ZIP 3.0",
     "TObmo",
     ("test", "unzip-command", "output-file", "out", "temp-path", "move", "logfile-path"),
 )
-_SQL: Final = _Program("sqlite3(1), psql(1), mysql(1), duckdb: dot and backslash commands", judge=sql_danger)
 
 _PROGRAMS: Final[dict[str, _Program]] = {
-    "find": _Program("GNU findutils: find", words=re.compile(r"-(?:delete|ok|okdir|execdir|fprint\w*|fls|files0-from)(?:=|$)")),
+    "find": _Program("GNU findutils: find", words=re.compile(r"-(?:L|H|follow|delete|ok|okdir|execdir|fprint\w*|fls|files0-from)(?:=|$)")),
     "fd": _FD,
     "fdfind": _FD,
-    "rg": _Program("rg(1) 14", "z", ("pre", "hostname-bin", "search-zip")),
-    "ag": _Program("ag(1)", "", ("pager",)),
-    "ack": _Program("ack(1)", "", ("pager", "ackrc")),
+    "rg": _Program("rg(1) 14", "zL", ("follow", "pre", "hostname-bin", "search-zip")),
+    "ag": _Program("ag(1)", "f", ("follow", "pager")),
+    "ack": _Program("ack(1)", "", ("follow", "pager", "ackrc")),
     "sort": _Program("GNU coreutils: sort", "oT", ("output", "compress-program", "temporary-directory", "files0-from")),
     "shuf": _Program("GNU coreutils: shuf", "o", ("output",)),
-    "date": _Program("GNU coreutils: date", "s", ("set",), re.compile(r"\d{8}")),
+    "date": _Program("GNU coreutils: date", "sf", ("set", "file"), re.compile(r"\d{8}")),
     "split": _Program("GNU coreutils: split", "", ("filter",)),
-    "diff": _Program("GNU diffutils: diff", "l", ("paginate", "output")),
+    "diff": _Program("GNU diffutils: diff", "l", ("paginate", "output"), judge=_recursive_diff),
     "sdiff": _Program("GNU diffutils: sdiff", "o", ("output", "diff-program")),
     "diff3": _Program("GNU diffutils: diff3", "", ("diff-program",)),
-    "tree": _Program("tree(1)", "oR", ("output",)),
+    "tree": _Program("tree(1)", "oRl", ("output",)),
+    "ls": _Program("GNU coreutils: ls", "L", ("dereference",)),
+    "ptx": _Program("GNU coreutils: ptx", "G", ("traditional",)),
+    "ss": _Program("ss(8)", "DKF", ("diag", "kill", "filter")),
+    "journalctl": _Program("journalctl(1)", "", ("vacuum-size", "vacuum-time", "vacuum-files", "rotate", "flush", "cursor-file", "relinquish-var", "smart-relinquish-var", "update-catalog", "setup-keys")),
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), _GREP),
+    **dict.fromkeys(("nm", "objdump", "readelf", "size", "strings", "addr2line", "ar", "ranlib", "strip", "gcc", "g++", "cc", "ld", "javac"), _BINARY),
+    **dict.fromkeys(("xz", "unxz", "xzcat", "lzcat", "lzma", "unlzma"), _XZ),
+    **dict.fromkeys(("apt", "apt-get", "apt-cache", "apt-config", "aptitude"), _APT),
     "file": _Program("file(1)", "Cmf", ("compile", "magic-file", "files-from")),
     "uniq": _Program("GNU coreutils: uniq", judge=_second_file),
     "xxd": _Program("xxd(1)", "r", ("revert",), judge=_second_file),
@@ -119,11 +155,10 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     "jq": _JQ,
     "gojq": _JQ,
     "jaq": _JQ,
-    "mlr": _Program("Miller 6: mlr help flags", judge=table_danger),
     "wc": _Program("GNU coreutils: wc", "", ("files0-from",)),
-    "du": _Program("GNU coreutils: du", "", ("files0-from",)),
+    "du": _Program("GNU coreutils: du", "LDH", ("files0-from", "dereference")),
     **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"), _SUMS),
-    "xmllint": _Program("xmllint(1)", "o", ("output", "shell", "noent", "xinclude", "loaddtd", "path", "schematron", "catalogs")),
+    "xmllint": _Program("xmllint(1)", words=re.compile(r"--?(?:output|o$|shell|noent|xinclude|loaddtd|path|schematron|catalogs|dropdtd|load-trace|encode|html.*)")),
     "exiftool": _Program("exiftool(1)", words=re.compile(r"-(?:if|config|p|o|w|W|execute|@|stay_open|d|api|geotag)|-.*=")),
     "nvidia-smi": _Program("nvidia-smi -h", "fprcelx", ("filename", "gpu-reset", "persistence-mode", "power-limit", "compute-mode", "ecc-config", "lock", "applications-clocks")),
     "docker": _Program("docker --help", "Hc", ("config", "host", "context", "tlskey")),
@@ -163,11 +198,6 @@ _PROGRAMS: Final[dict[str, _Program]] = {
         ("output-document", "output-file", "append-output", "directory-prefix", "input-file", "execute", "use-askpass", "config", "post-file", "body-file", "save-cookies",
          "background", "rejected-log", "warc", "ca-certificate", "private-key", "load-cookies", "delete-after", "recursive", "mirror"),
     ),
-    "sqlite3": _SQL,
-    "psql": _SQL,
-    "mysql": _SQL,
-    "mariadb": _SQL,
-    "duckdb": _SQL,
     "ruff": _Program("ruff --help", "o", ("fix", "unsafe-fixes", "output-file", "add-noqa", "config")),
     "jupyter": _Program("jupyter nbconvert --help", long=("execute", "output", "inplace", "to", "config", "post", "ServePostProcessor", "allow-errors")),
     "openssl": _Program("openssl(1)", words=re.compile(r"-(?:out|engine|provider|keyout|writerand|config)")),
@@ -187,6 +217,7 @@ _PROGRAMS: Final[dict[str, _Program]] = {
         harmless=_all_but(
             r"-[sSfLIvkiG46mHA]+|-[mHA].*|--(?:silent|show-error|fail|location|head|include|compressed|verbose|get|max-time|connect-timeout|retry|header|user-agent|insecure)(?:=.*)?"
         ),
+        judge=_unusual_for_curl,
     ),
 }  # fmt: skip
 

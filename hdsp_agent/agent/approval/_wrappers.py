@@ -73,7 +73,7 @@ ALWAYS_ASK: Final = frozenset(
      "parallel", "exec", "coproc", "gdb", "lldb", "vi", "vim", "nvim", "vimdiff", "view", "ex", "ed", "emacs", "emacsclient", "nano", "pico", "micro", "tmux", "screen", "at",
      "batch", "crontab", "dbus-send", "gdbus", "xdg-open", "open", "start-stop-daemon", "setarch", "socat", "nc", "ncat", "netcat", "telnet", "ftp", "lftp", "irb", "scapy",
      "pkexec", "run0", "machinectl", "firejail", "proxychains", "torsocks", "fakeroot", "dtrace", "perf", "valgrind", "rlwrap", "unbuffer", "setpriv", "capsh", "prlimit",
-     "taskset", "chrt", "numactl", "cpulimit", "logsave", "run-parts", "fzf", "gnuplot", "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "start"}
+     "taskset", "chrt", "numactl", "cpulimit", "logsave", "run-parts", "fzf", "gnuplot", "sqlite3", "psql", "mysql", "mariadb", "duckdb", "mlr", "dc", "ip", "systemctl", "mount", "umount", "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "start"}
 )  # fmt: skip
 """They run what they are given in ways of their own, or wait for keys: a rule cannot say what they do."""
 
@@ -93,7 +93,7 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
         if word == "--":
             index += 1
             break
-        if word.startswith("-") and (word != "-" or name == "env"):
+        if word.startswith("-"):
             taken = _option(wrapper, word)
             if taken is None:
                 return Inner(problem=f"what {name} does with {word} cannot be told")
@@ -115,13 +115,14 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
 
 def _option(wrapper: _Wrapper, word: str) -> int | None:
     """How many words the option takes; None if it is not known."""
-    if word == "-":
-        return 1
     if word.startswith("--"):
         name, joined, _ = word[2:].partition("=")
         if name in wrapper.long_flags and not joined:
             return 1
         return (1 if joined else 2) if name in wrapper.long_values else None
+    if word == "-":
+        # To env it is what -i is: it takes away what keeps programs from following a folder.
+        return None
     for at, letter in enumerate(word[1:], start=1):
         if letter in wrapper.values:
             return 2 if at == len(word) - 1 else 1

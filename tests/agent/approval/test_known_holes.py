@@ -149,6 +149,58 @@ PROGRAMS = (
     ("xmllint --noent f", ("xmllint",)),
     ("exiftool -if 'system(1)' f", ("exiftool",)),
     ("fzf --preview 'touch PWN'", ("fzf",)),
+    ("find ./f -type f -print0 | xargs -0 nice", ("find", "xargs")),
+    ("find ./f -type f -print0 | xargs -0 nice -n 5", ("find", "xargs")),
+    ("find ./f -type f -print0 | xargs -0 env LANG=C", ("find", "xargs", "env")),
+    ("find . -type f -print0 | xargs -0 sed", ("find", "xargs", "sed")),
+    ("find . -type f -print0 | xargs -0 awk", ("find", "xargs", "awk")),
+    ("find . -type f -print0 | xargs -0 jq", ("find", "xargs", "jq")),
+    ("find . -type f -print0 | xargs -0 uniq", ("find", "xargs", "uniq")),
+    ("find . -type f -exec uniq {} +", ("find", "uniq")),
+    ("find . -type f -exec xxd {} +", ("find", "xxd")),
+    ("find . -type f -exec sqlite3 {} +", ("find", "sqlite3")),
+    ("find . -type f -exec sort + -oPWN f \\;", ("find", "sort")),
+    ("printf x | uniq - PWN", ("printf", "uniq")),
+    ("uniq f -- -PWN", ("uniq",)),
+    ("printf x | xxd - PWN", ("printf", "xxd")),
+    ("ptx -G f PWN", ("ptx",)),
+    ("env - git status", ("env", "git status")),
+    ("nice -n 5 env - git status", ("env", "git status")),
+    ("echo '.shell touch PWN' | sqlite3", ("echo", "sqlite3")),
+    ("psql -Xo '|touch PWN'", ("psql",)),
+    ("dc -e '!touch PWN'", ("dc",)),
+    ("mlr -n put -f f", ("mlr",)),
+    ("xmllint -xinclude f", ("xmllint",)),
+    ("nm --plugin=./f f", ("nm",)),
+    ("nm @f", ("nm",)),
+    ("apt-cache policy -o Dir::Bin::dpkg=./f bash", ("apt-cache",)),
+    ("ss -tD PWN", ("ss",)),
+    ("curl -s gopher://127.0.0.1:9/_x", ("curl",)),
+    ("curl 'file:///zzz/../etc/hostname'", ("curl",)),
+    ("curl file:///%65tc/hostname", ("curl",)),
+    ("curl -H @f http://127.0.0.1:9/", ("curl",)),
+    ("journalctl --vacuum-size=1", ("journalctl",)),
+    ("find . -maxdepth 1 -exec cat -- -type f {} +", ("find", "cat")),
+    ("find . -exec true -type f \\; -print0 | xargs -0 grep -h x", ("find", "xargs", "true", "grep")),
+    ("tar xf f && cat link2", ("tar", "cat")),
+    ("git checkout x && cat f", ("git checkout", "cat")),
+    ("grep -R x .", ("grep",)),
+    ("grep --dereference-rec x .", ("grep",)),
+    ("rg -L x", ("rg",)),
+    ("rg --follow x", ("rg",)),
+    ("find -L . -name x", ("find",)),
+    ("ls -LR .", ("ls",)),
+    ("tree -l", ("tree",)),
+    ("du -L .", ("du",)),
+    ("diff -r data ..x", ("diff",)),
+    ("cat /zzz/../etc/hostname", ("cat",)),
+    ("jq -n 'import @text \"a\" as $a {search:\"../x\"}; $a'", ("jq",)),
+    ("jq -n -f f", ("jq",)),
+    ("yq 'eval(\"lo\"+\"ad(x)\")' f", ("yq",)),
+    ("awk 'BEGIN{SYMTAB[\"AR\" \"GV\"][1]=\"../x\"} 1'", ("awk",)),
+    ("xzcat -f --files=f", ("xzcat",)),
+    ("date -f f", ("date",)),
+    ("pushd data && cat out", ("pushd", "cat")),
 )  # fmt: skip
 
 OUTSIDE = (
@@ -224,6 +276,39 @@ async def test_it_asks_and_nothing_else_has_happened(command: str, allow: tuple[
 def test_a_denial_is_found_behind_a_redirection_too() -> None:
     for text in ("command 2>/dev/null touch PWN", "command <<EOF touch PWN\nEOF", "time 2>&1 touch PWN"):
         assert decide_command(text, allow=(), deny=("touch",)).verdict == "deny", text
+
+
+def test_a_denial_holds_for_git_however_it_is_called() -> None:
+    for text in ("git --no-pager branch x", "git -P branch x", "git --literal-pathspecs branch x", "/usr/lib/git-core/git-branch x", "sudo git --no-pager branch x"):  # fmt: skip
+        assert decide_command(text, allow=["*"], deny=["git branch"]).verdict == "deny", text
+
+
+def test_a_folder_is_left_where_its_link_leads(folder: Path) -> None:
+    """A shell goes back by names unless it is told not to."""
+    (folder / "data" / "deep").mkdir()
+    (folder / "short").symlink_to(folder / "data" / "deep")
+    decision = decide_command("cd short && cd .. && cat x", allow=["cd", "cat"], workspace=str(folder))
+    assert decision.runs == "cd -P short && cd -P .. && cat x"
+    assert not decision.is_exact
+    assert (
+        decide_command("cd short && cd ../.. && cd .. && ls", allow=["cd", "ls"], workspace=str(folder)).verdict
+        == "ask"
+    )
+
+
+def test_nothing_takes_long_to_decide(folder: Path) -> None:
+    texts = (
+        "; ".join(f"cd {chr(97 + at)}" for at in range(26)) + "; cat x",
+        "cat " + ",a/" * 3_300,
+        "cat " + "=../" * 2_400,
+    )
+    for text in texts:
+        assert decide_command(text, allow=["*"], workspace=str(folder)).verdict == "ask"
+    many = [f"x{at} y z" for at in range(1_000)]
+    assert decide_command("time " + "a " * 1_900, allow=["*"], deny=many, workspace=str(folder)).verdict in (
+        "ask",
+        "approve",
+    )
 
 
 @pytest.mark.parametrize("command", OUTSIDE)

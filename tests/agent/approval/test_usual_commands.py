@@ -13,7 +13,8 @@ from hdsp_agent.agent.approval import decide_command
 
 from .usual_commands import ONLY_READS_INSIDE, OTHERS, RULES
 
-LEAST = 0.9
+LEAST = 90
+"""Of a hundred lines."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def test_the_list_is_as_long_as_it_says() -> None:
 
 def test_most_of_what_only_reads_in_the_workspace_runs_unasked(project: Path) -> None:
     asked = [text for text in ONLY_READS_INSIDE if not _runs(text, project)]
-    assert len(asked) <= (1 - LEAST) * len(ONLY_READS_INSIDE), asked
+    assert 100 * (len(ONLY_READS_INSIDE) - len(asked)) >= LEAST * len(ONLY_READS_INSIDE), asked
 
 
 def test_nothing_that_does_more_runs_unasked(project: Path) -> None:
