@@ -6,29 +6,58 @@ from typing import Final
 
 __all__ = ["TARGETS"]
 
-_COMMANDS: Final = ("tests/agent/approval/test_commands.py", "tests/agent/approval/test_engine.py")
+_APPROVAL: Final = "tests/agent/approval"
+_PLAIN: Final = ("tests/tools/test_plain_command.py",)
+_COMMANDS: Final = (f"{_APPROVAL}/test_commands.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py")
+_USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
+_FLAGS: Final = (f"{_APPROVAL}/test_flags.py",)
+_CELLS: Final = ("tests/tools/notebook/test_code_risks.py",)
 _ENGINE: Final = ("tests/agent/approval/test_engine.py", "tests/agent/approval/test_suggestions.py")
 _PATHS: Final = ("tests/tools/test_paths.py",)
 _MASKING: Final = ("tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")
+_TOKENS: Final = ("tests/persistence/test_vendor_tokens.py", "tests/config/test_keys_in_use.py")
 
 TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_commands.py": _COMMANDS,
     "hdsp_agent/agent/approval/_engine.py": _ENGINE,
-    "hdsp_agent/agent/approval/_options.py": _COMMANDS,
-    "hdsp_agent/agent/approval/_programs.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_denials.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_file_patterns.py": _USUAL,
+    "hdsp_agent/agent/approval/_flags.py": _FLAGS,
+    "hdsp_agent/agent/approval/_git.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_git_settings.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_outside.py": _USUAL,
+    "hdsp_agent/agent/approval/_plain_judge.py": (*_USUAL, *_FLAGS),
+    "hdsp_agent/agent/approval/_program_languages.py": _USUAL,
+    "hdsp_agent/agent/approval/_program_options.py": _USUAL,
+    "hdsp_agent/agent/approval/_programs.py": (*_USUAL, *_FLAGS),
+    "hdsp_agent/agent/approval/_wrappers.py": _COMMANDS,
     "hdsp_agent/agent/approval/_rules.py": (*_COMMANDS, *_ENGINE),
     "hdsp_agent/agent/approval/_suggestions.py": ("tests/agent/approval/test_suggestions.py",),
-    "hdsp_agent/tools/_command_line.py": (*_COMMANDS, "tests/tools/test_shell.py"),
-    "hdsp_agent/tools/_hidden_words.py": ("tests/tools/test_shell.py",),
-    "hdsp_agent/tools/notebook/_code_risks.py": ("tests/tools/notebook/test_code_risks.py",),
+    "hdsp_agent/tools/_command_line.py": (*_COMMANDS, *_FLAGS, "tests/tools/test_shell.py"),
+    "hdsp_agent/tools/_plain_command.py": (*_PLAIN, *_COMMANDS),
+    "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
+    "hdsp_agent/tools/_strange_characters.py": (*_PLAIN, *_FLAGS),
+    "hdsp_agent/tools/_hidden_words.py": (f"{_APPROVAL}/test_known_holes.py", "tests/tools/test_shell.py"),
+    "hdsp_agent/tools/notebook/_code_risks.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_findings.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_ipython_calls.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_literals.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_magics.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_programs.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_reader.py": _CELLS,
+    "hdsp_agent/tools/notebook/cell_code/_shell_text.py": _CELLS,
     "hdsp_agent/tools/_paths.py": _PATHS,
     "hdsp_agent/tools/_ignore.py": _PATHS,
     "hdsp_agent/tools/_file_access.py": ("tests/tools/test_file_access.py", "tests/tools/test_read_file.py"),
     "hdsp_agent/persistence/masking/_assignments.py": _MASKING,
     "hdsp_agent/persistence/masking/_candidates.py": _MASKING,
-    "hdsp_agent/persistence/masking/_masker.py": _MASKING,
+    "hdsp_agent/persistence/masking/_command_secrets.py": _TOKENS,
+    "hdsp_agent/persistence/masking/_key_stream.py": _TOKENS,
+    "hdsp_agent/persistence/masking/_masker.py": (*_MASKING, *_TOKENS),
     "hdsp_agent/persistence/masking/_rules.py": _MASKING,
+    "hdsp_agent/persistence/masking/_token_forms.py": _TOKENS,
     "hdsp_agent/persistence/masking/_tokens.py": _MASKING,
     "hdsp_agent/persistence/masking/_values.py": _MASKING,
     "hdsp_agent/persistence/masking/_vault.py": _MASKING,
+    "hdsp_agent/persistence/masking/_vendor_tokens.py": _TOKENS,
 }
