@@ -80,7 +80,7 @@ test('what a folder brings is used once one trusts it, and no longer than that',
   await test.step('taken off the list, it is asked about again', async () => {
     await lab.execute('hdsp-agent:manage-trusted-folders');
     await lab.settings.getByRole('button', { name: /^Remove / }).click();
-    await expect(lab.settings).toContainText('You have not decided');
+    await expect(lab.settings).toContainText("You haven't trusted");
     await expect(question).toBeVisible();
     await question.getByRole('button', { name: 'Don’t use them' }).click();
     await expect(question).toBeHidden();
