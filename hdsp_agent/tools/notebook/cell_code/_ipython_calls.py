@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 from ._ipython_modules import takes_from_ipython
@@ -14,6 +15,7 @@ __all__ = ["IPythonCall", "ipython_calls"]
 
 _SHELL: Final = frozenset({"getoutput", "system", "system_piped", "system_raw"})
 _CODE: Final = frozenset({"ex", "ev", "run_cell", "run_cell_async"})
+_MOST_AROUND: Final = 50
 _MAGICS: Final = {"run_line_magic": ("magic_name", "line"), "run_cell_magic": ("magic_name", "line", "cell")}
 _REACHES_FURTHER: Final = _SHELL | _CODE | frozenset(_MAGICS) | {
     "alias_manager", "define_alias", "kernel", "find_cell_magic", "find_line_magic", "find_magic", "input_transformer_manager", "input_transformers_cleanup",
@@ -44,16 +46,32 @@ def ipython_calls(tree: ast.AST, names: ShellNames) -> tuple[list[IPythonCall], 
             called |= {node, node.func}
             if _skipped(node, shell):
                 found.append(((node.lineno, node.col_offset), IPythonCall("unknown")))
+    shown: set[ast.AST] = set()
     for node in ast.walk(tree):
         if node not in called and (
             _reaches_further(node, shell)
             or (shell.is_strange(node) and not _is_owner(parents.get(node), called))
             or takes_from_ipython(node, imported, parents)
         ):
-            found.append(((getattr(node, "lineno", 0), getattr(node, "col_offset", 0)), IPythonCall("unknown")))
+            words = _texts_around(node, parents, shown)
+            found.append(((getattr(node, "lineno", 0), getattr(node, "col_offset", 0)), IPythonCall("unknown", words)))
     if not shell.all_found:
         found.append(((0, 0), IPythonCall("unknown")))
     return [call for _, call in sorted(found, key=lambda one: one[0])], called
+
+
+def _texts_around(node: ast.AST, parents: dict[ast.AST, ast.AST], shown: set[ast.AST]) -> tuple[Text, ...]:
+    """The texts in the whole expression, once: one may be the command."""
+    for _ in range(_MOST_AROUND):
+        parent = parents.get(node)
+        if not isinstance(parent, (ast.expr, ast.keyword)):
+            break
+        node = parent
+    if node in shown:
+        return ()
+    shown.add(node)
+    texts = (text_of(each) for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return tuple(islice((text for text in texts if text.whole and text.text), _MOST_AROUND))
 
 
 def _reaches_further(node: ast.AST, shell: ShellObjects) -> bool:

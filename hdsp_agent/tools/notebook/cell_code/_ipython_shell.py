@@ -113,7 +113,7 @@ class ShellObjects:
         is_way_back = node.attr in _WAYS_BACK and isinstance(node.value, ast.Attribute)
         if is_way_back and isinstance(node.value, ast.Attribute) and self.kind(node.value.value, depth + 1) == "known":
             return "known"
-        return "guessed" if node.attr == "shell" or node.attr in self._names.known else None
+        return "guessed" if node.attr in _WAYS_BACK or node.attr in self._names.known else None
 
     def is_strange(self, node: ast.AST) -> bool:
         """Whether this hands the shell on, or takes from it what is not known to be harmless."""

@@ -135,7 +135,7 @@ class _Reader:
     def _call(self, call: IPythonCall, depth: int) -> None:
         texts = [argument.text for argument in call.arguments]
         if call.kind == "unknown":
-            self.findings.unknown()
+            self.findings.unknown("\n".join(texts)[:_MOST_WORDS])
         elif call.kind == "shell":
             self.findings.shell(texts[0]) if _whole(call.arguments) else self.findings.unknown(texts[0])
         elif not _whole(call.arguments):
