@@ -43,6 +43,10 @@ KNOWN_WHEN_IT_RUNS = [
     "%cd ..",
     "%env PATH=.",
     "%unheard_of x",
+    "type(get_ipython()).system(get_ipython(), 'touch x')",
+    "import operator\noperator.methodcaller('system', 'touch x')(get_ipython())",
+    "import IPython\nIPython.start_ipython(argv=['-c', '!touch x'])",
+    "%matplotlib {__import__('os').popen('touch x').read()}",
 ]
 
 

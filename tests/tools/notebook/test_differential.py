@@ -26,6 +26,9 @@ STATEMENTS = [
     "%pip show MARK", "%uv run MARK", "%uv pip install 'MARK>=1'", "import os\nos.system(R)", "import subprocess as sp\nsp.Popen(['touch', 'MARK'])", "v.w = !C", "v[0] = !C",
     "a, b = !C", "a = b = !C", "(!C)", "v = (!C)", "if True: !C", "x != MARK", "'!C'", "v = '''\n!C\n'''", "print('!C')", "f'{x!r}'", "%who MARK", "%env MARK", "# !C", "?C",
     "%man MARK", "%%sx C", "%%bash\nC", "%alias MARK touch a", ",get_ipython().system C", ";get_ipython().system C", "/get_ipython().system C", "v = (\n!C\n)",
+    "type(get_ipython()).system(get_ipython(), R)", "[get_ipython()][0].getoutput(R)", "def g(v=get_ipython()):\n    v.system(R)\ng()", "for v in [get_ipython()]:\n    v.system(R)",
+    "globals()['get_ipython']().system(R)", "import operator\noperator.methodcaller('system', R)(get_ipython())", "v = get_ipython().display_formatter\nv.parent.system(R)",
+    "from IPython.core.magics import OSMagics\nOSMagics(get_ipython()).sx(R)", "v = get_ipython().user_ns['get_ipython']().system(R)",
 ]  # fmt: skip
 IN_ONE_LINE = ["%time S", "%timeit -n1 -r1 S", "%timeit -n 1 -r1 -q S", "%prun -q S", "%prun -q -l 3 S", "time S", "timeit -n1 -r1 S", "v = %time S", "%time --no-raise-error S", "%time v = 1; S"]  # fmt: skip
 AROUND = [
@@ -107,7 +110,7 @@ def is_named(kind: str, text: str, found: Findings) -> bool:
         # It only looks.
         return True
     if found.unclear:
-        return "MARK" not in text or "MARK" in (found.command or "")
+        return "MARK" not in text or "MARK" in f"{found.command}{found.same_as}"
     if kind == "script":
         # What it reads is compared where it is told: here only the program is.
         words = json.loads(text)

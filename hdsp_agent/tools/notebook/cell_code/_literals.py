@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Text", "constants", "dotted", "imported_names", "text_of", "texts_that_run"]
+__all__ = ["Text", "constants", "dotted", "imported_names", "runs_hidden_text", "text_of", "texts_that_run"]
 
 _DEEPEST: Final = 8
 _OPEN: Final = "{_}"
 """Stands in a text for what is known only when the code runs."""
 _MODULE_GETTERS: Final = frozenset({"__import__", "importlib.import_module", "importlib.__import__"})
+_RUN_HIDDEN: Final = frozenset({"compile", "eval", "exec"})
+_RUN_TEXTS: Final = _RUN_HIDDEN | {"cProfile.run", "profile.run", "timeit.Timer", "timeit.repeat", "timeit.timeit"}
+_FIRST: Final = frozenset({"source", "statement", "stmt"})
 
 
 @dataclass(frozen=True)
@@ -87,31 +90,48 @@ def dotted(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> str:
             return names.get(name, name)
         case ast.Attribute(value=value, attr=attr):
             return f"{dotted(value, names, depth + 1)}.{attr}"
-        case ast.Call(func=func, args=[ast.Constant(value=str(module)), *_]) if (
-            dotted(func, names, depth + 1) in _MODULE_GETTERS
+        case ast.Call(func=func, args=[module, *_]) if (
+            text_of(module).whole and dotted(func, names, depth + 1) in _MODULE_GETTERS
         ):
-            return module
-        case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(attr)), *_]):
-            return f"{dotted(value, names, depth + 1)}.{attr}"
-        case ast.Subscript(value=value, slice=ast.Constant(value=str(module))) if (
-            dotted(value, names, depth + 1) == "sys.modules"
+            return text_of(module).text
+        case ast.Call(func=ast.Name(id="getattr"), args=[value, attr, *_]) if text_of(attr).whole:
+            return f"{dotted(value, names, depth + 1)}.{text_of(attr).text}"
+        case ast.Subscript(
+            value=ast.Attribute(value=value, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[value]),
+            slice=attr,
+        ) if text_of(attr).whole:
+            return f"{dotted(value, names, depth + 1)}.{text_of(attr).text}"
+        case ast.Subscript(value=value, slice=module) if (
+            text_of(module).whole and dotted(value, names, depth + 1) == "sys.modules"
         ):
-            return module
+            return text_of(module).text
         case _:
             return ""
 
 
 def texts_that_run(tree: ast.AST) -> list[str]:
     """The texts that the code writes out and has Python run."""
+    names = imported_names(tree)
+    known = constants(tree)
     texts = [
-        text_of(node.args[0])
+        text_of(_first(node), known)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in ("exec", "eval")
-        and node.args
+        if isinstance(node, ast.Call) and dotted(node.func, names).removeprefix("builtins.") in _RUN_TEXTS
     ]
     return [text.text for text in texts if text.whole]
+
+
+def runs_hidden_text(node: ast.Call, names: Mapping[str, str], known: Mapping[str, str]) -> bool:
+    """Whether Python runs a text there that is not written out."""
+    first = _first(node)
+    if dotted(node.func, names).removeprefix("builtins.") not in _RUN_HIDDEN or first is None:
+        return False
+    is_compiled = isinstance(first, ast.Call) and dotted(first.func, names).removeprefix("builtins.") == "compile"
+    return not is_compiled and not text_of(first, known).whole
+
+
+def _first(node: ast.Call) -> ast.expr | None:
+    return node.args[0] if node.args else next((each.value for each in node.keywords if each.arg in _FIRST), None)
 
 
 def _joined(parts: list[Text]) -> Text:

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 from ....messages import ApprovalFlag
-from ._literals import Text, constants, dotted, imported_names, text_of
+from ._literals import Text, constants, dotted, imported_names, runs_hidden_text, text_of
 
 __all__ = ["flags_in_text", "programs_in"]
 
@@ -19,6 +19,7 @@ _STARTS: Final = re.compile(
     r"|(?:sh)\..+|.*\.(?:create_subprocess_exec|create_subprocess_shell|subprocess_exec|subprocess_shell|Popen|check_output|check_call|getstatusoutput)"
 )
 _MODULES: Final = frozenset({"subprocess", "pexpect", "ptyprocess", "plumbum", "pty", "fabric", "sh"})
+_HAVE_STARTERS: Final = frozenset({"asyncio", "builtins", "ctypes", "importlib", "nt", "os", "posix"}) | _MODULES
 _GETS_TEXT: Final = re.compile(
     r"(?:os|posix)\.(?:system|popen)|.*\.(?:getoutput|getstatusoutput|create_subprocess_shell|subprocess_shell)"
     r"|pexpect\.(?:spawn|run|runu|popen_spawn)"
@@ -52,6 +53,8 @@ def programs_in(tree: ast.AST, besides: Container[ast.AST]) -> tuple[set[Approva
     for node in ast.walk(tree):
         flags.update(_flags_of(node, names))
         if isinstance(node, ast.Call) and node not in besides:
+            if runs_hidden_text(node, names, known):
+                flags.add("runs_programs")
             command = _command(node, dotted(node.func, names), known)
             if command is not None:
                 flags.add("runs_programs")
@@ -75,7 +78,11 @@ def _flags_of(node: ast.AST, names: dict[str, str]) -> Iterator[ApprovalFlag]:
                 yield "runs_programs"
             if whole.endswith(".rmtree"):
                 yield "deletes_recursively"
-            if isinstance(node, ast.Call) and whole == "" and _hides_a_module(node, names):
+            if (
+                isinstance(node, ast.Call)
+                and whole == ""
+                and (_hides_a_module(node, names) or _hides_a_function(node, names))
+            ):
                 yield "runs_programs"
         case _:
             pass
@@ -88,6 +95,15 @@ def _starts(name: str) -> bool:
 def _hides_a_module(node: ast.Call, names: dict[str, str]) -> bool:
     """Whether it imports a module that only the run knows by name."""
     return dotted(node.func, names) == "__import__" and bool(node.args) and not text_of(node.args[0]).whole
+
+
+def _hides_a_function(node: ast.Call, names: dict[str, str]) -> bool:
+    """Whether it takes from such a module what only the run knows by name."""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[module, attr, *_]):
+            return dotted(module, names) in _HAVE_STARTERS and not text_of(attr).whole
+        case _:
+            return False
 
 
 def _command(node: ast.Call, name: str, known: dict[str, str]) -> str | None:

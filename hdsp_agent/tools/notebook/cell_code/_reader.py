@@ -17,6 +17,7 @@ from typing import Final
 
 from ._findings import Findings
 from ._ipython_calls import IPythonCall, ipython_calls
+from ._ipython_shell import ShellNames
 from ._literals import Text, texts_that_run
 from ._magics import (
     GIVES_TO_SHELL,
@@ -57,7 +58,11 @@ _SHELL_SIGN: Final = re.compile(r"(?:^|[=:;,(\s\ufeff])!{1,2}(?!=)[ \t]*(\S.*)")
 _MAGIC_SIGN: Final = re.compile(r"(?:^|=[ \t]*)%{1,2}([^\s%=]\S*|!)[ \t]*(.*)")
 _SPEAKS_TO_IPYTHON: Final = re.compile(
     r"get_ipython|InteractiveShell|run_(?:line|cell)_magic|\bgetoutput\b|\.(?:system|run_cell|magic)\b"
+    r"|start_ipython|do_execute|OSMagics|TerminalIPythonApp|run_cell_async"
 )
+_CALL_IN_BRACES: Final = re.compile(r"""\{.*[\w)\]}"']\s*\(""", re.DOTALL)
+_LEAVES_BRACES: Final = frozenset({"debug", "prun", "time", "timeit"})
+"""Their line is Python as it stands."""
 _SCRIPT_OPTION: Final = re.compile(r"--(?:bg|no-raise-error|(?:out|err|proc)=.*)")
 _SCRIPT_VALUE: Final = frozenset({"--out", "--err", "--proc"})
 _SHELLS: Final = frozenset({"bash", "sh", "dash", "/bin/bash", "/bin/sh", "/usr/bin/bash"})
@@ -88,8 +93,7 @@ class _Reader:
     def __init__(self) -> None:
         self.findings = Findings()
         self._left = 4 * _LONGEST
-        # What another cell may have named it.
-        self._shells = {"ip", "ipy", "ipython", "shell", "_ip"}
+        self._shells = ShellNames()
 
     def cell(self, code: str, depth: int) -> None:
         """Read what is run as a cell of its own."""
@@ -115,14 +119,23 @@ class _Reader:
             self._call(call, depth)
         for text in texts_that_run(tree):
             self._left -= len(text)
-            inner = _parsed(text) if depth < _DEEPEST and self._left > 0 else None
+            if depth >= _DEEPEST or self._left <= 0:
+                self.findings.unknown()
+                continue
+            inner = _parsed(text.lstrip(" \t"))
             if inner is not None:
+                match inner.body:
+                    case [ast.Expr(value=value)]:
+                        # The code around it uses what it gives.
+                        inner.body = [ast.copy_location(ast.Return(value), value)]
+                    case _:
+                        pass
                 self._python(inner, depth + 1)
 
     def _call(self, call: IPythonCall, depth: int) -> None:
         texts = [argument.text for argument in call.arguments]
         if call.kind == "unknown":
-            self.findings.unknown()
+            self.findings.unknown("\n".join(texts)[:_MOST_WORDS])
         elif call.kind == "shell":
             self.findings.shell(texts[0]) if _whole(call.arguments) else self.findings.unknown(texts[0])
         elif not _whole(call.arguments):
@@ -183,7 +196,7 @@ class _Reader:
     def cell_magic(self, name: str, line: str, body: str, depth: int) -> None:
         """What ``%%name line`` over a body does."""
         line = line.strip()
-        self._interpolated(line)
+        self._interpolated(line, is_worked_out=name not in _LEAVES_BRACES)
         if name in GIVES_TO_SHELL:
             self.findings.shell(body)
         elif name in RUNS_CODE:
@@ -269,9 +282,9 @@ class _Reader:
         else:
             self.findings.unknown(f"config {line}")
 
-    def _interpolated(self, line: str) -> None:
-        """IPython works out what stands in braces."""
-        if "{" in line and _SPEAKS_TO_IPYTHON.search(line):
+    def _interpolated(self, line: str, *, is_worked_out: bool = True) -> None:
+        """What stands in braces, which IPython works out for most magics."""
+        if "{" in line and (_SPEAKS_TO_IPYTHON.search(line) or (is_worked_out and _CALL_IN_BRACES.search(line))):
             self.findings.unknown(line)
         if "{" in line:
             self.findings.flags.update(flags_in_text(line))
