@@ -204,3 +204,10 @@ def test_an_approved_command_names_the_rule_that_allowed_it() -> None:
     decision = decide(action("shell", command="ls | git log"), WITH_RULES)
     assert (decision.verdict, decision.rule) == ("approve", "ls")
     assert decide(action("write")).rule is None
+
+
+@pytest.mark.parametrize("risk", ["write", "write_outside", "write_protected"])
+def test_a_mode_holds_for_every_kind_of_writing(risk: Risk) -> None:
+    assert decide(action(risk, path="x.py"), EVERYTHING, mode=ARCHITECT).verdict == "deny"
+    assert decide(action(risk, path="x.md"), EVERYTHING, mode=ARCHITECT).verdict == "approve"
+    assert decide(action(risk, path="x.md", paths=("x.py",)), EVERYTHING, mode=ARCHITECT).verdict == "deny"

@@ -296,6 +296,14 @@ def test_a_folder_is_left_where_its_link_leads(folder: Path) -> None:
     )
 
 
+def test_a_path_must_stay_inside_by_its_words_as_well_as_by_its_links(folder: Path) -> None:
+    """Some programs go back by names, as shells do."""
+    (folder / "data" / "deep").mkdir()
+    (folder / "short").symlink_to(folder / "data" / "deep")
+    assert decide_command("cat short/../../f", allow=["cat"], workspace=str(folder)).verdict == "ask"
+    assert decide_command("cat short/../x", allow=["cat"], workspace=str(folder)).verdict == "approve"
+
+
 def test_nothing_takes_long_to_decide(folder: Path) -> None:
     texts = (
         "; ".join(f"cd {chr(97 + at)}" for at in range(26)) + "; cat x",
