@@ -49,10 +49,7 @@ class WorkspaceBounds:
         path = os.path.join(folder, part)
         if ".." in pieces and not self.holds(os.path.normpath(os.path.join(os.path.realpath(folder), part))):
             return True
-        try:
-            return ("/" in part or part == ".." or os.path.lexists(path)) and not self.holds(os.path.realpath(path))
-        except (OSError, ValueError):
-            return True
+        return ("/" in part or part == ".." or os.path.lexists(path)) and not self.holds(os.path.realpath(path))
 
 
 def _parts(word: str) -> Iterator[str]:

@@ -304,6 +304,11 @@ def test_a_path_must_stay_inside_by_its_words_as_well_as_by_its_links(folder: Pa
     assert decide_command("cat short/../x", allow=["cat"], workspace=str(folder)).verdict == "approve"
 
 
+def test_a_link_joined_to_an_option_is_followed_from_the_first_letter_on(folder: Path) -> None:
+    for text in ("grep -flinked f", "grep -nflinked f", "grep -n -flinked f"):
+        assert decide_command(text, allow=["grep"], workspace=str(folder)).verdict == "ask", text
+
+
 def test_nothing_takes_long_to_decide(folder: Path) -> None:
     texts = (
         "; ".join(f"cd {chr(97 + at)}" for at in range(26)) + "; cat x",
