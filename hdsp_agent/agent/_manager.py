@@ -245,13 +245,17 @@ class TaskManager:
         """The person answers a question themselves, so nothing answers it for them."""
         self.get(task_id).answers_itself.cancel()
 
-    def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
+    async def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
         """The rules that would approve what the open question ``ask_ts`` is about. Raises AskNotOpen."""
         task = self.get(task_id)
         action = task.dialogue.action_of(ask_ts)
         if action is None:
             raise AskNotOpen("This question is not open, or not about something to approve.", ask=ask_ts)
-        return suggest_rules(action, settings=task.settings, policy=self.services.policy(), mode=task.mode, fixed=fixed)
+        settings, policy, mode = task.settings, self.services.policy(), task.mode
+        # Each rule is tried, with a look at the files that a command names.
+        return await asyncio.to_thread(
+            lambda: suggest_rules(action, settings=settings, policy=policy, mode=mode, fixed=fixed)
+        )
 
     async def switch_mode(self, task_id: TaskId, slug: str) -> None:
         """Let a task go on in another mode."""

@@ -110,7 +110,7 @@ class AgentRequests:
         """The rules that would have approved what is asked go to the tab that asked, before the answer."""
         task_id = self._meant(context, message)
         manager = await self._agent.manager()
-        suggested = manager.suggest_rules(task_id, message.message_ts, fixed=sorted(self._config.fixed))
+        suggested = await manager.suggest_rules(task_id, message.message_ts, fixed=sorted(self._config.fixed))
         await self._channels.channel(context.owner).send_to(
             context.client_id,
             RuleSuggestionsMessage(
