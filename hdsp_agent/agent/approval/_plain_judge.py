@@ -47,6 +47,7 @@ _GIT_LEAVES_FILES: Final = frozenset(
     {"log", "diff", "show", "status", "branch", "blame", "ls-files", "ls-tree", "grep", "rev-parse", "describe", "shortlog", "reflog", "remote", "config", "cat-file", "merge-base", "rev-list",
      "tag", "count-objects", "check-ignore", "add", "commit", "push", "fetch", "name-rev", "for-each-ref", "--version", "whatchanged", "notes", "var", "cherry"}
 )  # fmt: skip
+_ONLY_LISTS: Final = re.compile(r"(?:bsd)?tar (?:-?[tvfzjJ]*t[tvfzjJ]*|--list)|unzip -[lvptqZ]+")
 _SOME_FILE: Final = './x;system("x")|import "x" load("x") print > x'
 """Stands for the name of a file that find gives to a program: it may be anything behind the folder."""
 
@@ -379,6 +380,8 @@ def _makes_links(texts: Sequence[str]) -> bool:
     words = without_harmless_options(texts)
     if words[0] == "git":
         return len(words) > 1 and words[1] not in _GIT_LEAVES_FILES
+    if len(words) > 1 and _ONLY_LISTS.fullmatch(f"{words[0]} {words[1]}"):
+        return False
     return any(os.path.basename(word) in _MAKES_LINKS for word in texts[:4])
 
 
