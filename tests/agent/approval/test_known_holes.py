@@ -183,6 +183,7 @@ PROGRAMS = (
     ("find . -maxdepth 1 -exec cat -- -type f {} +", ("find", "cat")),
     ("find . -exec true -type f \\; -print0 | xargs -0 grep -h x", ("find", "xargs", "true", "grep")),
     ("tar xf f && cat link2", ("tar", "cat")),
+    ("tar -xtf f && cat link2", ("tar", "cat")),
     ("git checkout x && cat f", ("git checkout", "cat")),
     ("grep -R x .", ("grep",)),
     ("grep --dereference-rec x .", ("grep",)),
@@ -211,6 +212,7 @@ OUTSIDE = (
 )  # fmt: skip
 
 INSIDE = (
+    "tar tzf f | head -5", "tar -tvf f; cat f", "unzip -l f | cat",
     "cat f", "cat ./f", "cat data/x", "cat data/../f", "git diff --no-index /dev/null f", "grep '/api/v1' f", "grep -f f f", "ls data/", "cd data && cat x", "cat f*", "echo /etc/passwd", "rg '\\.\\./' f",
     "cat f 2>/dev/null", "git log main..feature", "git show HEAD~2:f", "find . -name x", "awk '/foo/ {print}' f", "sed -n '/a/p' f", "cat data/x*", "git diff a...b", "ls data/.. ", "cat < f",
 )  # fmt: skip
@@ -233,6 +235,8 @@ ALLOWED = (
     "file",
     "curl",
     "echo",
+    "tar",
+    "unzip",
 )
 
 
