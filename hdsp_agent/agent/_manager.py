@@ -268,6 +268,10 @@ class TaskManager:
     async def condense(self, task_id: TaskId) -> None:
         """Condense what a task's model sees, whatever the task is doing. Raises Conflict saying why that cannot be."""
         task = self._open.get(task_id)
+        if task is not None and task.completed:
+            # The person saw that it is done before it was put with the completed ones.
+            await task.ended()
+            task = self._open.get(task_id)
         if task is not None:
             await task.upkeep.condense_now()
             return

@@ -148,7 +148,8 @@ async def test_a_conversation_is_condensed_when_the_person_wishes_and_all_tabs_h
         assert refused["error"]["code"] == "conflict" and "too short" in refused["error"]["message"]
         assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked"))["ok"]
         await question(panel, "completion_result")
-        assert (await panel.ask("condenseTaskContextRequest", taskId=task))["ok"]
+        answer = await panel.ask("condenseTaskContextRequest", taskId=task)
+        assert answer["ok"], answer
         await other.until(lambda: len(messages(other, "condenseTaskContextResponse")) == 2)
         assert [message["text"] for message in messages(other, "condenseTaskContextStarted")] == [task, task]
         view = await (await services.storage.store()).view(task)
