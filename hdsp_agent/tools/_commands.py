@@ -43,6 +43,7 @@ class RunningCommand:
         mask: Callable[[str], str],
         limit: float | None,
         board: CommandBoard,
+        begun: float,
     ) -> None:
         self.id = f"cmd-{secrets.token_hex(4)}"
         self.command = shown
@@ -66,8 +67,9 @@ class RunningCommand:
         self._mask = mask
         self._limit = limit
         self._board = board
-        self._started_at = int(time.time() * 1000)
-        self._begun = time.monotonic()
+        # From before the process was made: it may have run for a while when one hears of it.
+        self._begun = begun
+        self._started_at = int((time.time() - (time.monotonic() - begun)) * 1000)
         self._duration: float | None = None
         self._abort = asyncio.Event()
         self._watch = asyncio.create_task(self._watched(), name=f"{self.id} watch")
@@ -203,8 +205,9 @@ class CommandBoard:
         ``limit`` is after how many seconds it is stopped, ``shown`` the command as it may be told, ``mask`` makes that of
         its output. ``unasked`` is for what no person approved: the environment then steers no program.
         """
+        begun = time.monotonic()
         process = await ShellProcess.start(command, folder, unasked=unasked)
-        running = RunningCommand(command if shown is None else shown, process, show, mask, limit, self)
+        running = RunningCommand(command if shown is None else shown, process, show, mask, limit, self, begun)
         self._commands[running.id] = running
         await self._forget_oldest()
         return running

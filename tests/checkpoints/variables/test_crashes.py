@@ -62,7 +62,7 @@ RESTORING = {
 
 @unix
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "least"), [("capture", 12), ("restore", 20)])
+@pytest.mark.parametrize(("what", "least"), [("capture", 12), ("restore", 16)])
 def test_variables_and_store_are_whole_wherever_the_server_is_killed(quick_folder: Path, what: str, least: int) -> None:
     assert_whole_wherever_it_is_killed("variables.killed_operation", quick_folder, what, 1, least)
 
