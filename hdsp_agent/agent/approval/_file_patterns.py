@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import Final
 
-__all__ = ["PatternProblem", "expanded"]
+__all__ = ["FilePatternProblem", "expanded"]
 
 _MOST_ENTRIES: Final = 20_000
 _MOST_MATCHES: Final = 1_000
@@ -17,7 +17,7 @@ _MOST_STARS: Final = 12
 _QUOTED: Final = re.compile(r"\[([*?\[])\]")
 
 
-class PatternProblem(Exception):
+class FilePatternProblem(Exception):
     """The names cannot be told. The message says why, as the end of a sentence."""
 
 
@@ -27,11 +27,11 @@ def expanded(pattern: str, folder: str, root: str) -> list[str]:
     Characters that were quoted stand in brackets: ``[*]``.
     """
     if len(pattern) > _LONGEST or pattern.count("*") + pattern.count("?") > _MOST_STARS:
-        raise PatternProblem("it has a pattern too long to be looked up")
+        raise FilePatternProblem("it has a pattern too long to be looked up")
     search = _Search(os.path.realpath(root))
     found = search.below(folder, "", pattern.split("/"))
     if any(not _is_readable(name) for name in found):
-        raise PatternProblem("it has a pattern that fits names no text can hold")
+        raise FilePatternProblem("it has a pattern that fits names no text can hold")
     return sorted(found)
 
 
@@ -54,12 +54,12 @@ class _Search:
             elif os.path.lexists(path):
                 self.found.append(now)
                 if len(self.found) > _MOST_MATCHES:
-                    raise PatternProblem("it has a pattern that fits very many files")
+                    raise FilePatternProblem("it has a pattern that fits very many files")
 
     def _names(self, folder: str, part: str) -> list[str]:
         real = os.path.realpath(folder)
         if real != self.root and not real.startswith(self.root.rstrip("/") + "/"):
-            raise PatternProblem("it has a pattern for files outside the workspace")
+            raise FilePatternProblem("it has a pattern for files outside the workspace")
         fits = re.compile(translate(part)).match
         names: list[str] = []
         try:
@@ -67,7 +67,7 @@ class _Search:
                 for entry in entries:
                     self.scanned += 1
                     if self.scanned > _MOST_ENTRIES:
-                        raise PatternProblem("it has a pattern for a folder with very many files")
+                        raise FilePatternProblem("it has a pattern for a folder with very many files")
                     if (part.startswith(".") or not entry.name.startswith(".")) and fits(entry.name):
                         names.append(entry.name)
         except OSError:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from ...tools import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, is_protected_name
 from ._denials import denying_rule
-from ._file_patterns import PatternProblem, expanded
+from ._file_patterns import FilePatternProblem, expanded
 from ._git import git_danger, without_harmless_options
 from ._git_settings import git_settings_problem
 from ._outside import WorkspaceBounds
@@ -135,7 +135,7 @@ class PlainJudge:
             raise NotPlain(f"which files {word.source} stands for shows only when it runs")
         try:
             names = expanded(pattern, folder, self.workspace)
-        except PatternProblem as problem:
+        except FilePatternProblem as problem:
             raise NotPlain(str(problem)) from None
         # As in a shell, a pattern that fits nothing stays as it is.
         return [PlainWord(name, word.source) for name in names] or [replace(word, pattern=None)]
