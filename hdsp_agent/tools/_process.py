@@ -30,12 +30,20 @@ _LEFT_OUT: Final = re.compile(
     r"JPY_.*|JUPYTER_TOKEN|JUPYTERHUB_API_TOKEN|JUPYTERHUB_ADMIN.*|HDSP_.*|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS"
     r"|PROMPT_COMMAND|PS4"
 )
-# What has programs read other settings, run other programs, or look for what they run elsewhere.
-_STEERS: Final = re.compile(
-    r"GIT_(?!AUTHOR_|COMMITTER_).*|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|RIPGREP_CONFIG_PATH|ACKRC|GREP_OPTIONS|GREP_COLORS?|LESS.*|MORE|MANOPT|MANPAGER|TAR_OPTIONS|TAPE"
-    r"|GZIP|BZIP2?|XZ_(?:OPT|DEFAULTS)|ZIPOPT|UNZIP|ZSTD_.*|RSYNC_.*|CURL_HOME|WGETRC|WGET2RC|BAT_.*|FD_OPTIONS|JQ_.*|PSQLRC|PSQL_.*|SQLITE_HISTORY|TIME|POSIX|TMOUT|SED_OPTIONS|AWKPATH"
-    r"|AWKLIBPATH|MAGIC|LS_OPTIONS|TREE_CHARSET|PERL5OPT|RUBYOPT|NODE_OPTIONS|PYTHONSTARTUP|PYTHONINSPECT|BASH_XTRACEFD|HISTFILE|VISUAL|EDITOR|BROWSER|SSH_ASKPASS|MLRRC_PATH|ACK_.*|AG_OPTIONS|\w+_PAGER|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|PERL5DB|GCONV_PATH|LOCPATH|LD_AUDIT"
+# All that a command keeps which no person approved: who and where one is, languages, certificates, the way to the
+# network, and which environment is active. Any other variable may have a program run or read something else.
+_KEPT_UNASKED: Final = re.compile(
+    r"PATH|LD_LIBRARY_PATH|DYLD_(?:FALLBACK_)?LIBRARY_PATH|PYTHONPATH|HOME|USER|LOGNAME|USERNAME|HOSTNAME|SHELL|PWD"
+    r"|LANG|LANGUAGE|LC_[A-Z]+|LOCALE_ARCHIVE|TZ|TZDIR|TMPDIR|TMP|TEMP|COLUMNS|LINES|NO_COLOR"
+    r"|XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|XDG_RUNTIME_DIR|SSH_AUTH_SOCK|KRB5CCNAME"
+    r"|(?:https?|all|no|ftp)_proxy|(?:HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
+    r"|VIRTUAL_ENV|CONDA_(?:PREFIX|DEFAULT_ENV|EXE|PYTHON_EXE|SHLVL)|PYENV_(?:ROOT|VERSION)|NVM_DIR|JAVA_HOME|R_HOME"
+    r"|CARGO_HOME|RUSTUP_HOME|GOPATH|GOROOT|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)"
+    r"|PYTHON(?:UTF8|IOENCODING|DONTWRITEBYTECODE|HASHSEED|NOUSERSITE)"
+    r"|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES.*",
+    re.IGNORECASE if sys.platform == "win32" else 0,
 )
+_LISTS_OF_FOLDERS: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "PYTHONPATH")
 _SET_UNASKED: Final = {
     # A repository may lie among the plain files of another, with settings that have Git run programs.
     "GIT_CONFIG_COUNT": "2",
@@ -73,17 +81,19 @@ def shell(*, unasked: bool = False) -> list[str]:
 def command_environment(environment: Mapping[str, str], *, unasked: bool = False) -> dict[str, str]:
     """The environment for a command: without keys, tokens, and what would change what the command means.
 
-    A command that no person approved gets none of what steers programs either.
+    A command that no person approved keeps only what is known to be harmless.
     """
     secret = secret_environment()
     kept = {name: value for name, value in environment.items() if name not in secret and not _LEFT_OUT.fullmatch(name)}
     if not unasked:
         return {**kept, **_SET}
-    kept = {name: value for name, value in kept.items() if not _STEERS.fullmatch(name)}
-    if "PATH" in kept:
-        absolute = [each for each in kept["PATH"].split(os.pathsep) if os.path.isabs(each)]
-        kept["PATH"] = os.pathsep.join(absolute) or os.defpath
-    return {**kept, **_SET, **_SET_UNASKED}
+    kept = {name: value for name, value in kept.items() if _KEPT_UNASKED.fullmatch(name)}
+    for name in _LISTS_OF_FOLDERS:
+        if name in kept:
+            # An empty or relative one is looked up in the workspace, where the agent writes.
+            kept[name] = os.pathsep.join(each for each in kept[name].split(os.pathsep) if os.path.isabs(each))
+    kept = {name: value for name, value in kept.items() if value or name not in _LISTS_OF_FOLDERS}
+    return {**kept, "PATH": kept.get("PATH", os.defpath), **_SET, **_SET_UNASKED}
 
 
 class ShellProcess:

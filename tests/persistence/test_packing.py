@@ -11,6 +11,7 @@ import pytest
 
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
+from hdsp_agent.persistence.files import _packing
 from hdsp_agent.persistence.files._jsonl import JsonlLog
 from hdsp_agent.persistence.files._packing import open_packed, unpacked_size, write_packed
 from hdsp_agent.persistence.files._records import UI_FORM, ui_line
@@ -61,6 +62,36 @@ def test_a_file_that_another_program_packed_is_read(tmp_path: Path) -> None:
         assert known is None
         assert file.read() == b"abc" * 1000
     assert unpacked_size(path) == 3000
+
+
+def test_a_small_file_that_swells_beyond_measure_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = gzip.compress((b'{"ts":1,"text":"' + b" " * 1_000_000 + b'"}\n') * 100)
+    path.with_name("log.gz").write_bytes(lines)
+    log = log_of(path)
+    for read in (lambda: log.newest(10), log.count, lambda: log.between(1, 2, 3, newest=True)):
+        with pytest.raises(StorageUnavailable, match="100 times"):
+            read()
+
+
+def test_what_another_program_packed_is_unpacked_once_for_its_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log"
+    long = "".join(map(str, range(3_000)))
+    data = b"".join(ui_line(message(ts, f"{ts} {long}"), replaces=False) for ts in range(1, 201))
+    path.with_name("log.gz").write_bytes(gzip.compress(data, 1))
+    unpacked: list[int] = []
+    readinto = _packing._Bounded.readinto
+
+    def counted(file: _packing._Bounded, buffer: bytearray) -> int:
+        unpacked.append(readinto(file, buffer))
+        return unpacked[-1]
+
+    monkeypatch.setattr(_packing._Bounded, "readinto", counted)
+    assert [entry.key for entry in log_of(path).newest(3)] == [198, 199, 200]
+    # Once for the index, and from the beginning once more for the three lines.
+    assert len(data) <= sum(unpacked) <= 2 * len(data)
 
 
 @pytest.mark.parametrize("keep", [10, 500, -1, -30])

@@ -6,7 +6,6 @@ Everything here blocks.
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from typing import IO, Final, Literal
 from pydantic import JsonValue
 
 from ...messages import JsonObject
+from ..files._packing import open_gzip
 
 __all__ = ["Finding", "Findings", "Weight", "is_ordinary_file", "list_records", "members", "read_object"]
 
@@ -225,9 +225,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is not an ordinary file")
         if path.suffix == ".gz":
-            with gzip.open(file) as unpacked:
+            with open_gzip(file) as unpacked:
                 try:
-                    yield unpacked  # type: ignore[misc]  # a GzipFile reads as any binary file does
+                    yield unpacked
                 except (EOFError, zlib.error) as error:
                     raise OSError(f"the compressed file is damaged ({error})") from error
         else:

@@ -6,7 +6,6 @@ is not a record with a key goes the way of damaged lines: it is told and kept as
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
@@ -24,6 +23,7 @@ from .._protocol import Place
 from .._records import STREAM_FILES, Stream
 from ..files._corrupt_lines import CorruptLine, kept_aside
 from ..files._folders import ARTIFACTS, METADATA, STATE
+from ..files._packing import open_gzip
 from ..files._tail import is_record
 from ..sqlite._schema import STREAM_TABLES
 from ..sqlite._tasks import TaskRow
@@ -150,7 +150,7 @@ class FolderContent(TaskContent):
         offset = 0
         try:
             # Both are there if a crash interrupted the packing: the plain one is whole until the very end of it.
-            with open(path, "rb") if path.exists() or not packed.exists() else gzip.open(packed, "rb") as file:
+            with open(path, "rb") if path.exists() or not packed.exists() else open_gzip(open(packed, "rb")) as file:
                 for line in file:
                     yield offset, line.rstrip(b"\n")
                     offset += len(line)

@@ -6,7 +6,6 @@ Everything here blocks.
 from __future__ import annotations
 
 import errno
-import gzip
 import json
 import os
 import re
@@ -26,7 +25,7 @@ from ...errors import Conflict, InvalidInput, UnknownTask
 from ...messages import TaskId
 from .._records import STREAM_FILES, TaskMetadata, TaskState, iso_time
 from ._locks import LOCK_NAME
-from ._packing import PACKED
+from ._packing import PACKED, open_gzip
 from ._private_open import open_private
 
 __all__ = ["ARTIFACTS", "Place", "TaskFolders"]
@@ -206,7 +205,7 @@ def unpack_streams(folder: Path) -> None:
         temporary = folder / f".{name}.unpacked"
         try:
             if not plain.exists():
-                with gzip.open(packed) as source, os.fdopen(_fresh(temporary), "wb") as target:
+                with open_gzip(open(packed, "rb")) as source, os.fdopen(_fresh(temporary), "wb") as target:
                     shutil.copyfileobj(source, target, 1024 * 1024)
                     target.flush()
                     os.fsync(target.fileno())

@@ -114,8 +114,9 @@ class JsonlLog(Generic[T]):
         with self._lock, self._opened() as source:
             if source is None or limit <= 0:
                 return []
-            if self._index is None:
-                entries = self._from_tail(source, limit)
+            # Of a log that another program packed, each step backwards would unpack it from its beginning.
+            if self._index is None and source.size is not None:
+                entries = self._from_tail(source, source.size, limit)
                 if entries is not None:
                     return entries
             return self._read(source, lambda index: (max(0, len(index.keys) - limit), len(index.keys)))
@@ -189,11 +190,11 @@ class JsonlLog(Generic[T]):
                     raise storage_error(candidate, "read", error) from error
         return None
 
-    def _from_tail(self, source: _Source, limit: int) -> list[Entry[T]] | None:
+    def _from_tail(self, source: _Source, size: int, limit: int) -> list[Entry[T]] | None:
         """The newest without an index; None if only an index can tell."""
         firsts: list[int] = []
         seen: dict[int, T] = {}
-        for offset, line in _backwards(source.file, source.end()):
+        for offset, line in _backwards(source.file, size):
             match = self._pattern.match(line)
             if match is None:
                 if self._form.latest_wins or self._parse(source, offset, line) is not None:
@@ -287,13 +288,8 @@ class _Source:
     path: Path
     file: IO[bytes]
     size: int | None
+    """None of a log that another program packed: it is known only by reading it."""
     identity: tuple[int, int, bool]
-
-    def end(self) -> int:
-        """The size of what can be read; of a log that another program packed it is known only by reading it."""
-        if self.size is None:
-            self.size = self.file.seek(0, os.SEEK_END)
-        return self.size
 
 
 def _backwards(file: IO[bytes], end: int) -> Iterator[tuple[int, bytes]]:

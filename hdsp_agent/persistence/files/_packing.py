@@ -16,11 +16,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from ._private_open import open_private
 
-__all__ = ["PACKED", "open_packed", "unpacked_size", "write_packed"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["PACKED", "open_gzip", "open_packed", "unpacked_size", "write_packed"]
 
 PACKED: Final = ".gz"
 """Follows the name of a log that is packed."""
@@ -35,6 +38,8 @@ _FIELD_NAME: Final = b"HD"
 _SIZES: Final = struct.Struct("<II")
 _END: Final = struct.Struct("<I8s")
 _MAGIC: Final = b"HDSPblk1"
+_MOST_TIMES: Final = 100
+_ALWAYS_ALLOWED: Final = 64 * 1024 * 1024
 _MOST_BLOCKS: Final = (0xFFFF - 4 - _END.size) // _SIZES.size
 
 
@@ -78,9 +83,14 @@ def open_packed(raw: IO[bytes], *, lenient: bool = False) -> tuple[IO[bytes], in
     table = _read_index(raw)
     raw.seek(0)
     if table is None:
-        return cast("IO[bytes]", _Plain(raw)), None
+        return open_gzip(raw), None
     blocks = _Blocks(raw, table, lenient=lenient)
     return cast("IO[bytes]", blocks), blocks.size
+
+
+def open_gzip(file: IO[bytes]) -> IO[bytes]:
+    """What any gzip file holds, to read. Closing it closes ``file``. Raises BadGzipFile where it swells beyond measure."""
+    return cast("IO[bytes]", io.BufferedReader(_Bounded(file)))
 
 
 def unpacked_size(path: Path) -> int:
@@ -128,16 +138,45 @@ def _read(raw: IO[bytes], size: int) -> bytes:
     return b"".join(pieces)
 
 
-class _Plain(gzip.GzipFile):
-    """A log that another program packed, closed together with the file under it."""
+class _Bounded(io.RawIOBase):
+    """What a gzip file holds, as long as it is not far more than a log of that size can hold."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
-        super().__init__(fileobj=raw, mode="rb")
-        self._under = raw
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._unpacked = gzip.GzipFile(fileobj=file, mode="rb")
+        self._most = _ALWAYS_ALLOWED + _MOST_TIMES * file.seek(0, os.SEEK_END)
+        file.seek(0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._unpacked.tell()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence != os.SEEK_END:
+            return self._unpacked.seek(offset, whence)
+        # Its end is known only by reading it, and only so far.
+        while self.readinto(bytearray(1 << 20)):
+            pass
+        return self.tell()
+
+    def readinto(self, buffer: Buffer) -> int:
+        data = self._unpacked.read(len(memoryview(buffer)))
+        if self._unpacked.tell() > self._most:
+            raise gzip.BadGzipFile(
+                f"it holds more than {_MOST_TIMES} times as much as it takes up, which no log of a conversation does"
+            )
+        memoryview(buffer)[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
+        self._unpacked.close()
+        self._file.close()
         super().close()
-        self._under.close()
 
 
 class _Blocks(io.RawIOBase):

@@ -494,7 +494,7 @@ async def test_what_runs_unasked_gets_no_settings_of_programs(
     (folder / "ls").chmod(0o755)
     for name, value in (
         ("BASH_ENV", str(rc)), ("ENV", str(rc)), ("BASH_FUNC_ls%%", f"() {{ touch {folder}/PWN; }}"), ("CDPATH", "/"), ("GIT_EXTERNAL_DIFF", "x"), ("GIT_DIR", "/x"), ("RIPGREP_CONFIG_PATH", "/x"),
-        ("LESSOPEN", "|x"), ("TAR_OPTIONS", "-I x"), ("PATH", f".::{os.environ['PATH']}"),
+        ("LESSOPEN", "|x"), ("TAR_OPTIONS", "-I x"), ("PATH", f".::{os.environ['PATH']}"), ("SOME_PROGRAMS_OPTIONS", "x"), ("PYTHONPATH", ".:lib"), ("LD_LIBRARY_PATH", f".:{folder.parent / 'lib'}"), ("http_proxy", "http://proxy.test"),
     ):  # fmt: skip
         monkeypatch.setenv(name, value)
     process = await ShellProcess.start("ls; env", folder, unasked=True)
@@ -503,4 +503,8 @@ async def test_what_runs_unasked_gets_no_settings_of_programs(
     text = process.output.text()
     assert not (folder / "PWN").exists()
     assert not any(name in text for name in ("BASH_ENV", "CDPATH", "GIT_EXTERNAL_DIFF", "GIT_DIR", "RIPGREP", "LESSOPEN", "TAR_OPTIONS", "PATH=."))  # fmt: skip
+    # What nobody has heard of steers nothing either; what any program needs is there.
+    assert "SOME_PROGRAMS_OPTIONS" not in text and "PYTHONPATH" not in text
+    assert f"LD_LIBRARY_PATH={folder.parent / 'lib'}\n" in text and "http_proxy=http://proxy.test\n" in text
+    assert f"HOME={os.environ['HOME']}\n" in text
     assert "GIT_CONFIG_KEY_0=safe.bareRepository" in text
