@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import Unpack
 
-from ..config import GlobalSettings, ModeConfig, ProviderSettings, ToolSet, tool_set
+from ..config import GlobalSettings, ModeConfig, ProviderSettings, ToolSet, tool_set, tools_left_out, with_profile
 from ..config._held import HeldTasks
 from ..errors import HdspAgentError, InvalidInput
 from ..messages import (
@@ -104,7 +104,7 @@ class Task:
         self.returned: Final = not parent_waits
         self._config: Final = TaskConfig.of(metadata.config)
         self.counted_from: Final = self._config.forked_at
-        self._base: GlobalSettings | None = None
+        self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
         self._settings: GlobalSettings | None = None
 
         masker = Masker(services.settings().masked_kinds)
@@ -180,10 +180,11 @@ class Task:
     @property
     def settings(self) -> GlobalSettings:
         """The settings in force, with what was set for this task alone."""
-        base = self.services.settings()
-        if self._settings is None or base is not self._base:
-            self._base = base
-            self._settings = self._config.settings(base, self.services.policy())
+        base, provider = self.services.settings(), self.provider
+        left_out = tools_left_out(provider)
+        if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
+            self._made_of = base, left_out
+            self._settings = with_profile(self._config.settings(base, self.services.policy()), provider)
         return self._settings
 
     @property

@@ -1,4 +1,4 @@
-"""Settings that hold for one task or one run, over the person's and below the operator's."""
+"""Settings that hold for one task, one run or one profile, over the person's and below the operator's."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pydantic import JsonValue
 
 from ._fields import wire_names
 from ._policy import OperatorPolicy
+from ._provider_settings import ProviderSettings, tools_left_out
 from ._settings import GlobalSettings
 
-__all__ = ["overridden"]
+__all__ = ["overridden", "with_profile"]
 
 
 def overridden(base: GlobalSettings, overrides: Mapping[str, JsonValue], policy: OperatorPolicy) -> GlobalSettings:
@@ -23,3 +24,11 @@ def overridden(base: GlobalSettings, overrides: Mapping[str, JsonValue], policy:
     known = wire_names(GlobalSettings)
     forced = {name: value for name, value in policy.forced_settings().items() if name in known}
     return GlobalSettings.model_validate({**values, **forced})
+
+
+def with_profile(settings: GlobalSettings, provider: ProviderSettings | None) -> GlobalSettings:
+    """The settings, without the tools that this profile goes without."""
+    left_out = tools_left_out(provider) - set(settings.disabled_tools)
+    if not left_out:
+        return settings
+    return settings.model_copy(update={"disabled_tools": (*settings.disabled_tools, *sorted(left_out))})

@@ -384,22 +384,6 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = 0
-    include_diagnostic_messages: Annotated[
-        bool,
-        shown(
-            "context",
-            "Tell the model about errors and warnings",
-            "Include diagnostics of the files the agent works on.",
-            advanced=True,
-        ),
-    ] = True
-    max_diagnostic_messages: Annotated[
-        int,
-        Field(ge=1, le=1000),
-        shown(
-            "context", "Most errors and warnings told", "Diagnostics beyond this number are left out.", advanced=True
-        ),
-    ] = 50
     max_open_tabs_context: Annotated[
         int,
         Field(ge=0, le=500),
@@ -448,28 +432,8 @@ class GlobalSettings(WireModel):
             advanced=True,
         ),
     ] = 20
-    max_memory_messages: Annotated[
-        int,
-        Field(ge=1, le=1000),
-        shown(
-            "context",
-            "Messages held in memory",
-            "How many of the newest messages of a task stay in memory; older ones are read from the file when needed.",
-            advanced=True,
-        ),
-    ] = 20
 
     # ---- requests
-    write_delay_ms: Annotated[
-        int,
-        Field(ge=0, le=60_000),
-        shown(
-            "approvals",
-            "Pause after an edit (ms)",
-            "How long to wait after an edit so that diagnostics can catch up.",
-            advanced=True,
-        ),
-    ] = 1000
     request_delay_seconds: Annotated[
         int,
         Field(ge=1, le=600),
@@ -652,7 +616,7 @@ class GlobalSettings(WireModel):
 
     # ---- memory
     memory_enabled: Annotated[
-        bool, shown("memory", "Memory", "Remember between conversations what helps with the next one.")
+        bool, shown("memory", "Memory", "Remember between conversations what helps with the next one.", hidden=True)
     ] = True
     memory_from_external_content: Annotated[
         bool,
@@ -660,7 +624,7 @@ class GlobalSettings(WireModel):
             "memory",
             "Remember from untrusted content",
             "Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered.",
-            advanced=True,
+            hidden=True,
         ),
     ] = False
     memory_api_config_id: Annotated[
@@ -669,7 +633,7 @@ class GlobalSettings(WireModel):
             "memory",
             "Profile that writes memories",
             "The profile whose model reads finished conversations. Empty uses the current one.",
-            advanced=True,
+            hidden=True,
         ),
     ] = None
 
@@ -729,7 +693,7 @@ class GlobalSettings(WireModel):
 
     # ---- services
     mcp_enabled: Annotated[
-        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.")
+        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.", hidden=True)
     ] = True
     fetch_url_enabled: Annotated[
         bool,

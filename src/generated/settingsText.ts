@@ -233,16 +233,6 @@ export function settingsText(
         'How many changed files the model is told of. 0 leaves git status out.'
       )
     },
-    includeDiagnosticMessages: {
-      title: trans.__('Tell the model about errors and warnings'),
-      description: trans.__(
-        'Include diagnostics of the files the agent works on.'
-      )
-    },
-    maxDiagnosticMessages: {
-      title: trans.__('Most errors and warnings told'),
-      description: trans.__('Diagnostics beyond this number are left out.')
-    },
     maxOpenTabsContext: {
       title: trans.__('Open documents told'),
       description: trans.__('How many open documents the model is told of.')
@@ -273,18 +263,6 @@ export function settingsText(
       title: trans.__('Most images in one request (MB)'),
       description: trans.__(
         'Images beyond this total are left out of one request.'
-      )
-    },
-    maxMemoryMessages: {
-      title: trans.__('Messages held in memory'),
-      description: trans.__(
-        'How many of the newest messages of a task stay in memory; older ones are read from the file when needed.'
-      )
-    },
-    writeDelayMs: {
-      title: trans.__('Pause after an edit (ms)'),
-      description: trans.__(
-        'How long to wait after an edit so that diagnostics can catch up.'
       )
     },
     requestDelaySeconds: {
@@ -393,24 +371,6 @@ export function settingsText(
         'How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.'
       )
     },
-    memoryEnabled: {
-      title: trans.__('Memory'),
-      description: trans.__(
-        'Remember between conversations what helps with the next one.'
-      )
-    },
-    memoryFromExternalContent: {
-      title: trans.__('Remember from untrusted content'),
-      description: trans.__(
-        'Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered.'
-      )
-    },
-    memoryApiConfigId: {
-      title: trans.__('Profile that writes memories'),
-      description: trans.__(
-        'The profile whose model reads finished conversations. Empty uses the current one.'
-      )
-    },
     mode: {
       title: trans.__('Mode'),
       description: trans.__('The mode new tasks begin in.')
@@ -456,12 +416,6 @@ export function settingsText(
     experiments: {
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
-    },
-    mcpEnabled: {
-      title: trans.__('MCP servers'),
-      description: trans.__(
-        'Offer the agent the tools of the MCP servers you set up.'
-      )
     },
     fetchUrlEnabled: {
       title: trans.__('Fetching web pages'),

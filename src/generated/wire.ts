@@ -1828,10 +1828,6 @@ export interface GlobalSettings {
   includeCurrentCost: boolean;
   /** How many changed files the model is told of. 0 leaves git status out. */
   maxGitStatusFiles: number;
-  /** Include diagnostics of the files the agent works on. */
-  includeDiagnosticMessages: boolean;
-  /** Diagnostics beyond this number are left out. */
-  maxDiagnosticMessages: number;
   /** How many open documents the model is told of. */
   maxOpenTabsContext: number;
   /** How many files of the workspace the model is told of at the start. */
@@ -1844,10 +1840,6 @@ export interface GlobalSettings {
   maxImageFileSize: number;
   /** Images beyond this total are left out of one request. */
   maxTotalImageSize: number;
-  /** How many of the newest messages of a task stay in memory; older ones are read from the file when needed. */
-  maxMemoryMessages: number;
-  /** How long to wait after an edit so that diagnostics can catch up. */
-  writeDelayMs: number;
   /** How long to wait after a failed model request; the wait doubles with each further failure. */
   requestDelaySeconds: number;
   /** After this many failed attempts in a row the agent asks instead of trying again. */

@@ -50,8 +50,8 @@ async def test_a_message_that_names_one_setting_changes_it(
 
 async def test_a_bad_setting_is_refused_at_its_field(services: Services, connect: Connect) -> None:
     async with connect() as panel:
-        ack = await panel.ask("updateSettings", updatedSettings={"writeDelayMs": "soon"})
-        assert (ack["error"]["code"], ack["error"]["field"]) == ("invalid_setting", "writeDelayMs")
+        ack = await panel.ask("updateSettings", updatedSettings={"requestDelaySeconds": "soon"})
+        assert (ack["error"]["code"], ack["error"]["field"]) == ("invalid_setting", "requestDelaySeconds")
 
 
 async def test_profiles_live_through_their_life(services: Services, connect: Connect) -> None:

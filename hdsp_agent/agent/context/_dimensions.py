@@ -23,6 +23,8 @@ DimensionName: TypeAlias = Literal[
     "variables",
     "person_runs",
     "open_files",
+    "workspace_files",
+    "git_status",
     "usage",
 ]
 DIMENSIONS: Final[tuple[DimensionName, ...]] = get_args(DimensionName)
@@ -61,6 +63,8 @@ KINDS: Final[dict[DimensionName, Kind]] = {
     "variables": Kind("Variables", "list", 1_500, "[… {count} more: inspect_variables tells of them …]"),
     "person_runs": Kind("What the person ran there lately, newest last", "events", 800),
     "open_files": Kind("Notebooks open in the browser", "list", 600, "[… {count} more …]"),
+    "workspace_files": Kind("Files of the workspace", "list", 3_000, "[… {count} more: list_files lists them …]"),
+    "git_status": Kind("Files that differ from the last commit, by git status", "list", 1_500, "[… {count} more …]"),
     "usage": Kind("Time and cost", "facts", 100),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ...config import tool_set
+from ...config import tool_set, with_profile
 from ...context import SUMMARY_PREFIX, Parts, TokenCounter, room_of
 from ...messages import ApiMessage, JsonObject, ModelRoom, TaskId
 from ...persistence import ApiRecord, TaskReader, TaskState, history_to_read
@@ -122,6 +122,7 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     slug = (item.mode if item else None) or metadata.mode or settings.mode
     profile = (item.api_config_name if item else None) or services.models.profile_for(slug)
     provider = services.models.settings_of(profile)
+    settings = with_profile(settings, provider)
     # The first call reads the catalogue.
     info = ModelInfo(id="", provider="") if provider is None else await asyncio.to_thread(model_info, provider)
     mode = await services.modes.get(slug, metadata.workspace)

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
-from ...config import OperatorPolicy, ProviderSettings
+from ...config import GlobalSettings, OperatorPolicy, ProviderSettings
 from ...notebooks import Notebooks
 from ...providers import ModelInfo, model_info
 from ...tools import PathPolice
 from .._ports import Situation
 from ._dimensions import Dimension
+from ._surroundings_files import git_status_part, workspace_files_part
 from ._surroundings_notebook import NotebookSurroundings, open_files_part, reads_at_once
 from ._surroundings_parts import memory_part, mode_part, model_part, permissions_part, usage_part
 
@@ -56,9 +57,10 @@ class SurroundingsNow:
         if not everything:
             return found
         found.append(usage_part(settings, self._now(), situation.cost))
+        paths = await asyncio.to_thread(self._paths)
+        found += await asyncio.to_thread(_files, paths, settings)
         if self._notebooks is None:
             return found
-        paths = await asyncio.to_thread(self._paths)
         found.append(await asyncio.to_thread(open_files_part, self._notebooks, paths, settings.max_open_tabs_context))
         if self.notebook is not None:
             found += await self.notebook.look(paths, values=reads_at_once(settings, policy))
@@ -72,3 +74,13 @@ class SurroundingsNow:
             # The first call reads the catalogue.
             self._model = provider, await asyncio.to_thread(model_info, provider)
         return model_part(self._model[1])
+
+
+def _files(paths: PathPolice, settings: GlobalSettings) -> list[Dimension]:
+    """Blocks."""
+    found: list[Dimension] = []
+    if settings.max_workspace_files:
+        found.append(workspace_files_part(paths, settings.max_workspace_files))
+    if settings.max_git_status_files and (status := git_status_part(paths, settings.max_git_status_files)) is not None:
+        found.append(status)
+    return found

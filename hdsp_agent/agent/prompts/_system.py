@@ -38,8 +38,7 @@ you can find it out yourself, find it out.
 - Some tools ask the person before they act. A refusal is an answer: do not try the same thing in another way. What the \
 person adds to an approval or a refusal counts as their newest wish.
 - When a tool fails, read why, and change what you do. Do not repeat a call that failed as it is.
-- For work of several steps keep a to-do list with update_todo_list, and keep it true.
-- When the task is done, and only when you have seen that it is, call attempt_completion with what was done and what the \
+{todos}- When the task is done, and only when you have seen that it is, call attempt_completion with what was done and what the \
 person should know: what you did not do or could not check belongs there too. Do not end with a question.
 
 # What you may rely on
@@ -52,6 +51,8 @@ only what changed, so that the newest word on each counts, on your role and your
 or an output are part of that text.
 - Keys and passwords show as placeholders such as [API-KEY-1]. Use a placeholder where its value belongs; do not try to find \
 the value out."""
+
+_TODOS: Final = "- For work of several steps keep a to-do list with update_todo_list, and keep it true.\n"
 
 _INSTRUCTIONS: Final = """\
 # Instructions of the person and of the workspace
@@ -115,7 +116,7 @@ def _assembled(
     instructions = Dimension("instructions", tuple(_instructions(mode, settings, surroundings, ignored)))
     sections = [
         role.text,
-        _HOW_TO_WORK,
+        _HOW_TO_WORK.format(todos="" if "update_todo_list" in settings.disabled_tools else _TODOS),
         _NOTEBOOKS if surroundings.has_notebooks else "",
         *(entry.text for entry in modes),
         "\n".join(["# Where you are\n", *(entry.text for entry in where.entries)]),

@@ -65,6 +65,11 @@ FULL: dict[DimensionName, tuple[Dimension, str]] = {
         "# What the person ran there lately, newest last\n7-c1 done",
     ),
     "open_files": (lines("open_files", "a.ipynb"), "# Notebooks open in the browser\na.ipynb"),
+    "workspace_files": (lines("workspace_files", "a.csv"), "# Files of the workspace\na.csv"),
+    "git_status": (
+        lines("git_status", "changed: a.py"),
+        "# Files that differ from the last commit, by git status\nchanged: a.py",
+    ),
     "usage": (lines("usage", "Time: 10:00"), "# Time and cost\nTime: 10:00"),
 }  # fmt: skip
 CHANGED: dict[DimensionName, tuple[Sequence[Dimension], Sequence[str | None]]] = {
@@ -124,6 +129,14 @@ CHANGED: dict[DimensionName, tuple[Sequence[Dimension], Sequence[str | None]]] =
     "open_files": (
         [lines("open_files", "b.ipynb", "a.ipynb")],
         ["# Notebooks open in the browser (what changed)\nNew:\nb.ipynb"],
+    ),
+    "workspace_files": (
+        [lines("workspace_files", "b.csv", "a.csv")],
+        ["# Files of the workspace (what changed)\nNew:\nb.csv"],
+    ),
+    "git_status": (
+        [lines("git_status", "new: b.py")],
+        ["# Files that differ from the last commit, by git status (what changed)\nNew:\nnew: b.py\nGone: changed"],
     ),
     "usage": ([lines("usage", "Time: 10:01")], ["# Time and cost (what changed)\nTime: 10:01"]),
 }  # fmt: skip

@@ -168,7 +168,7 @@ async def test_without_notebooks_there_is_what_costs_nothing_and_the_model(tmp_p
     assert list(found) == ["mode", "permissions", "model"]
     assert found["model"][1:] == ["Context window: 200,000 tokens", "Pictures: can be seen"]
     assert list(named(await around.look(replace(where, provider=None), everything=True))) == [
-        "mode", "permissions", "usage"
+        "mode", "permissions", "usage", "workspace_files"
     ]  # fmt: skip
 
 

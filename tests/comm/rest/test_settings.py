@@ -26,14 +26,14 @@ async def refusal(jp_fetch, *path: str, method: str, body: str | bytes | None) -
 
 
 async def test_a_changed_setting_is_kept_and_answered(services: Services, jp_fetch) -> None:
-    view = await fetch(jp_fetch, "settings", method="PATCH", body={"mode": "ask", "writeDelayMs": 5})
+    view = await fetch(jp_fetch, "settings", method="PATCH", body={"mode": "ask", "requestDelaySeconds": 5})
     assert view["settings"]["mode"] == "ask"  # type: ignore[index]
-    assert services.config.settings.write_delay_ms == 5
+    assert services.config.settings.request_delay_seconds == 5
 
 
 @pytest.mark.parametrize(
     ("patch", "field"),
-    [({"writeDelayMs": "soon"}, "writeDelayMs"), ({"noSuchThing": 1}, "noSuchThing"), ({"mode": ["x"]}, "mode")],
+    [({"requestDelaySeconds": "soon"}, "requestDelaySeconds"), ({"noSuchThing": 1}, "noSuchThing"), ({"mode": ["x"]}, "mode")],
 )
 async def test_an_invalid_setting_names_the_field_and_changes_nothing(
     patch: dict[str, object], field: str, services: Services, jp_fetch
