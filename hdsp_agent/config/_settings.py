@@ -825,11 +825,12 @@ class GlobalSettings(WireModel):
     ] = 50
     backup_generations: Annotated[
         int,
-        Field(ge=1, le=100),
+        Field(ge=0, le=100),
         shown(
             "storage",
-            "Backups kept",
-            "How many backups of finished tasks are kept; the oldest goes first.",
+            "Daily backups kept",
+            "Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; "
+            "keys never are. The oldest backup goes first. 0 makes none.",
             advanced=True,
         ),
     ] = 7

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from hdsp_agent.comm import upkeep
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.comm.upkeep import Upkeep
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence import STREAM_FILES, HistoryQuery
+from hdsp_agent.persistence import STREAM_FILES, HistoryQuery, backups, parse_iso_time, verify_backup
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
 
@@ -166,6 +167,46 @@ async def test_nothing_is_deleted_while_the_settings_cannot_be_read(services: Se
     assert await services.history.has(ME, old)
 
 
+async def test_a_backup_is_made_once_a_day_if_anything_changed_and_none_where_none_is_wanted(
+    services: Services, storage_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = storage_dir / "backups"
+    await keep(services, "words")
+    await services.config.update({"backupGenerations": 0})
+    await services.upkeep.look()
+    assert backups(target) == []
+    await services.config.update({"backupGenerations": 2})
+    await services.upkeep.look()
+    (first,) = backups(target)
+    assert first.tasks == 1
+    assert await verify_backup(first.path) > 0
+    await services.upkeep.look()
+    assert backups(target) == [first]
+    # A day later: nothing is copied again unless something changed since.
+    monkeypatch.setattr(upkeep, "_BACKUP_EVERY_SECONDS", 0.0)
+    created = parse_iso_time(first.created_at)
+    assert created is not None
+    earlier, later = created.timestamp() - 10, created.timestamp() + 3600
+    for name in upkeep._CHANGES_WITH_ANYTHING:
+        if (storage_dir / name).exists():
+            os.utime(storage_dir / name, (earlier, earlier))
+    await services.upkeep.look()
+    assert backups(target) == [first]
+    for _ in range(3):
+        os.utime(storage_dir / "config.json", (later, later))
+        await services.upkeep.look()
+    assert [info.generation for info in backups(target)] == [4, 3]
+
+
+async def test_a_backup_that_cannot_be_made_keeps_nothing_else_from_being_done(
+    services: Services, storage_dir: Path
+) -> None:
+    (storage_dir / "backups").write_text("in the way", encoding="utf-8")
+    await services.config.update({"sizeWarningGigabytes": 0.0000001})
+    await services.upkeep.look()
+    assert "storage_large" in codes(services)
+
+
 async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(services: Services) -> None:
     await keep(services, "x" * 50_000)
     await services.config.update({"sizeWarningGigabytes": 0.00001})
@@ -183,15 +224,15 @@ async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(
 async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_server(services: Services) -> None:
     looked = asyncio.Event()
     notices = StorageNotices(services.notices)
-    upkeep = Upkeep(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
+    rounds = Upkeep(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
     await services.config.update({"sizeWarningGigabytes": 0.0000001})
     services.notices.subscribe(looked.set)
-    upkeep.start()
+    rounds.start()
     await asyncio.wait_for(looked.wait(), 60)
     assert "storage_large" in codes(services)
-    await upkeep.stop()
+    await rounds.stop()
     assert not [
-        task for task in asyncio.all_tasks() if task.get_name() == "hdsp-agent upkeep" and task is upkeep._rounds
+        task for task in asyncio.all_tasks() if task.get_name() == "hdsp-agent upkeep" and task is rounds._rounds
     ]
 
 

@@ -33,7 +33,11 @@ async def test_a_changed_setting_is_kept_and_answered(services: Services, jp_fet
 
 @pytest.mark.parametrize(
     ("patch", "field"),
-    [({"requestDelaySeconds": "soon"}, "requestDelaySeconds"), ({"noSuchThing": 1}, "noSuchThing"), ({"mode": ["x"]}, "mode")],
+    [
+        ({"requestDelaySeconds": "soon"}, "requestDelaySeconds"),
+        ({"noSuchThing": 1}, "noSuchThing"),
+        ({"mode": ["x"]}, "mode"),
+    ],
 )
 async def test_an_invalid_setting_names_the_field_and_changes_nothing(
     patch: dict[str, object], field: str, services: Services, jp_fetch
