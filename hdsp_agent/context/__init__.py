@@ -34,6 +34,7 @@ from ._monitor import (
 )
 from ._outputs import ImageLimits, ImageNote, fitted_size, outputs_told, pictures_told
 from ._pairing import without_messages
+from ._picture_total import PICTURE_LEFT_OUT, within_picture_total
 from ._pruning import Pruner, Pruning, PruningSettings
 from ._sent_history import BEGINNING_HIDDEN, SentHistory, normalized
 from ._stand_in import stand_in
@@ -61,6 +62,7 @@ __all__ = [
     "IMAGE_BYTES_ESTIMATE",
     "IMAGE_OMITTED",
     "NOTHING_SAID",
+    "PICTURE_LEFT_OUT",
     "SECTIONS",
     "SUMMARY_PREFIX",
     "TOOL_OUTPUT_FACTOR",
@@ -109,5 +111,6 @@ __all__ = [
     "truncated_items",
     "truncated_output",
     "used_tokens",
+    "within_picture_total",
     "without_messages",
 ]

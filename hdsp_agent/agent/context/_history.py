@@ -6,17 +6,23 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from ...config import GlobalSettings
 from ...context import SentHistory, TokenCounter
 from ...persistence import ApiRecord
 from ._kept_context import ContextState
 
-__all__ = ["Places", "sent_at_once", "sent_history", "take"]
+__all__ = ["Places", "most_picture_bytes", "sent_at_once", "sent_history", "take"]
 
 Places = dict[str, tuple[int, int]]
 """Where each call stands in the log, by the id it is sent with."""
 
 _BREATH: Final = 200
 """After so many records others get their turn: a long conversation takes a good part of a second."""
+
+
+def most_picture_bytes(settings: GlobalSettings) -> int:
+    """How many bytes the images of one request may have together."""
+    return int(settings.max_total_image_size * 1_000_000)
 
 
 async def sent_history(

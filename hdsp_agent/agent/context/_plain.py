@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ...context import Parts, SentHistory, TokenCounter, used_tokens
+from ...context import Parts, SentHistory, TokenCounter, used_tokens, within_picture_total
 from ...messages import ApiMessage, ClineMessage
 from ...persistence import ApiRecord
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
 from .._conversation import Conversation
 from .._ports import Situation, Telling
-from ._history import Places, sent_history, take
+from ._history import Places, most_picture_bytes, sent_history, take
 from ._kept_context import KeptContext, Stub
 from ._revert import words_to_spare
 from ._surroundings_told import Surrounded, SystemPrompt, ToldSurroundings
@@ -67,7 +67,7 @@ class PlainContext:
         self._count_as(TokenCounter.of(situation.settings))
         return ModelRequest(
             system=await self._told.system_prompt(situation),
-            messages=await self.history(info),
+            messages=within_picture_total(await self.history(info), most_picture_bytes(situation.settings)),
             tools=situation.tools,
             max_output=answer_tokens,
             cache_key=situation.task_id,

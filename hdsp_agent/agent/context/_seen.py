@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ...config import tool_set, with_profile
-from ...context import SUMMARY_PREFIX, Parts, TokenCounter, room_of
+from ...context import SUMMARY_PREFIX, Parts, TokenCounter, room_of, within_picture_total
 from ...messages import ApiMessage, JsonObject, ModelRoom, TaskId
 from ...persistence import ApiRecord, TaskReader, TaskState, history_to_read
 from ...providers import ModelInfo, ModelRequest, cache_marks, model_info
 from .._items import TaskConfig
 from .._ports import ToolBox
-from ._history import sent_at_once
+from ._history import most_picture_bytes, sent_at_once
 from ._kept_context import ContextState, context_state
 from ._prompts import newest_prompt, prompt_text
 
@@ -70,6 +70,7 @@ class _Place:
     state: ContextState
     images: bool
     counter: TokenCounter
+    picture_bytes: int
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,15 @@ class SeenHistories:
         self.built = 0
         """How often one was built."""
 
-    async def seen(self, reader: TaskReader, state: TaskState, *, images: bool, counter: TokenCounter) -> _SeenHistory:
+    async def seen(
+        self, reader: TaskReader, state: TaskState, *, images: bool, counter: TokenCounter, picture_bytes: int
+    ) -> _SeenHistory:
         """The history of a task as its logs have it now."""
         async with self._one_at_a_time:
             newest, marks = await reader.api.newest(1), await reader.marks.newest(1)
             seq = newest[-1].seq if newest else 0
             mark = marks[-1].id if marks else None
-            place = _Place(reader.task_id, seq, mark, context_state(state), images, counter)
+            place = _Place(reader.task_id, seq, mark, context_state(state), images, counter, picture_bytes)
             if self._kept is None or self._kept[0] != place:
                 self.built += 1
                 history = await history_to_read(reader)
@@ -129,7 +132,13 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     chosen = tool_set(provider)
     specs = [] if mode is None else (tools or services.tools).specs(mode, policy, settings, tool_set=chosen)
     counter = TokenCounter.of(settings)
-    seen = await services.seen.seen(reader, state, images=info.supports_images, counter=counter)
+    seen = await services.seen.seen(
+        reader,
+        state,
+        images=info.supports_images,
+        counter=counter,
+        picture_bytes=most_picture_bytes(settings),
+    )
     request = ModelRequest(system=seen.system, messages=seen.messages, tools=specs, cache_key=reader.task_id)
     return SeenRequest(
         request=request,
@@ -148,7 +157,8 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
 def _built(records: Sequence[ApiRecord], prompt: ApiRecord | None, place: _Place) -> _SeenHistory:
     counter = place.counter
     # A list of its own: to look for one message must not go through all of them.
-    messages = [*sent_at_once(records, place.state, images=place.images, counter=counter).messages]
+    sent = sent_at_once(records, place.state, images=place.images, counter=counter).messages
+    messages = [*within_picture_total(sent, place.picture_bytes)]
     return _SeenHistory("" if prompt is None else prompt_text(prompt), messages, *_counted(messages, counter))
 
 
