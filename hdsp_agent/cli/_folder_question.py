@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ..agent.trust import Brought, BroughtKind, FolderTrust
-    from ..config import TrustedFolders
+    from ..config import ContextProxy
     from ._attendant import Attendant
     from ._terminal import Terminal
 
@@ -26,12 +26,12 @@ _KINDS: Final[dict[BroughtKind, tuple[str, str]]] = {
 
 
 async def settle_folder(
-    folders: TrustedFolders, folder: Path, attendant: Attendant, terminal: Terminal, *, trust_now: bool
+    config: ContextProxy, folder: Path, attendant: Attendant, terminal: Terminal, *, trust_now: bool
 ) -> None:
     """Have the person decide about a folder that brings something. Nobody there to decide: it is not used, and said so."""
     from ..agent.trust import WorkspaceTrust
 
-    trust = WorkspaceTrust(folders)
+    trust = WorkspaceTrust(config.trusted_folders, with_subfolders=lambda: config.settings.enable_subfolder_rules)
     if trust_now:
         await asyncio.to_thread(trust.trust_for_now, folder)
     found = await trust.of(folder)

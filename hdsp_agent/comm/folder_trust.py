@@ -25,7 +25,9 @@ class FolderTrusts:
         self._config = config
         self._history = history
         self._workspace = workspace
-        self._trust = WorkspaceTrust(config.trusted_folders)
+        self._trust = WorkspaceTrust(
+            config.trusted_folders, with_subfolders=lambda: config.settings.enable_subfolder_rules
+        )
         self._trust.subscribe(lambda folder: publish(FolderTrustUpdatedMessage(folder=str(folder))))
 
     @property

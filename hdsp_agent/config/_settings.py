@@ -295,7 +295,7 @@ class GlobalSettings(WireModel):
             "notebooks",
             "Keep the conversation in the notebook file",
             "Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation.",
-            advanced=True,
+            hidden=True,
         ),
     ] = False
     embed_history_max_kilobytes: Annotated[
@@ -305,7 +305,7 @@ class GlobalSettings(WireModel):
             "notebooks",
             "Largest conversation kept in a notebook (kB)",
             "Older messages are left out of the notebook's metadata beyond this size.",
-            advanced=True,
+            hidden=True,
         ),
     ] = 256
 

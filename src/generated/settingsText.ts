@@ -173,18 +173,6 @@ export function settingsText(
         'A cell the agent runs is interrupted after this long. Empty means no limit.'
       )
     },
-    embedHistoryInNotebook: {
-      title: trans.__('Keep the conversation in the notebook file'),
-      description: trans.__(
-        "Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation."
-      )
-    },
-    embedHistoryMaxKilobytes: {
-      title: trans.__('Largest conversation kept in a notebook (kB)'),
-      description: trans.__(
-        "Older messages are left out of the notebook's metadata beyond this size."
-      )
-    },
     autoCondenseContext: {
       title: trans.__('Condense long conversations'),
       description: trans.__(
@@ -584,9 +572,9 @@ export function settingsText(
       )
     },
     backupGenerations: {
-      title: trans.__('Backups kept'),
+      title: trans.__('Daily backups kept'),
       description: trans.__(
-        'How many backups of finished tasks are kept; the oldest goes first.'
+        'Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; keys never are. The oldest backup goes first. 0 makes none.'
       )
     },
     'group:connection': { title: trans.__('Connection'), description: '' },

@@ -1953,7 +1953,7 @@ export interface GlobalSettings {
   sizeWarningGigabytes: number;
   /** An urgent warning is shown when stored tasks need more than this. */
   sizeCriticalGigabytes: number;
-  /** How many backups of finished tasks are kept; the oldest goes first. */
+  /** Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; keys never are. The oldest backup goes first. 0 makes none. */
   backupGenerations: number;
 }
 

@@ -16,7 +16,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-__all__ = ["RuleText", "agent_rules", "folder_rules", "mode_rules", "shared_rules"]
+__all__ = [
+    "RuleText",
+    "agent_rules",
+    "folder_rules",
+    "mode_rules",
+    "shared_rules",
+    "subfolder_rules",
+    "subfolders_with_rules",
+]
 
 _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
@@ -30,6 +38,9 @@ _MODE: Final = "(?:-[a-zA-Z0-9-]+)?"
 _RULES: Final = re.compile(f"rules{_MODE}")
 _LEGACY_RULES: Final = re.compile(rf"\.(?:hdsp|roo|cline)rules{_MODE}")
 _MOST_LOOKED_AT: Final = 10_000
+_MOST_SUBFOLDERS: Final = 50
+_DEEPEST_SUBFOLDER: Final = 6
+_NOT_ENTERED: Final = frozenset({"node_modules", "site-packages", "venv", "env", "__pycache__", "dist-packages"})
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +74,41 @@ def agent_rules(workspace: Path | None) -> list[RuleText]:
     if workspace is None:
         return []
     return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
+
+
+def subfolder_rules(mode: str, workspace: Path | None) -> list[RuleText]:
+    """The rules and ``AGENTS.md`` of folders below the workspace, each said to count for its folder. Blocks."""
+    if workspace is None:
+        return []
+    found: list[RuleText] = []
+    for folder in subfolders_with_rules(workspace):
+        where = folder.relative_to(workspace).as_posix()
+        rules = [
+            *_first_folder(folder, f"rules-{mode}"), *agent_rules(folder), *_first_folder(folder, "rules")
+        ]  # fmt: skip
+        found += [RuleText(rule.source, f"These count for files below {where}.\n\n{rule.text}") for rule in rules]
+    return found
+
+
+def subfolders_with_rules(workspace: Path) -> list[Path]:
+    """The folders below the workspace that have rules of their own, in the order of their names. Blocks."""
+    found: list[Path] = []
+    looked_at = 0
+    for parent, folders, names in os.walk(workspace):
+        folder = Path(parent)
+        depth = len(folder.relative_to(workspace).parts)
+        looked_at += 1 + len(folders)
+        if looked_at > _MOST_LOOKED_AT or len(found) == _MOST_SUBFOLDERS:
+            logger.warning("There are too many folders below %s: rules of some subfolders are left out", workspace)
+            break
+        if depth and (
+            set(names) & {*_AGENTS, _AGENTS_LOCAL} or any(_named(folder / name, _RULES) for name in _FOLDERS)
+        ):
+            found.append(folder)
+        # Hidden folders hold what programs keep for themselves. Links to folders are not followed.
+        keep = depth < _DEEPEST_SUBFOLDER
+        folders[:] = sorted(name for name in folders if keep and not name.startswith(".") and name not in _NOT_ENTERED)
+    return found
 
 
 def folder_rules(workspace: Path, person: Path) -> Iterator[Path]:

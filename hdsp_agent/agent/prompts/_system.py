@@ -19,7 +19,7 @@ from typing import Final
 from ...config import GlobalSettings, ModeConfig
 from ...context import TokenCounter
 from ..context import Dimension, Entry, Standing, bounded, facts
-from ._rules import agent_rules, mode_rules, shared_rules
+from ._rules import agent_rules, mode_rules, shared_rules, subfolder_rules
 
 __all__ = ["Surroundings", "standing_prompt"]
 
@@ -178,6 +178,8 @@ def _instructions(
         yield _ignored_files(ignored, is_trusted=surroundings.trusted is not None)
     trusted, person = surroundings.trusted, surroundings.person
     rules = [*mode_rules(mode.slug, trusted, person), *agent_rules(trusted), *shared_rules(trusted, person)]
+    if settings.enable_subfolder_rules:
+        rules += subfolder_rules(mode.slug, trusted)
     for rule in rules:
         yield Entry(rule.source, f"## Rules from {rule.source}\n\n{rule.text}")
 

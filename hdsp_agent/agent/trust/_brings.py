@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ..modes import MODE_FILES, project_modes
-from ..prompts import agent_rules, folder_rules
+from ..prompts import agent_rules, folder_rules, subfolders_with_rules
 from ..speech import project_commands
 
 __all__ = ["Brought", "BroughtKind", "brought_by"]
@@ -33,9 +33,13 @@ class Brought:
     path: str
 
 
-def brought_by(folder: Path, person: Path) -> list[Brought]:
-    """All of it, up to a limit. ``folder`` is a real path, ``person`` the person's home. Blocks."""
-    kinds = (_modes(folder), _rules(folder, person), _instructions(folder), _commands(folder))
+def brought_by(folder: Path, person: Path, *, subfolders: bool = False) -> list[Brought]:
+    """All of it, up to a limit; ``subfolders`` says whether their rules count too.
+
+    ``folder`` is a real path, ``person`` the person's home. Blocks.
+    """
+    below = _below(folder) if subfolders else iter(())
+    kinds = (_modes(folder), _rules(folder, person), _instructions(folder), _commands(folder), below)
     return [_shown(one) for kind in kinds for one in islice(kind, _MOST_OF_A_KIND)]
 
 
@@ -63,6 +67,11 @@ def _rules(folder: Path, person: Path) -> Iterator[Brought]:
 def _instructions(folder: Path) -> Iterator[Brought]:
     for rule in agent_rules(folder):
         yield _file("instructions", Path(rule.source), folder)
+
+
+def _below(folder: Path) -> Iterator[Brought]:
+    for subfolder in subfolders_with_rules(folder):
+        yield _file("rules", subfolder, folder)
 
 
 def _commands(folder: Path) -> Iterator[Brought]:

@@ -32,8 +32,10 @@ class FolderTrust:
 class WorkspaceTrust:
     """Tells what folders bring, and takes decisions. Nothing is kept in memory: another program may decide as well."""
 
-    def __init__(self, folders: TrustedFolders) -> None:
+    def __init__(self, folders: TrustedFolders, *, with_subfolders: Callable[[], bool] = lambda: False) -> None:
+        """``with_subfolders`` says whether rules of subfolders count."""
         self._folders = folders
+        self._with_subfolders = with_subfolders
         self._listeners: list[Callable[[Path], None]] = []
 
     def subscribe(self, listener: Callable[[Path], None]) -> None:
@@ -62,4 +64,4 @@ class WorkspaceTrust:
 
     def _of(self, folder: Path) -> FolderTrust:
         standing = self._folders.standing(folder)
-        return FolderTrust(standing, brought_by(standing.folder, Path.home()))
+        return FolderTrust(standing, brought_by(standing.folder, Path.home(), subfolders=self._with_subfolders()))

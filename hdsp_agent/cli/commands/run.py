@@ -96,9 +96,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         try:
             with run.listening():
                 where = await _folder(agent, options, workspace)
-                await settle_folder(
-                    agent.config.trusted_folders, where, attendant, terminal, trust_now=options.trust_folder
-                )
+                await settle_folder(agent.config, where, attendant, terminal, trust_now=options.trust_folder)
                 task_id = await _begin(agent, run, options, text, workspace, notebook)
                 return await run.end(task_id)
         except asyncio.CancelledError:

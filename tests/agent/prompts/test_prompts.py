@@ -9,7 +9,8 @@ from typing import Any
 from hdsp_agent.agent.context import Standing
 from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.agent.prompts import Surroundings, agent_rules, mode_rules, shared_rules, standing_prompt
-from hdsp_agent.config import GlobalSettings, ModeConfig
+from hdsp_agent.agent.prompts._rules import subfolder_rules
+from hdsp_agent.config import GlobalSettings, ModeConfig, ProviderSettings, with_profile
 
 CODE = BUILT_IN[0]
 
@@ -46,6 +47,39 @@ async def test_instructions_come_in_order_and_the_nearest_last(tmp_path: Path) -
     )
     places = [text.index(part) for part in ("Korean", "global wish", "mode wish", "*.secret", "workspace, this mode", "agents file", "person, all modes", "workspace, all modes")]  # fmt: skip
     assert places == sorted(places)
+
+
+async def test_rules_of_subfolders_count_when_switched_on_and_say_where(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    write(work / "AGENTS.md", "for all")
+    write(work / "models/AGENTS.md", "for models")
+    write(work / "models/.hdsp/rules/a.md", "rules for models")
+    write(work / "models/.hdsp/rules-code/a.md", "this mode in models")
+    write(work / "models/.hdsp/rules-ask/a.md", "another mode")
+    where = Surroundings(workspace=work, person=tmp_path / "home", trusted=work)
+    assert "for models" not in await system_prompt(CODE, GlobalSettings(), where)
+    text = await system_prompt(CODE, GlobalSettings(enable_subfolder_rules=True), where)
+    below = "These count for files below models.\n\n"
+    places = [text.index(part) for part in ("for all", f"{below}this mode in models", f"{below}for models", f"{below}rules for models")]  # fmt: skip
+    assert places == sorted(places)
+    assert "another mode" not in text
+    untrusted = Surroundings(workspace=work, person=tmp_path / "home")
+    assert "for models" not in await system_prompt(CODE, GlobalSettings(enable_subfolder_rules=True), untrusted)
+
+
+def test_a_huge_tree_and_links_are_not_searched_for_rules_for_ever(tmp_path: Path) -> None:
+    write(tmp_path / "a/b/AGENTS.md", "x")
+    (tmp_path / "a/b/round").symlink_to(tmp_path)
+    write(tmp_path / "1/2/3/4/5/6/7/AGENTS.md", "too deep")
+    assert [rule.source for rule in subfolder_rules("code", tmp_path)] == [str(tmp_path / "a/b/AGENTS.md")]
+
+
+async def test_the_to_do_list_is_spoken_of_only_where_there_is_one(tmp_path: Path) -> None:
+    where = Surroundings(workspace=tmp_path, person=tmp_path / "home")
+    assert "to-do list" in await system_prompt(CODE, GlobalSettings(), where)
+    off = with_profile(GlobalSettings(), ProviderSettings(todo_list_enabled=False))
+    assert off.disabled_tools == ("update_todo_list",)
+    assert "to-do list" not in await system_prompt(CODE, off, where)
 
 
 async def test_the_language_of_the_page_counts_where_no_setting_does(tmp_path: Path) -> None:

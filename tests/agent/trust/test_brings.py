@@ -48,6 +48,26 @@ def test_everything_that_is_read_from_a_folder_is_listed(tmp_path: Path) -> None
     ]
 
 
+def test_rules_of_subfolders_are_listed_where_they_count(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    write(work / "models/AGENTS.md")
+    write(work / "data/raw/.hdsp/rules-code/a.md")
+    write(work / "node_modules/package/AGENTS.md")
+    write(work / ".cache/AGENTS.md")
+    assert brought_by(work, tmp_path / "person") == []
+    assert [(one.kind, one.name) for one in brought_by(work, tmp_path / "person", subfolders=True)] == [
+        ("rules", "data/raw"),
+        ("rules", "models"),
+    ]
+
+
+async def test_a_folder_whose_subfolders_bring_rules_is_asked_about_only_where_they_count(tmp_path: Path) -> None:
+    write(tmp_path / "work/models/AGENTS.md")
+    folders = TrustedFolders(tmp_path / "home", OperatorPolicy)
+    assert not (await WorkspaceTrust(folders).of(tmp_path / "work")).is_question
+    assert (await WorkspaceTrust(folders, with_subfolders=lambda: True).of(tmp_path / "work")).is_question
+
+
 def test_an_ordinary_folder_brings_nothing_and_raises_no_question(tmp_path: Path) -> None:
     write(tmp_path / "analysis.ipynb", "{}")
     write(tmp_path / ".hdspignore", "*.key")
