@@ -6,7 +6,7 @@ from ._context_proxy import ContextProxy
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._notices import ConfigChange, Notice
-from ._overrides import overridden, with_profile
+from ._overrides import overridden, tools_left_out, with_profile
 from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
@@ -21,7 +21,6 @@ from ._provider_settings import (
     secret_keys,
     secret_keys_of,
     tool_set,
-    tools_left_out,
 )
 from ._providers import Protocol, ProviderInfo, ProviderName, provider_info, providers
 from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretStorageStatus, StorageKind

@@ -8,10 +8,10 @@ from pydantic import JsonValue
 
 from ._fields import wire_names
 from ._policy import OperatorPolicy
-from ._provider_settings import ProviderSettings, tools_left_out
+from ._provider_settings import ProviderSettings
 from ._settings import GlobalSettings
 
-__all__ = ["overridden", "with_profile"]
+__all__ = ["overridden", "tools_left_out", "with_profile"]
 
 
 def overridden(base: GlobalSettings, overrides: Mapping[str, JsonValue], policy: OperatorPolicy) -> GlobalSettings:
@@ -32,3 +32,8 @@ def with_profile(settings: GlobalSettings, provider: ProviderSettings | None) ->
     if not left_out:
         return settings
     return settings.model_copy(update={"disabled_tools": (*settings.disabled_tools, *sorted(left_out))})
+
+
+def tools_left_out(settings: ProviderSettings | None) -> frozenset[str]:
+    """The tools a profile goes without."""
+    return frozenset({"update_todo_list"} if settings is not None and settings.todo_list_enabled is False else ())

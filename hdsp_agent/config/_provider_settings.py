@@ -25,7 +25,6 @@ __all__ = [
     "secret_keys",
     "secret_keys_of",
     "tool_set",
-    "tools_left_out",
 ]
 
 PASSPHRASE_VARIABLE: Final = "HDSP_AGENT_PASSPHRASE"  # noqa: S105 -- the name of a variable, not its value
@@ -654,8 +653,3 @@ def tool_set(settings: ProviderSettings | None) -> ToolSet:
     if settings is None:
         return "full"
     return settings.tool_set or ("compound" if settings.api_provider == "local" else "full")
-
-
-def tools_left_out(settings: ProviderSettings | None) -> frozenset[str]:
-    """The tools a profile goes without."""
-    return frozenset({"update_todo_list"} if settings is not None and settings.todo_list_enabled is False else ())

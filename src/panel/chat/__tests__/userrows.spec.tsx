@@ -1,5 +1,6 @@
 import { Clipboard } from '@jupyterlab/apputils';
 
+import type { ExtensionState } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import { ShownRows } from './shownrows';
 
@@ -58,6 +59,24 @@ describe('rows of what is said', () => {
       expect(rows.row(1_000).textContent).toBe('Thought for 7\u00a0s');
       await rows.click('Thought for 7\u00a0s');
       expect(rows.row(1_000).textContent).toContain('Hmm, a plot.');
+    });
+
+    it('should be open where the person wants that, until they fold them', async () => {
+      await rows.show(
+        { ts: 1_000, say: 'reasoning', text: 'Hmm, a plot.' },
+        { ts: 8_000, say: 'text', text: 'So' }
+      );
+      page.publish({
+        type: 'settingsUpdated',
+        settings: {
+          reasoningBlockCollapsed: false
+        } as NonNullable<ExtensionState['settings']>,
+        fixed: []
+      });
+      await page.settle();
+      expect(rows.row(1_000).textContent).toContain('Hmm, a plot.');
+      await rows.click('Thought for 7\u00a0s');
+      expect(rows.row(1_000).textContent).not.toContain('Hmm, a plot.');
     });
   });
 

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
 import { CopyButton } from '../copybutton';
 import { Fold } from '../fold';
@@ -44,10 +45,14 @@ export function ResultRow(content: IRowContent): JSX.Element {
 }
 
 /**
- * What the model thought before it spoke: folded, with how long that took.
+ * What the model thought before it spoke: folded unless the person wants to see it, with how long that took.
  */
 export function ReasoningRow({ message, parts: _ }: IRowContent): JSX.Element {
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
+  const isFolded = useStore(
+    store,
+    ({ state }) => state?.settings?.reasoningBlockCollapsed ?? true
+  );
   const isGrowing = message.partial === true;
   const text = message.reasoning ?? message.text ?? '';
   const took = useThinkingTime(message.ts, isGrowing);
@@ -58,7 +63,7 @@ export function ReasoningRow({ message, parts: _ }: IRowContent): JSX.Element {
         ? trans.__('Thinking for %1', durationText(trans, took))
         : trans.__('Thought for %1', durationText(trans, took));
   return (
-    <Fold id={`${message.ts}:reasoning`} summary={label}>
+    <Fold id={`${message.ts}:reasoning`} summary={label} startsOpen={!isFolded}>
       <div className="jp-hdspAgent-reasoning">
         {isGrowing ? <GrowingText text={text} /> : <Markdown text={text} />}
       </div>
