@@ -63,7 +63,7 @@ class CommandSession:
         manager = await self._manager()
         match command:
             case StartNewTaskCommand(data=data):
-                self._task = await manager.start(_request(manager, data))
+                self._task = await manager.start(_request(manager, data, self._person))
             case ResumeTaskCommand(data=task_id):
                 await manager.resume(task_id)
                 self._task = task_id
@@ -117,14 +117,15 @@ class CommandSession:
         return ours[0]
 
 
-def _request(manager: TaskManager, data: StartNewTaskData) -> TaskRequest:
+def _request(manager: TaskManager, data: StartNewTaskData, person: str | None) -> TaskRequest:
     """The task that is asked for. Its own settings hold for it alone, within what the operator allows."""
     from ._manager import TaskRequest
 
     wanted = data.configuration
     mode, profile = _text(wanted, _MODE), _text(wanted, _PROFILE)
     _check_model(manager, wanted, mode, profile)
-    return TaskRequest(data.text, tuple(data.images or ()), mode=mode, profile=profile, settings=wanted)
+    images = tuple(data.images or ())
+    return TaskRequest(data.text, images, mode=mode, profile=profile, settings=wanted, owner=person, source="ipc")
 
 
 def _text(wanted: Mapping[str, JsonValue], key: str) -> str | None:

@@ -11,6 +11,7 @@ from ..errors import InvalidInput, NotFound
 from ..messages import ClineMessage, HistoryItem, TaskId
 from ..persistence import ApiRecord, Fork, NewTask, TaskLog, TaskReader, fork_at
 from ._items import TaskConfig, fresh_item
+from ._recorded_config import model_of
 from ._services import AgentServices
 from .context import renumbered
 
@@ -28,7 +29,11 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     metadata, item = reader.metadata, (await reader.read_state()).history_item
     log = await services.store.create(
         NewTask(
-            config=TaskConfig(TaskConfig.of(metadata.config).overrides, forked_at=ts).to_json(),
+            task_key=metadata.task_key.model_copy(update={"task_id": None}),
+            config={
+                **model_of(metadata.config),
+                **TaskConfig(TaskConfig.of(metadata.config).overrides, forked_at=ts).to_json(),
+            },
             user=metadata.user,
             forked_from=reader.task_id,
             workspace=metadata.workspace,

@@ -30,7 +30,7 @@ from ..messages import (
     TaskUnfocused,
     TodoItem,
 )
-from ..persistence import MessageManager, NewTask, TaskLog
+from ..persistence import MessageManager, NewTask, TaskKey, TaskLog
 from ..tools import format_todos
 from ._asks import AskNotOpen, Given
 from ._commands import CommandSession
@@ -38,6 +38,7 @@ from ._delegation import Delegation, last_word
 from ._items import TaskConfig
 from ._message_operations import MessageOperations
 from ._outcomes import Again, Begin, ChildDone, Completed, Delegated, Opening, Outcome
+from ._recorded_config import recorded
 from ._services import AgentServices
 from ._task import Task
 from ._todos import todos_text
@@ -63,6 +64,8 @@ class TaskRequest:
     profile: str | None = None
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     owner: str | None = None
+    source: str = "jupyterlab"
+    """Through what the task came."""
 
 
 class TaskManager:
@@ -121,6 +124,7 @@ class TaskManager:
             raise InvalidInput("Say what the task is: it has neither text nor pictures.", field="text")
         mode = await self._mode(wanted.mode or self.services.settings().mode, wanted.workspace)
         new = NewTask(
+            task_key=TaskKey(task_source=wanted.source),
             config=self._own_settings(wanted.settings),
             user=wanted.owner or owner,
             workspace=wanted.workspace or str(self.services.workspace),
@@ -314,7 +318,7 @@ class TaskManager:
         mode = await self._mode(wanted.mode, parent.workspace)
         metadata = parent.conversation.log.metadata
         new = NewTask(
-            config=metadata.config, user=metadata.user, parent_task_id=parent.task_id,
+            task_key=TaskKey(task_source=metadata.task_key.task_source), config=metadata.config, user=metadata.user, parent_task_id=parent.task_id,
             root_task_id=metadata.root_task_id or parent.task_id, workspace=metadata.workspace,
             notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
         )  # fmt: skip
@@ -358,7 +362,7 @@ class TaskManager:
             return await self._mode(self.services.settings().mode, log.metadata.workspace)
 
     async def _create(self, new: NewTask, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
-        log = await self.services.store.create(new)
+        log = await self.services.store.create(await recorded(new, self.services, profile))
         try:
             task = self._task(log, MessageManager(log), mode, profile, parent_waits=new.parent_task_id is not None)
         except BaseException:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
-from functools import cache
 from typing import TYPE_CHECKING
 
+from .._person import running_person
 from ._owner import Owner
 
 if TYPE_CHECKING:
@@ -28,11 +27,6 @@ def owner_of(handler: JupyterHandler) -> Owner:
     return Owner(handler.current_user.username)
 
 
-@cache
 def server_owner() -> Owner:
     """Whoever runs the server."""
-    try:
-        return Owner(getpass.getuser())
-    except (ImportError, KeyError, OSError):
-        # In a container the user id may have no name; on Windows there may be no variable that says it.
-        return Owner("owner")
+    return Owner(running_person())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hdsp_agent.agent import TaskRequest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import call_tool, say
 
@@ -60,3 +61,19 @@ async def test_text_streams_in_pieces(tmp_path: Path) -> None:
         assert texts[-1].text == words
         assert texts[-1].partial is False
         assert sum(kind == "delta" for kind, *_ in agent.heard.log) > 3
+
+
+async def test_the_metadata_say_where_a_task_came_from_and_what_it_began_with(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        task_id = await agent.manager.start(TaskRequest("Say hello", owner="kim", source="cli"))
+        await agent.completed(task_id)
+        metadata = (await agent.store.view(task_id)).metadata
+        key = metadata.task_key
+        assert (metadata.user, key.owner, key.task_source) == ("kim", "kim", "cli")
+        assert (key.task_type, key.task_id, key.repo) == ("conversation", task_id, Path(metadata.workspace or "").name)
+        assert set(metadata.config) == {"llm_provider", "model", "context_length", "compression_threshold"}
+        assert (metadata.config["llm_provider"], metadata.config["compression_threshold"]) == ("fake-ai", 1.0)
+        fork = await agent.manager.messages.fork(task_id, (await agent.ui(task_id))[0].ts)
+        forked = (await agent.store.view(fork)).metadata
+        assert forked.task_key.task_id == fork
+        assert forked.config["llm_provider"] == "fake-ai"

@@ -109,12 +109,16 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 async def _begin(
     agent: Headless, run: TaskRun, options: Namespace, text: str, workspace: Path, notebook: NotebookRef | None
 ) -> TaskId:
+    from ..._person import running_person
     from ...agent import TaskRequest
     from .._stores import find_task
 
     profile = agent.config.profiles.get(options.profile).name if options.profile else None
     if options.resume is None:
-        request = TaskRequest(text, notebook=notebook, workspace=str(workspace), mode=options.mode, profile=profile)
+        request = TaskRequest(
+            text, notebook=notebook, workspace=str(workspace), mode=options.mode, profile=profile,
+            owner=running_person(), source="cli",
+        )  # fmt: skip
         task_id = await agent.manager.start(request)
         run.begun(task_id)
         return task_id

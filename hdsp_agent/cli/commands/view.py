@@ -203,7 +203,11 @@ def _facts(reader: TaskReader, state: TaskState) -> list[tuple[str, str, Colour 
         ("Title", (item.title or item.task) if item is not None else "", None),
         ("Status", state.status, STATUS_COLOURS.get(state.status)),
         ("Error", state.error or "", None),
-        ("Repository" if key.repo else "Source", "/".join(filter(None, (key.task_source, key.owner, key.repo))), None),
+        (
+            "Repository" if key.task_type == "issue" else "Source",
+            "/".join(filter(None, (key.task_source, key.owner, key.repo))),
+            None,
+        ),
         ("Task", f"{key.task_type or 'task'} #{key.task_id}" if key.task_id else "", None),
         ("User", metadata.user or "", None),
         ("Workspace", metadata.workspace or "", None),
