@@ -17,11 +17,12 @@ LEFT_OUT: Final = (
 
 _APPROVAL: Final = "tests/agent/approval"
 _PLAIN: Final = ("tests/tools/test_plain_command.py",)
+_TABLES: Final = (f"{_APPROVAL}/test_listed_programs.py", f"{_APPROVAL}/test_edges.py")
 _COMMANDS: Final = (
-    f"{_APPROVAL}/test_listed_programs.py", f"{_APPROVAL}/test_commands.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
+    *_TABLES, f"{_APPROVAL}/test_commands.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
-_FLAGS: Final = (f"{_APPROVAL}/test_flags.py", f"{_APPROVAL}/test_listed_programs.py")
+_FLAGS: Final = (f"{_APPROVAL}/test_flags.py", *_TABLES)
 _CELLS: Final = ("tests/tools/notebook/test_code_risks.py",)
 _ENGINE: Final = ("tests/agent/approval/test_engine.py", "tests/agent/approval/test_suggestions.py")
 _PATHS: Final = ("tests/tools/test_paths.py",)
