@@ -112,7 +112,8 @@ def _constants(node: ast.Constant, parent: ast.AST | None) -> Iterator[_Change]:
             yield _set(node, "value", node.value + 1)
         # Words that are compared or looked up decide; those that are said do not.
         case str() if isinstance(parent, _TABLES) or (isinstance(parent, ast.Dict) and node in parent.keys):
-            yield _set(node, "value", f"{node.value}?")
+            # Another word from its first letter on: what is compared may be an abbreviation.
+            yield _set(node, "value", f"XX{node.value}XX")
         case _:
             return
 

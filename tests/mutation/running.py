@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.machinery
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +18,7 @@ from types import CodeType
 from typing import Final, Literal
 
 from tests.mutation.mutants import mutants_of
+from tests.mutation.targets import LEFT_OUT
 
 __all__ = ["Job", "Outcome", "Result", "preload", "run_all"]
 
@@ -49,6 +53,10 @@ class Result:
 
 def preload() -> None:
     """Import what all tests need, so that no fork does it again."""
+    # What is compiled once is read by all others, and lies in no folder of the working tree.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = tempfile.mkdtemp(prefix="mutation-")
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
     for name in _THIRD_PARTY:
         with suppress(ImportError):
             __import__(name)
@@ -112,10 +120,10 @@ def _silence() -> None:
 def _test(tests: Sequence[str]) -> int:
     import pytest
 
-    # What is imported beforehand is not rewritten for assertions, and need not be: it is none of our tests.
-    rewriting = "ignore::pytest.PytestAssertRewriteWarning"
-    quiet = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-W", rewriting]
-    return int(pytest.main([*quiet, *dict.fromkeys(tests)]))
+    # Nobody reads what a failing assertion has to say, so none is rewritten.
+    quiet = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--no-header", "--tb=no", "--no-summary"]
+    left_out = [word for test in LEFT_OUT for word in ("--deselect", test)]
+    return int(pytest.main([*quiet, "-o", "tmp_path_retention_policy=none", *left_out, *dict.fromkeys(tests)]))
 
 
 def _plant(job: Job) -> None:

@@ -41,7 +41,7 @@ PLANTED = {
     "count < MOST  =>  count <= MOST",
     "False  =>  True",
     "3  =>  4",
-    "'rm'  =>  'rm?'",
+    "'rm'  =>  'XXrmXX'",
     "for name in names if name in NAMES  =>  for name in names if not name in NAMES",
 }
 

@@ -110,8 +110,9 @@ def _of_paths(words: Sequence[str], bounds: WorkspaceBounds, folder: str | None)
     for word in words[1:]:
         if may_hold_keys(word):
             yield "reads_secrets"
-        if bounds.outside(word, folder):
-            yield "writes_outside" if word in written else "reads_outside"
+        outside = bounds.outside(word, folder)
+        if outside is not None:
+            yield "reads_outside" if written.isdisjoint((word, outside)) else "writes_outside"
 
 
 def _of_redirections(script: Script, bounds: WorkspaceBounds, folder: str | None) -> Iterator[ApprovalFlag]:

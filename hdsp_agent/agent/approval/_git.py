@@ -21,11 +21,15 @@ _RUNS: Final = frozenset(
 """What of Git runs programs it is given, or decides which are run later: only a rule that names it allows it."""
 
 _LONG: Final = (
-    "output", "ext-diff", "textconv", "filters", "exec", "upload-pack", "receive-pack", "config-env", "open-files-in-pager", "git-dir", "work-tree", "exec-path", "extcmd",
-    "in-place", "remote", "tree-filter", "super-prefix", "attr-source", "template", "separate-git-dir", "config", "output-directory",
+    "ext-diff", "textconv", "filters", "upload-pack", "receive-pack", "config-env", "open-files-in-pager", "git-dir", "work-tree", "exec-path", "extcmd",
+    "in-place", "remote", "tree-filter", "super-prefix", "attr-source", "template", "separate-git-dir", "output-directory",
 )  # fmt: skip
-"""From git(1) and the manuals of its commands: they write files, run programs, or change which are run."""
-_HARMLESS_LONG: Final = frozenset({"remotes", "text"})
+"""From git(1) and the manuals of its commands: they write files, run programs, or change which are run.
+
+Git takes abbreviations, so ``output-directory`` stands for ``output`` too, ``exec-path`` for ``exec``, and ``config-env`` for
+``config``.
+"""
+_HARMLESS_LONG: Final = frozenset({"text"})
 _SHORT_OF: Final = {"clone": "uc", "format-patch": "o", "grep": "O"}
 _ANYWHERE: Final = re.compile(r"ext::|fd::")
 

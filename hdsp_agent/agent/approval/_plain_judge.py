@@ -29,7 +29,7 @@ from ._programs import (
     writes_to,
 )
 from ._rules import Rule, longest
-from ._wrappers import ALWAYS_ASK, TRANSPARENT, inner_command
+from ._wrappers import ALWAYS_ASK, TRANSPARENT, WRAPPERS, inner_command
 
 __all__ = ["CommandPart", "PlainJudge", "Verdict"]
 
@@ -342,8 +342,6 @@ def _fed_problem(texts: tuple[str, ...], start: int, piped: tuple[str, ...] | No
     named = piped is not None and piped[0] == "find" and "-print0" in piped and _finds_only_files(piped)
     if not (exact and named):
         return "what xargs is given shows only when it runs"
-    if start >= len(texts):
-        return "what xargs runs cannot be told"
     if changes_files(os.path.basename(texts[start])):
         return "which files it changes shows only when it runs"
     return None
@@ -361,7 +359,7 @@ def _finds_only_files(texts: Sequence[str]) -> bool:
         elif is_own:
             own.append(word)
     kinds = [own[at + 1] for at, word in enumerate(own[:-1]) if word == "-type"]
-    chosen = {"-o", "-or", ",", "!", "-not", "-L", "-H", "-follow"}.intersection(own)
+    chosen = {"-o", "-or", ",", "!", "-not"}.intersection(own)
     return kinds == ["f"] and not chosen
 
 
@@ -377,12 +375,17 @@ def _may_be_new(command: PlainCommand, before: Sequence[PlainCommand]) -> bool:
 
 
 def _makes_links(texts: Sequence[str]) -> bool:
+    """Whether it may make a link; behind a wrapper any word may be the program that does."""
+    starts = range(len(texts)) if os.path.basename(texts[0]) in WRAPPERS else range(1)
+    return any(_program_makes_links(texts[start:]) for start in starts)
+
+
+def _program_makes_links(texts: Sequence[str]) -> bool:
     words = without_harmless_options(texts)
-    if words[0] == "git":
+    name = os.path.basename(words[0])
+    if name == "git":
         return len(words) > 1 and words[1] not in _GIT_LEAVES_FILES
-    if len(words) > 1 and _ONLY_LISTS.fullmatch(f"{words[0]} {words[1]}"):
-        return False
-    return any(os.path.basename(word) in _MAKES_LINKS for word in texts[:4])
+    return name in _MAKES_LINKS and not (len(words) > 1 and _ONLY_LISTS.fullmatch(f"{name} {words[1]}"))
 
 
 def _steers(path: str) -> bool:

@@ -25,7 +25,7 @@ class _Program:
     short: str = ""
     """Dangerous letters, alone or among others."""
     long: tuple[str, ...] = ()
-    """Dangerous names, whole or abbreviated."""
+    """Dangerous names, whole or abbreviated; with ``*`` at the end all that begin so."""
     words: re.Pattern[str] | None = None
     """Whatever else is dangerous, where a word begins so."""
     harmless: re.Pattern[str] | None = None
@@ -45,8 +45,12 @@ class _Program:
             return word[:1] in ("-", "+") and not self.harmless.fullmatch(word)
         if word.startswith("--"):
             name = word[2:].partition("=")[0].lower()
-            return bool(name) and any(full.startswith(name) for full in self.long)
+            return bool(name) and any(_names(full, name) for full in self.long)
         return word.startswith("-") and bool(set(word[1:]) & set(self.short))
+
+
+def _names(full: str, name: str) -> bool:
+    return name.startswith(full[:-1]) if full.endswith("*") else full.startswith(name)
 
 
 def _second_file(words: Sequence[str]) -> str | None:
@@ -93,7 +97,7 @@ _CURL_VALUES: Final = frozenset(
 _PAGE: Final = re.compile(r"https?://[\w.:/?&=%+~,;@-]+", re.ASCII)
 _GREP: Final = _Program("GNU grep manual", "R", ("dereference-recursive",))
 _BINARY: Final = _Program("GNU binutils manual", "", ("plugin",), re.compile(r"@"))
-_XZ: Final = _Program("xz(1)", "", ("files", "files0"))
+_XZ: Final = _Program("xz(1)", "", ("files0",))
 _APT: Final = _Program("apt-get(8), apt.conf(5)", "oc", ("option", "config-file"))
 _JQ: Final = _Program("jq 1.7 manual: Modules", "L", ("library-path",), judge=json_danger)
 _PIP: Final = _Program(
@@ -115,12 +119,12 @@ _PIP: Final = _Program(
     ),
 )
 _SUMS: Final = _Program("GNU coreutils: md5sum", "c", ("check",))
-_FD: Final = _Program("fd(1)", "xXL", ("follow", "exec", "exec-batch"))
+_FD: Final = _Program("fd(1)", "xXL", ("follow", "exec-batch"))
 _AWK: Final = _Program("gawk manual: Command-Line Options", judge=awk_danger)
 _ZIP: Final = _Program(
     "zip(1), Info-ZIP 3.0",
     "TObmo",
-    ("test", "unzip-command", "output-file", "out", "temp-path", "move", "logfile-path"),
+    ("test", "unzip-command", "output-file", "temp-path", "move", "logfile-path"),
 )
 
 _PROGRAMS: Final[dict[str, _Program]] = {
@@ -151,7 +155,7 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     "xxd": _Program("xxd(1)", "r", ("revert",), judge=_second_file),
     "pdftotext": _Program("pdftotext(1), poppler", judge=_second_file),
     "iconv": _Program("iconv(1)", "o", ("output",)),
-    "yq": _Program("yq --help, of M. Farah and of A. Kislyuk", "is", ("inplace", "in-place", "split-exp", "split-exp-file"), judge=json_danger),
+    "yq": _Program("yq --help, of M. Farah and of A. Kislyuk", "is", ("inplace", "in-place", "split-exp-file"), judge=json_danger),
     "jq": _JQ,
     "gojq": _JQ,
     "jaq": _JQ,
@@ -160,7 +164,7 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"), _SUMS),
     "xmllint": _Program("xmllint(1)", words=re.compile(r"--?(?:output|o$|shell|noent|xinclude|loaddtd|path|schematron|catalogs|dropdtd|load-trace|encode|html.*)")),
     "exiftool": _Program("exiftool(1)", words=re.compile(r"-(?:if|config|p|o|w|W|execute|@|stay_open|d|api|geotag)|-.*=")),
-    "nvidia-smi": _Program("nvidia-smi -h", "fprcelx", ("filename", "gpu-reset", "persistence-mode", "power-limit", "compute-mode", "ecc-config", "lock", "applications-clocks")),
+    "nvidia-smi": _Program("nvidia-smi -h", "fprcelx", ("filename", "gpu-reset", "persistence-mode", "power-limit", "compute-mode", "ecc-config", "lock-*", "applications-clocks")),
     "docker": _Program("docker --help", "Hc", ("config", "host", "context", "tlskey")),
     "podman": _Program("podman --help", "", ("connection", "url", "hooks-dir", "runtime", "conmon", "module")),
     "kubectl": _Program("kubectl options", "s", ("kubeconfig", "server", "token", "profile-output", "cache-dir")),
@@ -196,10 +200,10 @@ _PROGRAMS: Final[dict[str, _Program]] = {
     "wget": _Program(
         "GNU wget manual", "OoaPieBirm",
         ("output-document", "output-file", "append-output", "directory-prefix", "input-file", "execute", "use-askpass", "config", "post-file", "body-file", "save-cookies",
-         "background", "rejected-log", "warc", "ca-certificate", "private-key", "load-cookies", "delete-after", "recursive", "mirror"),
+         "background", "rejected-log", "warc-*", "ca-certificate", "private-key", "load-cookies", "delete-after", "recursive", "mirror"),
     ),
     "ruff": _Program("ruff --help", "o", ("fix", "unsafe-fixes", "output-file", "add-noqa", "config")),
-    "jupyter": _Program("jupyter nbconvert --help", long=("execute", "output", "inplace", "to", "config", "post", "ServePostProcessor", "allow-errors")),
+    "jupyter": _Program("jupyter nbconvert --help", long=("execute", "output-dir", "inplace", "to", "config", "post", "allow-errors"), words=re.compile(r"--\w+\.")),
     "openssl": _Program("openssl(1)", words=re.compile(r"-(?:out|engine|provider|keyout|writerand|config)")),
     "iptables": _Program("iptables(8)", "", ("modprobe",)),
     "dmesg": _Program("dmesg(1)", "CcDEn", ("clear", "read-clear", "console-off", "console-on", "console-level")),
