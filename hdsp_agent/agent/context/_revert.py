@@ -73,8 +73,7 @@ def newest_step_to_hide(records: Sequence[ApiRecord]) -> list[ApiRecord]:
         speaker.words(message) for message in messages[begin + 1 :]
     ):
         return []
-    # What stands in for results that were never written is in no log.
-    return [records[index] for index in (begin, *results) if records[index].seq]
+    return [records[index] for index in (begin, *results)]
 
 
 def words_to_spare(records: Sequence[ApiRecord], counter: TokenCounter) -> set[int]:
