@@ -10,6 +10,7 @@ from hdsp_agent.persistence._records import ApiRecord, ApiRole, estimated_tokens
 from hdsp_agent.persistence.marks._marks import Mark, parse_mark
 from hdsp_agent.persistence.marks._message_manager import MessageManager
 from hdsp_agent.persistence.marks._replay import MarkReplay
+from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
 
 T = TypeVar("T")
 
@@ -131,7 +132,7 @@ class Conversation:
 
     async def sent(self) -> list[str]:
         """The texts the model is sent."""
-        return [text_of(record) for record in await self.manager.api_history()]
+        return [text_of(record) for record in whole_pairs(await self.manager.api_history())]
 
     def _page(self, found: list[T], limit: int, newest: bool) -> list[T]:
         page = found[-limit:] if newest else found[:limit]

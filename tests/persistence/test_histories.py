@@ -246,7 +246,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def reading_by_pages_gives_the_same(self) -> None:
         ui, api = self.state()
-        assert done(self.talk.manager.api_history()) == api
+        assert list(whole_pairs(done(self.talk.manager.api_history()))) == api
         pages: list[ClineMessage] = []
         before: int | None = None
         while page := done(self.talk.manager.ui_page(before, limit=3)):

@@ -7,7 +7,7 @@ import pytest
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
 from hdsp_agent.persistence.marks._marks import Mark
 from hdsp_agent.persistence.marks._spans import Spans
-from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED
+from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED, whole_pairs
 
 from .conversation import Conversation
 
@@ -341,7 +341,7 @@ async def test_a_call_whose_answer_was_rewound_is_answered_as_interrupted() -> N
     conversation.write("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "42"}])
     await conversation.manager.rewind_to_timestamp(after)
     assert await conversation.sent() == ["q1", "a1", "use t1", "result t1"]
-    content = (await conversation.manager.api_history())[-1].content
+    content = list(whole_pairs(await conversation.manager.api_history()))[-1].content
     assert isinstance(content, list)
     assert content[0]["content"] == INTERRUPTED
     conversation.ask("go on")

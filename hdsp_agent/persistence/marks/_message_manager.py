@@ -18,7 +18,6 @@ from ._histories import in_force
 from ._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark
 from ._replay import HistoryView, Marker, MarkProblem, MarkReplay
 from ._spans import OPEN, Spans
-from ._tool_pairs import whole_pairs
 
 __all__ = ["Foreseen", "MessageManager", "Newer"]
 
@@ -113,8 +112,11 @@ class MessageManager:
         return await self._ts_at(0)
 
     async def api_history(self) -> list[ApiRecord]:
-        """The messages the model is sent; what is hidden is not read."""
-        return list(whole_pairs(await self._visible_api()))
+        """The messages of the log that the model is sent; what is hidden is not read.
+
+        A call may lack its result, which may come yet: only a request says what is sent in its place.
+        """
+        return list(await self._visible_api())
 
     async def condense(
         self,

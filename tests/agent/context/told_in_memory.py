@@ -68,10 +68,10 @@ class Around:
 class _Log:
     """As much of a task's log as a context needs. The records are those of the stored conversation."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: Stored, state: TaskState) -> None:
         self._stored = stored
         self.task_id = TaskId("task")
-        self.state = TaskState(updated_at="")
+        self.state = state
 
     @property
     def api(self) -> _Log:
@@ -82,6 +82,12 @@ class _Log:
 
     def next_ts(self) -> int:
         return self._stored.tick()
+
+    def update_state(self, **changes: object) -> None:
+        self.state = TaskState.model_validate({**self.state.model_dump(by_alias=True), **changes})
+
+    async def save_state(self) -> None:
+        """Nothing else holds it."""
 
     async def append_api(self, draft: ApiDraft, *, durable: bool = False) -> ApiRecord:
         self._stored.write(draft.role, draft.content, ts=draft.ts)
@@ -96,10 +102,12 @@ class InMemory:
         self.around = around
         self.where = where or Where()
         self.stored = Stored()
+        self._log = _Log(self.stored, TaskState(updated_at=""))
         self._open(self.stored.manager)
 
     def _open(self, manager: MessageManager) -> None:
-        log = cast("TaskLog", _Log(self.stored))
+        self._log = _Log(self.stored, self._log.state)
+        log = cast("TaskLog", self._log)
         self.conversation = Conversation(log, manager, Masker(GlobalSettings().masked_kinds), Unheard(), Emitter())
         self.context = PlainContext(self.conversation, None, prompt=self.around.standing, surrounded=self.around)
 
