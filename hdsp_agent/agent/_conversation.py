@@ -19,7 +19,7 @@ from ..messages import (
     MessageEventPayload,
     TaskId,
 )
-from ..persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog
+from ..persistence import ApiDraft, ApiRecord, CountedTokens, Masker, MessageManager, TaskLog
 from ._ports import ConversationShown, DeltaField, MessageSink
 
 __all__ = ["NOT_YET", "Conversation", "image_block", "masked_json", "sound_text", "text_block"]
@@ -148,9 +148,9 @@ class Conversation:
         )
         return await self._add(draft, durable=durable)
 
-    async def add_answer(self, message: ApiMessage) -> ApiRecord:
+    async def add_answer(self, message: ApiMessage, counted: CountedTokens | None = None) -> ApiRecord:
         """Add what the model said, masked as it streamed. It is on the disk before any of its tools runs."""
-        return await self._add(ApiDraft.of(message), durable=True)
+        return await self._add(ApiDraft.of(message).model_copy(update={"counted": counted}), durable=True)
 
     async def _add(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
         record = await self.log.append_api(draft, durable=durable)

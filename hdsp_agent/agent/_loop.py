@@ -62,7 +62,8 @@ class Loop:
         if surroundings is not None:
             await task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
         stream = await task.requests.answer()
-        await task.conversation.add_answer(stream.answer.message(stream.first_ts or task.conversation.log.next_ts()))
+        said = stream.answer.message(stream.first_ts or task.conversation.log.next_ts())
+        await task.conversation.add_answer(said, task.upkeep.counted)
         if not stream.answer.calls:
             await self._without_tool(stream)
             return None

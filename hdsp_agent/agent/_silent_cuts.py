@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,12 +10,12 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
-from ..providers import ModelRequest, UsageReport, is_silently_truncated
+from ..providers import ModelRequest, ToolSpec, UsageReport, is_silently_truncated
 
 __all__ = ["SilentCuts"]
 
 _CHARACTERS_A_TOKEN: Final = 5
-"""More than any model's text has on average, and images and tools are not counted: too low an estimate does no harm."""
+"""More than any model's text has on average, and images are not counted: too low an estimate does no harm."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,24 @@ class SilentCuts:
 
     def __init__(self) -> None:
         self._counted: _Counted | None = None
+        self._tools: tuple[Sequence[ToolSpec], int] | None = None
         self._told = False
 
     def first_seen(self, request: ModelRequest, usage: UsageReport, window: int | None) -> int | None:
         """About how many tokens were sent, if so many did not arrive; told once."""
         if self._told or not usage.context or not request.messages:
             return None
-        estimate = (len(request.system) + self._characters(request.messages)) // _CHARACTERS_A_TOKEN
+        fixed = len(request.system) + self._tool_characters(request.tools)
+        estimate = (fixed + self._characters(request.messages)) // _CHARACTERS_A_TOKEN
         if not is_silently_truncated(estimate=estimate, reported=usage.context, window=window):
             return None
         self._told = True
         return max(estimate, usage.context)
+
+    def _tool_characters(self, tools: Sequence[ToolSpec]) -> int:
+        if self._tools is None or self._tools[0] is not tools:
+            self._tools = tools, sum(_tool_length(tool) for tool in tools)
+        return self._tools[1]
 
     def _characters(self, messages: Sequence[ApiMessage]) -> int:
         known, last = self._counted, len(messages) - 1
@@ -49,6 +57,10 @@ class SilentCuts:
         added = sum(_length(messages[place]) for place in range(known.messages, last))
         self._counted = _Counted(messages[0], last, known.characters + added)
         return self._counted.characters + _length(messages[last])
+
+
+def _tool_length(tool: ToolSpec) -> int:
+    return len(tool.name) + len(tool.description) + len(json.dumps(tool.parameters, separators=(",", ":")))
 
 
 def _length(message: ApiMessage) -> int:

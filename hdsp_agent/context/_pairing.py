@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from typing import TypeAlias
 
 from ..messages import ApiMessage, JsonObject
@@ -15,15 +15,17 @@ Calls: TypeAlias = Sequence[tuple[str, str]]
 """The ids of an answer's calls: as the model gave them, and as they are sent."""
 
 
-def closed_turn(asked: Sequence[tuple[ApiMessage, Calls]], said: Sequence[ApiMessage]) -> list[ApiMessage]:
+def closed_turn(
+    asked: Sequence[tuple[ApiMessage, Calls]], said: Sequence[ApiMessage], known: Container[str] = ()
+) -> list[ApiMessage]:
     """Answers of the model and what followed them: every call with its result right behind, and no other results.
 
     A call nobody answered is answered as interrupted, in the words the store uses, so that a conversation that is taken
-    up again is sent as it was before.
+    up again is sent as it was before. ``known`` are the ids of all calls so far.
     """
     if len(asked) == 1 and len(said) == 1 and _is_whole(asked[0][1], said[0]):
         return [asked[0][0], said[0]]
-    results, rest = _sorted_out(asked, said)
+    results, rest = _sorted_out(asked, said, known)
     turn: list[ApiMessage] = []
     for place, (message, calls) in enumerate(asked):
         turn.append(message)
@@ -66,14 +68,18 @@ def _is_whole(calls: Calls, message: ApiMessage) -> bool:
 
 
 def _sorted_out(
-    asked: Sequence[tuple[ApiMessage, Calls]], said: Sequence[ApiMessage]
+    asked: Sequence[tuple[ApiMessage, Calls]], said: Sequence[ApiMessage], known: Container[str]
 ) -> tuple[dict[str, JsonObject], list[ApiMessage]]:
-    """The results by the ids they are sent with, and the messages without any; the first result of a call counts."""
+    """The results by the ids they are sent with, and the messages without any; the first result of a call counts.
+
+    A result under an id that no call ever had is that of the first call here that has none: its place tells.
+    """
     waiting: dict[str, list[str]] = {}
     for _, calls in asked:
         for given, sent in calls:
             waiting.setdefault(given, []).append(sent)
     results: dict[str, JsonObject] = {}
+    strays: list[JsonObject] = []
     rest: list[ApiMessage] = []
     for message in said:
         others: list[JsonObject] = []
@@ -84,10 +90,14 @@ def _sorted_out(
             elif free := waiting.get(string_of(block, "tool_use_id")):
                 sent = free.pop(0)
                 results[sent] = block if block.get("tool_use_id") == sent else {**block, "tool_use_id": sent}
+            elif string_of(block, "tool_use_id") not in known:
+                strays.append(block)
         if len(others) == len(blocks):
             rest.append(message)
         elif others:
             rest.append(message.model_copy(update={"content": others}))
+    without = [sent for _, calls in asked for _, sent in calls if sent not in results]
+    results.update((sent, {**block, "tool_use_id": sent}) for sent, block in zip(without, strays, strict=False))
     return results, rest
 
 

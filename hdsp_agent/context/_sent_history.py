@@ -110,7 +110,7 @@ class SentHistory:
 
     def _last_turn(self) -> list[ApiMessage]:
         if self._turn is None:
-            turn = closed_turn(self._asked, self._said)
+            turn = closed_turn(self._asked, self._said, self._ids)
             if self._said and not turn and not self._over:
                 # All that was said were results of calls that are hidden.
                 turn = [_beginning()]

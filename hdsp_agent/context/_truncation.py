@@ -56,6 +56,7 @@ class Cut:
 
     text: str
     omitted: int = 0
+    marker: str = ""
 
     @property
     def happened(self) -> bool:
@@ -79,7 +80,7 @@ def cut(text: str, budget: Budget) -> Cut:
     else:
         omitted = len(_text(data[begin:end]))
         marker = f"…{omitted} chars truncated…"
-    return Cut(f"{_text(data[:begin])}{marker}{_text(data[end:])}", omitted)
+    return Cut(f"{_text(data[:begin])}{marker}{_text(data[end:])}", omitted, marker)
 
 
 def truncated(text: str, budget: Budget) -> str:

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from ..messages import ApiMessage, JsonObject
 from ._blocks import content_blocks, result_text, string_of
 from ._hand_over import SUMMARY_PREFIX, parsed_hand_over
-from ._tokens import APPROX_BYTES_PER_TOKEN, TokenCounter
-from ._truncation import Budget, truncated
+from ._tokens import TokenCounter
+from ._truncation import Budget, cut
 
 __all__ = ["COMPACT_USER_MESSAGE_MAX_TOKENS", "KeptWords", "Speaker", "kept_words"]
 
@@ -124,9 +124,22 @@ def _quote(words: str, left: int, quoted: list[str], counter: TokenCounter) -> i
     if cost <= left:
         quoted.append(words)
         return cost
-    share = len(words.encode("utf-8", "surrogatepass")) / (cost * APPROX_BYTES_PER_TOKEN)
-    quoted.append(truncated(words, Budget("tokens", max(1, int(left * share)))))
+    quoted.append(_cut_to(words, left, counter))
     return left
+
+
+def _cut_to(words: str, most: int, counter: TokenCounter) -> str:
+    """As much of the words' beginning and end as so many tokens take."""
+    # What is left of a text may be in another script than what goes, so its share of the whole does not tell.
+    fits, too_many = 1, most + 1
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        shorter = cut(words, Budget("tokens", middle))
+        if counter.text(shorter.text) <= most + counter.text(shorter.marker):
+            fits = middle
+        else:
+            too_many = middle
+    return cut(words, Budget("tokens", fits)).text
 
 
 def _answers_to_questions(messages: Sequence[ApiMessage]) -> set[int]:

@@ -17,6 +17,7 @@ __all__ = [
     "ApiDraft",
     "ApiRecord",
     "ApiRole",
+    "CountedTokens",
     "LockRecord",
     "ModelUse",
     "Stream",
@@ -72,6 +73,14 @@ class _File(WireModel):
     model_config = ConfigDict(alias_generator=None, use_attribute_docstrings=False, extra="allow")
 
 
+class CountedTokens(_Line):
+    """What a provider counted for one answer. ``estimated`` are the messages of the request by our own estimate."""
+
+    estimated: _Amount
+    context: _Amount
+    output: _Amount
+
+
 class ApiDraft(_Line):
     """A message of the API history before the log has numbered it; the fields from ``ts`` on are Roo Code's."""
 
@@ -96,6 +105,8 @@ class ApiDraft(_Line):
     is_truncation_marker: bool | None = Field(default=None, alias="isTruncationMarker")
     told: JsonObject | None = None
     """What of the surroundings the message told, for whoever asks later; no model is sent it."""
+    counted: CountedTokens | None = None
+    """Of an answer: what its provider counted, so that a restart knows how large the conversation is."""
 
     @classmethod
     def of(cls, message: ApiMessage) -> "ApiDraft":

@@ -25,16 +25,18 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _EMPTY: Final = _any(
-    r"non-?empty (?:content|text|message|string|parts?)",
+    r"non-?(?:empty|whitespace|blank) (?:content|text|message|string|parts?)",
     r"(?:content|text|parts?|messages?|parameter|field|blocks?|string)\b[^.]{0,60}\b(?:must|can ?not|should|may) (?:not be|be not|be non-?)\s*(?:empty|blank)",
     r"(?:content|text|parts?)\b[^\n]{0,90}?\b(?:is|are) (?:empty|blank)\b",
     r"(?:content|text|parts?|message)\b[^.]{0,40}\b(?:is|are|was|were|has|have|had) (?:empty|blank|no content|missing|null|required)",
     r"empty (?:text|content|message|parts?|string|parameter)",
-    r"(?:must have|requires?|expects?|needs?|provide) (?:either |at least one |a |some )?(?:`|')?(?:content|parts?)\b",
+    r"(?:must have|requires?|expects?|needs?|provide) (?:either |at least one |a |some )?(?:`|')?(?:content|parts?|text)\b",
+    r"(?:messages|contents?)[.\[]\d+[\w.\[\]]*\b(?:content|text|parts)\W{1,3}(?:field )?(?:is )?(?:required|missing)\b",
     r"'?content'?[^.]{0,40}(?:expected|must be) an? (?:string|array|list)[^.]{0,20}(?:got|received|found) (?:null|none|undefined|empty)",
     r"required oneof field|must have one initialized field",
     r"(?:content|text)[^.]{0,80}(?:min(?:imum)?[ _]?length|at least 1 character|at least one character|too short)",
     r"must (?:include|contain) at least one (?:parts?|content|text)",
+    r"\b(?:content|text|parts?)\W{1,3}(?:\w+\W{1,2})?(?:is|are) (?:not|un) ?-?(?:set|specified|provided|initiali[sz]ed)",
     r"does not have any content|no content (?:in|for|provided)|content (?:is )?(?:none|null)\b|blank (?:text|content|message)",
 )  # fmt: skip
 
@@ -63,7 +65,7 @@ _QUOTA_CODES: Final = frozenset(
 )  # fmt: skip
 _PER_TIME: Final = _any(
     r"per[ -]?(?:min|sec|hour|day)", r"\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b", r"tokens?/min", r"(?:input|output) tokens? per", r"PerMinute|PerDay",
-    r"rate[ _-]?limit", r"too many requests", r"requests? (?:rate|limit)", r"slow down", r"thrott", r"try again in", r"retry (?:after|in)", r"速率限制|请求过于频繁|频率",
+    r"rate[ _-]?limit", r"too many requests", r"requests? (?:rate|limit)", r"slow down", r"thrott", r"try again in", r"retry (?:after|in)", r"速率限制|请求过于频繁|频率|每分钟|分钟内|分あたり|毎分|분당|レート制限|요청 (?:한도|제한)",
 )  # fmt: skip
 _RATE_CODES: Final = frozenset(
     {"rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests", "throttlingexception", "ratelimiterror",
@@ -99,13 +101,15 @@ _TOO_MUCH: Final = _any(
     r"must be (?:less|smaller|fewer|at most|<)", r"(?:should|must|has to|can) (?:only )?be (?:in|within|between|at most|less|no more)", r"cannot be (?:more|longer|larger|greater)",
     r"not enough", r"no (?:room|space)", r"at most", r"maximum (?:context|prompt|input|sequence|model)? ?length", r"only supports", r"reduce (?:the )?(?:length|size|input|your|prompt)",
     r"shorten", r"does(?: not|n't) fit", r"outside", r"beyond", r"out of (?:range|context)", r"range of", r"\d ?>=? ?\d", r"surpass", r"greater|above|超|초과|limit is", r"valid range",
-    r"limited to", r"ran out of", r"reached",
+    r"limited to", r"ran out of", r"reached", r"过长|太长|長すぎ|너무 (?:길|깁|많|큽)|上限|限制|제한|한도",
 )  # fmt: skip
 _WINDOW: Final = _any(
     r"context[ _-]?(?:length|window|size|limit|budget)", r"(?:the |model'?s? |available )context\b", r"(?:prompt|input)s? (?:is|are|was|has|tokens?|token count|length|exceeds?|too|contains|size|text)",
     r"(?:prompt|input|inputs|request|message|messages|conversation|chat history|history|text|sequence)\b[^.\n]{0,40}(?:too long|too large|too many tokens|exceeds? (?:the )?max|longer than|is over)",
     r"max(?:imum)?[ _](?:prompt|input|model|seq|sequence|context)[ _]?(?:len|length|tokens?)?", r"token (?:limit|count|length)|tokens? (?:allowed|limit)", r"number of (?:input )?tokens", r"too many (?:input )?tokens",
-    r"tokens? in (?:the |your )?request", r"length of (?:the )?(?:prompt|input|messages)", r"上下文|输入长度|超长|컨텍스트|コンテキスト", r"maximum length|max length", r"model'?s? (?:limit|maximum|max)", r"tokens?\b.{0,60}\bmaximum", r"prompt_tokens|input_tokens|decoder prompt",
+    r"tokens? in (?:the |your )?request", r"length of (?:the )?(?:prompt|input|messages)", r"上下文|输入长度|超长|컨텍스트|コンテキスト", r"maximum length|max length", r"model'?s? (?:limit|maximum|max)", r"tokens?\b.{0,60}\bmaximum", r"prompt_tokens|input_tokens|decoder prompt", r"\bn_ctx\b",
+    r"(?:输入|提示词?|对话|消息|입력|프롬프트|대화|문맥|入力|プロンプト|会話)[^。.\n]{0,30}(?:长度|長さ|길이|토큰|トークン|token|过长|太长|長すぎ|너무)",
+    r"(?:토큰|トークン|token)\s?(?:数|수|长度|길이|の数)",
 )  # fmt: skip
 _WINDOW_CODES: Final = frozenset(
     {"context_length_exceeded", "contextwindowexceedederror", "exceed_context_size_error", "model_max_prompt_tokens_exceeded", "context_window_exceeded", "1261", "context_too_long",
@@ -115,6 +119,8 @@ _BYTES: Final = _any(
     r"(?:request|payload|body|entity|content|image|file|document|attachment|message|media)[^.\n]{0,60}(?:too large|too big|maximum (?:allowed )?size|size limit|max(?:imum)? (?:body|content|request) (?:size|length))",
     r"(?:exceeds?|over|larger than|greater than|limit of|maximum (?:is|of|size)?)[^.\n]{0,40}\d+(?:\.\d+)? ?(?:[KMG]i?B|bytes|megabytes)\b", r"maximum (?:request |body |content |payload )?size\b", r"too many (?:images|files|attachments)",
     r"\d+ ?(?:bytes|[KMG]i?B)\b[^.\n]{0,40}(?:exceed|too large|limit|maximum)", r"content length[^.\n]{0,30}(?:too large|limit|exceed)", r"length limit exceeded", r"nginx[\s\S]*413|413[\s\S]*nginx",
+    r"\bimages?\b[^\n]{0,80}\b(?:dimensions?|pixels|width|height|resolution)\b[^\n]{0,80}(?:exceed|too (?:large|big|high)|max|larger|greater|limit)",
+    r"\bimages?\b[^\n]{0,60}(?:exceed|too (?:large|big)|max|larger|limit)[^\n]{0,80}\b(?:dimensions?|pixels|width|height|resolution)\b",
 )  # fmt: skip
 _BYTES_CODES: Final = frozenset(
     {
@@ -127,6 +133,15 @@ _BYTES_CODES: Final = frozenset(
     }
 )
 _TOKENS: Final = re.compile(r"\btokens?\b|context|prompt|token_|_tokens", re.IGNORECASE)
+_NEGATIVE_ROOM: Final = re.compile(r"(?:got|value|is|was|:|=)\s*-\d", re.IGNORECASE)
+_COUNTED_TOKENS: Final = re.compile(
+    r"\d\s*(?:tokens?\b|jetons?\b|토큰|トークン|令牌|токен|词元)|(?:토큰|トークン|令牌|токен\w*|词元|tokens)[^\d\n]{0,8}\d",
+    re.IGNORECASE,
+)
+_THINKING_BUDGET: Final = re.compile(r"budget_tokens|thinking[ _]?budget", re.IGNORECASE)
+_DIGIT_GROUPS: Final = re.compile(r"(?<=\d)[,. \u00a0_](?=\d{3}(?!\d))")
+_BARE_NUMBER: Final = re.compile(r"(?<![\w.\-/])\d+(?![\w.\-/]*\w)")
+_LEAST_WINDOW: Final = 512
 _NO_BODY: Final = re.compile(r"^\s*(?:error:?\s*)?(?:400|413)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
 
 _SERVER_CODES: Final = frozenset(
@@ -165,6 +180,11 @@ _THINKING: Final = _any(
     r"expected `?(?:thinking|redacted_thinking)",
     r"thinking`? blocks?[^.\n]{0,60}(?:cannot be modified|must|signature)",
     r"signature",
+)
+# Whatever else it says, nothing is too long.
+_ORDER_OF_THOUGHTS: Final = _any(
+    r"(?:must|should|has to|needs to) (?:start|begin) with (?:a |an )?(?:redacted_)?thinking",
+    r"expected (?:redacted_)?thinking or (?:redacted_)?thinking",
 )
 
 _MARKS: Final = re.compile(r"[`'\"*]")
@@ -241,6 +261,8 @@ def _without_answer(exception: BaseException) -> ErrorClass:
 def _judge(text: str, payload: ErrorPayload, status: int | None) -> tuple[ErrorClass, TokenNumbers]:
     if status is not None and status < 400:
         return "other", TokenNumbers()
+    if _ORDER_OF_THOUGHTS.search(text):
+        return "other", TokenNumbers()
     for kind in (_about_content(text, payload), _about_quota(text, payload, status)):
         if kind is not None:
             return kind, _rate_numbers(text) if kind in ("rate_limit", "tpm_request_too_large") else TokenNumbers()
@@ -290,15 +312,34 @@ def _about_size(text: str, payload: ErrorPayload, status: int | None) -> tuple[E
         return "payload_too_large", TokenNumbers()
     if match := _SIZED_FIELD.search(text):
         return ("payload_too_large" if int(match[1]) >= _BYTES_NOT_NAMES else "other"), TokenNumbers()
+    if _THINKING_BUDGET.search(text):
+        return None
     output = bool(_OUTPUT_PARAMETER.search(text))
     too_much = bool(_TOO_MUCH.search(text)) and not _TOO_LITTLE.search(text)
     if output and too_much and not _WINDOW_CODES & payload.codes and _is_about_output(text):
         return "output_cap", token_numbers(text, about_output=True)
     numbers = _with_fields(token_numbers(text), payload)
     over = numbers.current is not None and numbers.limit is not None and numbers.current > numbers.limit
+    if output and _NEGATIVE_ROOM.search(text):
+        # The server reckons the answer's room as what the window leaves: there is none.
+        return "overflow", TokenNumbers()
     if not (_WINDOW_CODES & payload.codes or (_WINDOW.search(text) and (too_much or over))):
-        return None
+        return ("overflow", _largest_first(text)) if _speaks_in_numbers(text, status, output) else None
     return ("overflow_output_budget" if _fits_without_answer(text, numbers, output) else "overflow"), numbers
+
+
+def _speaks_in_numbers(text: str, status: int | None, output: bool) -> bool:
+    """Whether a refusal in words we do not know names two numbers of tokens, the one of them a limit by its place."""
+    if output or status not in (400, 413, 422) or not _COUNTED_TOKENS.search(text):
+        return False
+    sizes = [int(number) for number in _BARE_NUMBER.findall(_DIGIT_GROUPS.sub("", text))]
+    return len(sizes) == 2 and min(sizes) >= _LEAST_WINDOW and sizes[0] != sizes[1]
+
+
+def _largest_first(text: str) -> TokenNumbers:
+    """What was sent is more than what there is room for."""
+    sizes = sorted(int(number) for number in _BARE_NUMBER.findall(_DIGIT_GROUPS.sub("", text)))
+    return TokenNumbers(sizes[1], sizes[0], None)
 
 
 def _is_about_output(text: str) -> bool:

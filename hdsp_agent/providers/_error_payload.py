@@ -23,8 +23,29 @@ _LONGEST_TEXT: Final = 4_000
 _DEEPEST: Final = 16
 _MOST_ATTEMPTS: Final = 40
 
-_TEXT_KEYS: Final = ("message", "error_message", "msg", "detail", "details", "description", "error_description", "raw")
-_CODE_KEYS: Final = ("code", "type", "status", "reason", "error_code", "errorcode", "error_type", "__type", "error")
+_TEXT_KEYS: Final = (
+    "message",
+    "error_message",
+    "errormessage",
+    "msg",
+    "detail",
+    "details",
+    "description",
+    "error_description",
+    "raw",
+)
+_CODE_KEYS: Final = (
+    "code",
+    "type",
+    "status",
+    "reason",
+    "error_code",
+    "errorcode",
+    "error_type",
+    "errortype",
+    "__type",
+    "error",
+)
 _NUMBER_KEYS: Final = {
     "n_prompt_tokens": "current",
     "prompt_tokens": "current",
@@ -46,6 +67,8 @@ _LOOKS_LIKE_CODE: Final = re.compile(
 _STATED_STATUS: Final = re.compile(
     r"\b(?:error code|status(?: code)?|http(?:/\d(?:\.\d)?)?|api error)\b[:\s=]*([45]\d\d)\b", re.IGNORECASE
 )
+_LEADING_STATUS: Final = re.compile(r"\s*([45]\d\d)\b(?!\s*(?:status code)?\s*\(no body\))[\s:,-]*")
+_NAMED_STATUS: Final = re.compile(r"\b([45]\d\d) (?:client|server) error\b|<([45]\d\d)>", re.IGNORECASE)
 _LONG_QUOTE: Final = re.compile(
     r"\"[^\"\n]*\s[^\"\n]*\s[^\"\n]*\"|'[^'\n]*\s[^'\n]*\s[^'\n]*'|`[^`\n]*\s[^`\n]*\s[^`\n]*`"
 )
@@ -102,13 +125,21 @@ def _read_prose(text: str, payload: ErrorPayload) -> None:
     if match := re.match(r"\s*\(?([A-Za-z]+_[A-Za-z_]+)\)", text):
         payload.codes.add(match[1].lower())
     payload.codes.update(match.lower() for match in re.findall(r"\b[A-Za-z]+(?:Exception|Error)\b", text))
-    if match := _STATED_STATUS.search(text):
+    payload.texts.append(_without_statuses(text, payload).strip(" :-"))
+
+
+def _without_statuses(text: str, payload: ErrorPayload) -> str:
+    """The text without the statuses it states: left in, they would be taken for numbers of tokens."""
+    for pattern in (_STATED_STATUS, _NAMED_STATUS):
+        if match := pattern.search(text):
+            payload.statuses.append(int(next(group for group in match.groups() if group)))
+            text = text[: match.start()] + text[match.end() :]
+    if match := _LEADING_STATUS.match(text):
         payload.statuses.append(int(match[1]))
-        # Left in, it would be taken for a number of tokens.
-        text = text[: match.start()] + text[match.end() :]
+        text = text[match.end() :]
     elif match := re.match(r"\s*([45]\d\d)\b", text):
         payload.statuses.append(int(match[1]))
-    payload.texts.append(text.strip(" :-"))
+    return text
 
 
 def _embedded(text: str) -> Iterator[tuple[int, int, object]]:
@@ -201,6 +232,9 @@ def _read_field(key: str, item: object, payload: ErrorPayload, depth: int) -> No
         return
     if name == "param":
         payload.params.append(str(item))
+        if isinstance(item, str) and " " in item:
+            # Some proxies put the refusal there, and nothing but a heading into the message.
+            _read_text(item, payload, depth + 1)
     if isinstance(item, int | float):
         _read_number(name, item, payload)
     elif isinstance(item, str):

@@ -22,6 +22,7 @@ from ._learnt import adapted
 from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
+from ._ollama_chat import ollama_post
 from ._quirks import quirks_of
 from ._responses_request import ResponsesOptions, compact_body, responses_body
 from ._responses_stream import ResponsesStream
@@ -48,8 +49,8 @@ _UNREADABLE: Final = "The provider cannot read any more what it condensed of thi
 class AdaptingClient(SdkClient):
     """A client that leaves out what its server turns out not to know."""
 
-    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, path: str, timeouts: Timeouts) -> None:
-        super().__init__(info, "openai", _post(sdk, path), sdk.close, timeouts)
+    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, post: Post, timeouts: Timeouts) -> None:
+        super().__init__(info, "openai", post, sdk.close, timeouts)
         self._refused: dict[str, str | None] = {}
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -89,7 +90,7 @@ class ResponsesClient(AdaptingClient):
     """A model behind OpenAI's Responses protocol. See ``CompactingClient``."""
 
     def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
-        super().__init__(info, sdk, "/responses", timeouts)
+        super().__init__(info, sdk, _post(sdk, "/responses"), timeouts)
         self._sdk = sdk
         self._options = replace(options, endpoint=endpoint_of(str(sdk.base_url), options.model))
 
@@ -132,10 +133,13 @@ class ResponsesClient(AdaptingClient):
 
 
 class ChatClient(AdaptingClient):
-    """A model behind the Chat Completions protocol."""
+    """A model behind the Chat Completions protocol; ``window`` is how large one that Ollama runs is to be, if anybody says."""
 
-    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ChatOptions, timeouts: Timeouts) -> None:
-        super().__init__(info, sdk, "/chat/completions", timeouts)
+    def __init__(
+        self, info: ModelInfo, sdk: AsyncOpenAI, options: ChatOptions, timeouts: Timeouts, window: int | None = None
+    ) -> None:
+        post = _post(sdk, "/chat/completions") if window is None else ollama_post(sdk, window)
+        super().__init__(info, sdk, post, timeouts)
         self._options = options
 
     def _headers(self, request: ModelRequest) -> Mapping[str, str]:
@@ -186,7 +190,8 @@ def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInf
         draft_model=_draft_model(settings) if connection.server == "lmstudio" else None,
         streaming=settings.open_ai_streaming_enabled is not False,
     )
-    return ChatClient(info, openai_sdk(connection, settings, timeouts), options, timeouts)
+    window = settings.ollama_num_ctx if connection.info.id == "ollama" else None
+    return ChatClient(info, openai_sdk(connection, settings, timeouts), options, timeouts, window)
 
 
 def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncOpenAI:

@@ -17,7 +17,7 @@ Role = Literal["input", "output", "limit", "total", "none"]
 
 _NUMBER: Final = re.compile(
     r"(?<![\w.\-\[/$#:])(?<!\d,)(?<![A-Za-z]=)(\d{1,3}(?:[,_  ]\d{3})+|\d+(?:\.\d+)?[kKmM](?![\w])|\d+)"
-    r"(?![\w]|\.\d|[-:/]\w|\s*(?:%|status code|ms\b|seconds?\b|s\b|bytes\b|[KMG]i?B\b))"
+    r"(?![\w]|\.\d|[-:]\w|/(?!\d{4,7}\b)\w|\s*(?:%|status code|ms\b|seconds?\b|s\b|bytes\b|[KMG]i?B\b))"
 )
 _KEYED: Final = re.compile(r"\b([A-Za-z_]{3,}) ?= ?(?=\d)")
 
@@ -54,12 +54,13 @@ _OUTPUT: Final = re.compile(
     re.IGNORECASE,
 )
 _TOTAL: Final = re.compile(
-    r"requested(?: about| a total of| approximately)?:?\s*$|\btotal(?: of|:)?\s*$|you requested", re.IGNORECASE
+    r"requested(?: about| a total of| approximately)?:?\s*$|\btotal(?: of|:)?(?: at least| about| approximately)?\s*$|you requested",
+    re.IGNORECASE,
 )
 _INPUT: Final = re.compile(
     r"prompt|inputs?\b|input_|messages?\b|request contains|resulted in|your request|the request|current length|received|given"
     r"|\bgot\b|sent|keep|n_keep|passed|conversation|context\b|tokens? in request|requested|actual|token count|length\b|\bused?\b"
-    r"|入力|输入|입력|\brequest\W*$|this request|size\b|contains|has\b|have\b|is\b|were\b|was\b",
+    r"|入力|输入|입력|トークン数|number of tokens|토큰 수|令牌数|词元数|\brequest\W*$|this request|size\b|contains|has\b|have\b|is\b|were\b|was\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
@@ -72,6 +73,7 @@ _FORMULA_WORDS: Final[tuple[tuple[str, tuple[Role, ...]], ...]] = (
     (r"(\d[\d,]*)(?: tokens?)? ?\+ ?(\d[\d,]*)(?: tokens?)? ?(?:>=?|≥|exceeds?) ?(\d[\d,]*)", ("input", "output", "limit")),
     (r"(\d[\d,]*) ?> ?(\d[\d,]*) ?- ?(\d[\d,]*)", ("output", "limit", "input")),
     (r"(\d[\d,]*)(?: tokens?)? ?(?:>=?|≥) ?(\d[\d,]*)", ("input", "limit")),
+    (r"\((\d[\d,]*)(?: tokens?)? / (\d[\d,]*)(?: tokens?)?\)", ("input", "limit")),
 )  # fmt: skip
 _FORMULAS: Final = tuple((re.compile(pattern), roles) for pattern, roles in _FORMULA_WORDS)
 
@@ -123,7 +125,7 @@ def _take_formulas(text: str, found: dict[Role, list[int]], *, about_output: boo
 def _is_code(match: re.Match[str], text: str) -> bool:
     """Whether this is a number some providers put behind their sentence, as in ``exceeds limit (2013)``."""
     alone = text[match.start() - 1 : match.start()] == "(" and text[match.end() :].strip(" .") == ")"
-    return alone and re.search(r"token|length", text, re.IGNORECASE) is None
+    return alone and re.search(r"token|length|n_ctx", text, re.IGNORECASE) is None
 
 
 def _role(before: str, behind: str, all_before: str, *, about_output: bool) -> Role:
@@ -170,8 +172,8 @@ def _settled(found: dict[Role, list[int]], *, breakdown: bool, about_output: boo
     total = found["total"][0] if found["total"] else None
     current: int | None = None
     if found["input"]:
-        # Only the parts of one sum belong together.
-        current = sum(found["input"]) if breakdown else max(found["input"])
+        # Only the parts of one sum belong together; a number that is said again is no other part.
+        current = sum(dict.fromkeys(found["input"])) if breakdown else max(found["input"])
     elif total is not None:
         current = total - output if output is not None and output < total else total
     return TokenNumbers(current, limit, output)

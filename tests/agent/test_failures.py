@@ -11,10 +11,20 @@ import pytest
 from hdsp_agent.agent import _openings, _request
 from hdsp_agent.agent._resume import Recalled
 from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
+from hdsp_agent.agent._silent_cuts import SilentCuts
 from hdsp_agent.agent._stream import AnswerStream
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import ClineMessage, ModelFailure
-from hdsp_agent.providers import ModelError, Stop, TextDelta, ThinkingDelta, UsageReport, call_tool
+from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure
+from hdsp_agent.providers import (
+    ModelError,
+    ModelRequest,
+    Stop,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+    UsageReport,
+    call_tool,
+)
 from hdsp_agent.providers._scripted import SCRIPTED_INFO, Step
 
 from .scripted_agent import running_agent, until
@@ -186,6 +196,14 @@ async def test_a_server_that_leaves_out_part_of_the_conversation_is_told_of_once
         task_id = await agent.finished("word " * 12_000)
         [told] = await agent.says(task_id, "error")
         assert "leave out part" in (told.text or "") and "4096" in (told.text or "")
+
+
+def test_tools_that_are_left_out_are_noticed() -> None:
+    tools = [ToolSpec(f"tool_{number}", "What it is good for. " * 40, {"type": "object"}) for number in range(30)]
+    usage = UsageReport(input=300, output=5)
+    asked = ModelRequest(system="Be brief.", messages=[ApiMessage(role="user", content="Hi.")], tools=tools)
+    assert (SilentCuts().first_seen(asked, usage, None) or 0) > 4_000
+    assert SilentCuts().first_seen(replace(asked, tools=[]), usage, None) is None
 
 
 async def test_a_server_that_counts_all_it_was_sent_is_not_suspected(tmp_path: Path) -> None:

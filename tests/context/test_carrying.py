@@ -198,6 +198,17 @@ def test_the_newest_words_that_fit_are_kept_and_the_next_is_cut() -> None:
     assert kept.tokens == 800
 
 
+@pytest.mark.parametrize("korean_first", [True, False])
+def test_what_is_cut_takes_all_that_is_left_whatever_its_script(korean_first: bool) -> None:
+    korean, english = "가나다라 " * 1_000, "word " * 6_000
+    counter = TokenCounter("cjk")
+    kept = kept_words([plain(korean + english if korean_first else english + korean)], 4_000, counter=counter)
+    [quoted] = kept.quoted
+    beginning, _, rest = quoted.partition("…")
+    end = rest.partition("…")[2]
+    assert 3_995 <= counter.text(beginning + end) <= 4_001
+
+
 def test_words_that_fit_just_so_are_kept_and_nothing_older() -> None:
     messages = [plain(words(0, 500)), plain(words(1, 300)), plain(words(2, 600))]
     kept = kept_words(messages, 900)

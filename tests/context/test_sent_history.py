@@ -164,6 +164,19 @@ def test_results_of_no_call_and_second_results_are_gone() -> None:
     assert [blocks(message) for message in sent] == [[text("go")], [call("a")], [result("a", "1")]]
 
 
+def test_results_under_wrong_ids_are_those_of_the_calls_in_their_place() -> None:
+    history = [
+        answer(call("a"), call("b"), call("c")),
+        user(result("b", "two"), result("x", "one"), result("", "three")),
+    ]
+    assert normalized(history)[1:][-1].content == [result("a", "one"), result("b", "two"), result("c", "three")]
+
+
+def test_a_late_result_of_an_earlier_call_is_not_taken_for_that_of_another() -> None:
+    history = [user("go"), answer(call("a")), user("on"), answer(call("b")), user(result("a", "late"))]
+    assert normalized(history)[-1].content == [result("b", INTERRUPTED)]
+
+
 def test_results_of_two_answers_in_a_row_each_stand_behind_their_own() -> None:
     sent = normalized([user("go"), answer(call("a")), answer(call("b")), user(result("b", "B"), result("a", "A"))])
     assert [blocks(message) for message in sent[1:]] == [

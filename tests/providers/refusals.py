@@ -340,4 +340,30 @@ REFUSALS = (
     Refusal(
         400, "max_completion_tokens (50000) exceeds the model's limit of 32768", "output_cap", limit=32768, output=50000
     ),
+    # Words of languages nobody wrote a rule for: the numbers and where they stand tell.
+    Refusal(400, "Die Anfrage umfasst 140.000 Token, erlaubt sind 128.000.", "overflow", current=140000, limit=128000),
+    Refusal(
+        400, "La requête contient 140 000 jetons, la limite est de 128 000.", "overflow", current=140000, limit=128000
+    ),
+    Refusal(
+        400, "リクエストのトークン数(140000)が上限(128000)を超えています。", "overflow", current=140000, limit=128000
+    ),
+    Refusal(
+        400,
+        "요청 토큰 수(140,000)가 모델의 최대 컨텍스트 길이(128,000)를 초과했습니다.",
+        "overflow",
+        current=140000,
+        limit=128000,
+    ),
+    Refusal(400, "입력이 너무 깁니다", "overflow"),
+    Refusal(400, "プロンプトが長すぎます。", "overflow"),
+    Refusal(400, "对话内容过长，请缩短后重试", "overflow"),
+    Refusal(429, "요청 한도를 초과했습니다. 잠시 후 다시 시도하세요.", "rate_limit"),
+    Refusal(429, "每分钟 token 数超过限制", "rate_limit"),
+    Refusal(400, "unexpected token at position 140000 of 128000", "other"),
+    Refusal(400, "budget_tokens 64000 exceeds max_tokens 32000", "other"),
+    Refusal(400, "Function description is too long: 1025 > 1024", "other"),
+    Refusal(400, "tool name too long (max 64)", "other"),
+    Refusal(400, "The number of images exceeds the limit of 20", "other"),
+    Refusal(400, "cache_control: a maximum of 4 blocks may be provided, found 6", "other"),
 )

@@ -17,7 +17,14 @@ from hdsp_agent.providers import PUBLIC_CLASSES, classify, is_silently_truncated
 from ..timing import within
 from .refusals import REFUSALS, Refusal
 
-SAMPLE = json.loads((Path(__file__).parent / "data/provider_errors.json").read_text(encoding="utf-8"))
+DATA = Path(__file__).parent / "data"
+SAMPLE = json.loads((DATA / "provider_errors.json").read_text(encoding="utf-8"))
+COLLECTED = [
+    row
+    for name in ("collected_errors.json", "held_out_errors.json")
+    for row in json.loads((DATA / name).read_text(encoding="utf-8"))
+]
+"""What people report that providers and proxies sent them, each with its source. The rules were made by the first part."""
 
 
 def _param(row: dict[str, str]) -> str | None:
@@ -35,6 +42,16 @@ def test_the_sample_is_understood(row, beside: bool) -> None:  # type: ignore[no
     )  # fmt: skip
     got = {"cls": error.public_class, "current": error.current, "max": error.limit}
     assert {**got, "output": error.output, "index": error.index} == row["expect"]
+
+
+@pytest.mark.parametrize("row", COLLECTED, ids=lambda row: f"{row['id']} {row['provider']}")
+def test_what_providers_really_sent_is_understood(row) -> None:  # type: ignore[no-untyped-def]
+    error = classify(provider=row["provider"], status=row["status"], body=row["body"])
+    got = {"kind": error.kind, "index": error.index}
+    numbers = {"current": error.current, "limit": error.limit, "output": error.output}
+    # Of a rate, numbers say nothing that is acted on.
+    expected = row["expect"] if row["expect"]["kind"] != "rate_limit" else {**row["expect"], **numbers}
+    assert {**got, **numbers} == expected
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.text[:60])
@@ -66,6 +83,23 @@ def test_wrappings_change_nothing(row, wrap) -> None:  # type: ignore[no-untyped
     assert (error.public_class, error.current, error.limit, error.output) == (
         row["expect"]["cls"], row["expect"]["current"], row["expect"]["max"], row["expect"]["output"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is "
+            "enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` "
+            "and `tool_result` blocks)."
+        ),
+        "a final assistant message must start with thinking; the prompt has 230000 tokens of at most 200000",
+        "Every assistant turn must begin with a thinking block. Input length exceeds nothing.",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 413, 429, None])
+def test_an_order_of_thoughts_is_no_overflow(text: str, status: int | None) -> None:
+    assert classify(status=status, body=text).kind == "other"
 
 
 def test_the_time_to_wait_is_read_from_headers_details_and_words() -> None:

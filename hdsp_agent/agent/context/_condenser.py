@@ -50,6 +50,8 @@ _LARGEST_WORDS: Final = 4
 """What the person has just said stays as it is up to this part of the limit, and so does the newest step up to half of that."""
 _BREATH: Final = 200
 _TOO_SHORT: Final = "The conversation is too short for that: condensed, it would be about as long."
+_ALL_STAYS: Final = "Nearly all of it has to stay word for word, so condensing would not make it shorter."
+_NOT_SHORTER: Final = "The summary is about as long as what it would replace."
 _SHORTEST: Final = "…"
 _NOTHING_NEW: Final = "It was condensed just now, and nothing came after that."
 _STOPPED: Final = "It was stopped."
@@ -76,6 +78,8 @@ class _Work:
     info: ModelInfo
     used: int
     why: Why
+    begin: int
+    """The number of the first message that no earlier summary is of."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class _Outcome:
     after: int
     account: Account
     sealed: JsonObject | None
+    begin: int
 
 
 class Condenser:
@@ -157,7 +162,8 @@ class Condenser:
         part = await self._part(records, ends, own.info, used)
         if part.records[-1].is_summary and why == "room":
             raise NotCondensed(_NOTHING_NEW)
-        work = _Work(records, ends, part, request, parts, own.info, used, why)
+        begin = 1 + max((mark.after for mark in history.view.condenses), default=0)
+        work = _Work(records, ends, part, request, parts, own.info, used, why, begin)
         await self._handed_over(work, part, _SHORTEST)
         return work
 
@@ -202,7 +208,7 @@ class Condenser:
 
     async def _outcome_of(self, work: _Work, part: _Part, summary: str, sealed: JsonObject | None) -> _Outcome:
         text, keep, after, account = await self._handed_over(work, part, summary, sealed)
-        return _Outcome(text, [record.seq for record in keep], part, after, account, sealed)
+        return _Outcome(text, [record.seq for record in keep], part, after, account, sealed, work.begin)
 
     async def _handed_over(
         self, work: _Work, part: _Part, summary: str, sealed: JsonObject | None = None
@@ -226,7 +232,7 @@ class Condenser:
         sent = await self._plain.sent_of([*keep, told, *part.rest], work.info)
         before, after = work.parts.total, work.parts.total - work.parts.messages + sent.tokens()
         if work.why == "room" and after > before * (1 - _LEAST_GAIN):
-            raise NotCondensed(_TOO_SHORT)
+            raise NotCondensed(_why_not_shorter(work.parts, summary))
         account = await asyncio.to_thread(account_of, messages, whole, carried, self._plain.counter)
         return text, keep, round(after * work.used / max(1, before)), account
 
@@ -282,12 +288,11 @@ class Condenser:
 
     async def _keep_summary(self, outcome: _Outcome) -> None:
         conversation, part = self._task.conversation, outcome.part
-        covered = [record.seq for record in part.records if record.seq]
         counter = self._plain.counter
         await conversation.log.append_summary(
             SummaryDraft(
-                start_seq=min(covered, default=1),
-                end_seq=max(part.through, 1),
+                start_seq=min(outcome.begin, part.through),
+                end_seq=part.through,
                 summary=outcome.text,
                 original_tokens=counter.messages(await _messages_of(part.records)),
                 summary_tokens=counter.text(outcome.text),
@@ -302,6 +307,13 @@ async def _messages_of(records: Sequence[ApiRecord]) -> list[ApiMessage]:
         if number % _BREATH == 0:
             await asyncio.sleep(0)
     return messages
+
+
+def _why_not_shorter(parts: Parts, summary: str) -> str:
+    if summary != _SHORTEST:
+        return _NOT_SHORTER
+    # Where instructions and tools are most of the request, there is little that could be condensed.
+    return _TOO_SHORT if parts.messages < parts.total / 2 else _ALL_STAYS
 
 
 def _put_together(

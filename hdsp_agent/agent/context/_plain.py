@@ -7,10 +7,11 @@ from typing import Final
 
 from ...context import Parts, SentHistory, TokenCounter, used_tokens, within_picture_total
 from ...messages import ApiMessage, ClineMessage, ContextTruncation
-from ...persistence import ApiRecord
+from ...persistence import ApiRecord, CountedTokens
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
 from .._conversation import Conversation
 from .._ports import Situation, Telling
+from ._counted import counted_tokens, recalled_report
 from ._history import Places, most_picture_bytes, sent_history, take
 from ._kept_context import KeptContext, Stub
 from ._revert import words_to_spare
@@ -85,9 +86,13 @@ class PlainContext:
         while self._sent is None:
             changes = self._changes
             self._places = {}
-            built = await self.sent_of(await self._conversation.history.api_history(), info, places=self._places)
+            records = await self._conversation.history.api_history()
+            built = await self.sent_of(records, info, places=self._places)
             # What was added or hidden meanwhile is not in it.
             self._sent = built if changes == self._changes else None
+            if self.generation == 0:
+                # Nothing was asked yet since the restart.
+                self._report = recalled_report(records, built)
         return self._sent
 
     async def sent_of(
@@ -127,10 +132,11 @@ class PlainContext:
         after = 0 if self._report is None else sent.tokens(sent.after_answer)
         return used_tokens(self._report, after, parts.total, factor)
 
-    def answered(self, estimated: int, usage: UsageReport | None) -> None:
-        """The model took a request that was estimated at so many tokens, and counted these."""
-        credible = usage is not None and usage.context >= estimated * _LEAST_CREDIBLE
+    def answered(self, estimated: Parts, usage: UsageReport) -> CountedTokens | None:
+        """The model took a request that was estimated at so many tokens, and counted these; None if that is not credible."""
+        credible = usage.context >= estimated.total * _LEAST_CREDIBLE
         self._report = usage if credible else None
+        return counted_tokens(estimated, usage) if credible else None
 
     def another_model(self) -> None:
         """What the last one counted says nothing about what the next will."""

@@ -13,6 +13,7 @@ from ...context import (
     ContextMonitor,
     DegradationWatch,
     Meter,
+    Parts,
     Pruner,
     PruningSettings,
     TokenCounter,
@@ -22,7 +23,8 @@ from ...context import (
 )
 from ...errors import Conflict, HdspAgentError
 from ...messages import ApiMessage, JsonObject, ModelRoom
-from ...providers import ModelClient, ModelRequest, UsageReport, sealed_items
+from ...persistence import CountedTokens
+from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, sealed_items
 from .._conversation import text_block
 from ._accounts import cleared_of, tell_cleared
 from ._condenser import Condenser, NotCondensed, Why
@@ -53,7 +55,9 @@ class ContextUpkeep:
         self._in_vain = 0
         self._pruner: tuple[tuple[int | None, TokenCounter], Pruner] | None = None
         self._monitor: ContextMonitor | None = None
-        self._asked: tuple[int, int] | None = None
+        self._asked: tuple[int, Parts] | None = None
+        self.counted: CountedTokens | None = None
+        """What the provider counted for the newest answer, for the log."""
         self._watch = DegradationWatch()
         self._lost = False
         self._windows: dict[str, int] = {}
@@ -74,12 +78,13 @@ class ContextUpkeep:
                 await self._tell_surroundings(plain)
             await self._tell_how_full(plain, client)
             request = await plain.build(task.situation, client.info, answer_tokens=recovery.answer_tokens)
-            self._asked = plain.generation, plain.parts(request).total
+            self._asked = plain.generation, plain.parts(request)
             return request
 
     async def answered(self, client: ModelClient, usage: UsageReport | None, answer: ApiMessage) -> None:
         """The model answered the last request."""
         self._lost = self._watch.has_degraded(answer) or self._lost
+        self.counted = None
         task = self._task
         plain = task.context.condensable(task.situation)
         if plain is None or self._asked is None:
@@ -89,9 +94,9 @@ class ContextUpkeep:
             await plain.kept.change(profile=task.profile)
         if usage is None or not client.info.counts_tokens:
             return
-        task.services.calibration.observe(client.info.id, estimated=estimated, reported=usage.context)
+        task.services.calibration.observe(client.info.id, estimated=estimated.total, reported=usage.context)
         if generation == plain.generation:
-            plain.answered(estimated, usage)
+            self.counted = plain.answered(estimated, usage)
 
     async def used(self, plain: PlainContext, client: ModelClient) -> int:
         """The tokens of the next request, as far as they are known."""
@@ -249,11 +254,15 @@ class ContextUpkeep:
             why, self._lost = "anew", False
         try:
             done = await Condenser(task, plain).condense(own, by, used=used, why=why)
-        except NotCondensed:
-            if why == "anew" or not could_read or reads_all(by, history):
+        except NotCondensed as error:
+            # Another model may be gone, though its profile is there. Or only now the provider refused what it had sealed,
+            # so that is not what a summary can be made of.
+            gone = by is not own and isinstance(error.__cause__, ModelError)
+            refused = why != "anew" and could_read and not reads_all(by, history)
+            if not gone and not refused:
                 raise
-            # Only now the provider refused what it had sealed, so that is not what a summary can be made of.
-            done = await Condenser(task, plain).condense(own, own, used=used, why="anew")
+            again: Why = "anew" if refused or not reads_all(own, history) else why
+            done = await Condenser(task, plain).condense(own, own, used=used, why=again)
         self._watch.condensed(done.messages)
         return done.tokens
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent.context._plain import PlainContext
 from hdsp_agent.errors import Conflict, StorageUnavailable
 from hdsp_agent.persistence import MessageManager
-from hdsp_agent.providers import ModelError, ModelRequest, call_tool, say
+from hdsp_agent.providers import ModelError, ModelRequest, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 
 from ..scripted_agent import running_agent, until
@@ -322,3 +324,109 @@ async def test_a_model_that_has_lost_the_thread_gets_another_summary_of_the_whol
     assert "Now part 0." in text_of(second[0].messages) and SUMMARY.splitlines()[1] not in text_of(second[0].messages)
     assert "Find the thread." in last and SUMMARY.splitlines()[1] not in last
     assert "Do it" in last and "quiet-2" in last
+
+
+async def test_a_model_that_is_gone_leaves_the_summary_to_the_new_one(tmp_path: Path) -> None:
+    async with small_agent(
+        tmp_path, [*FILLED, call_tool("ask_followup_question", {"question": "On?"}, id="q")], window=100_000
+    ) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "followup")
+        large, small = agent.model, type(agent.model)([summarised, DONE], info=replace(SMALL, id="small"))
+        large.turns = [*large.turns, [ModelError("There is no such model any more.", kind="model_not_found")]]
+        models = {"code-profile": large, "small-profile": small}
+
+        async def client(profile: str) -> object:
+            return models[profile]
+
+        agent.models.client = client  # type: ignore[method-assign, assignment]  # a model for each profile
+        await agent.manager.switch_profile(task_id, "small-profile")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "yes")
+        await agent.completed(task_id)
+        assert len(await condensed(agent, task_id)) == 1
+        assert asks_for_summary(large.requests[-1]) and asks_for_summary(small.requests[0])
+        assert SUMMARY.splitlines()[1] in text_of(small.requests[-1].messages)
+
+
+async def test_a_model_for_summaries_that_is_gone_leaves_them_to_the_tasks_own(tmp_path: Path) -> None:
+    settings = AUTO.model_copy(update={"condensing_api_config_id": "cheap-profile"})
+    async with small_agent(tmp_path, [*FILLED, summarised, DONE], settings=settings) as agent:
+        gone: Turn = [ModelError("The key was withdrawn.", kind="authentication")]
+        own, cheap = agent.model, type(agent.model)([gone], info=replace(SMALL, context_window=50_000))
+
+        async def client(profile: str) -> object:
+            return cheap if profile == "cheap-profile" else own
+
+        agent.models.client = client  # type: ignore[method-assign, assignment]  # a model for each profile
+        task_id = await agent.finished()
+        assert len(await condensed(agent, task_id)) == 1
+
+
+def asking_counted() -> list[Step]:
+    """A question, for which the provider counted far more than the estimate has."""
+    steps = call_tool("ask_followup_question", {"question": "On?"}, id="q")
+    return [UsageReport(input=23_456, output=7) if isinstance(step, UsageReport) else step for step in steps]
+
+
+async def test_what_the_provider_counted_is_known_after_a_restart(tmp_path: Path) -> None:
+    async with small_agent(tmp_path, [*FILLED[:4], asking_counted()], window=100_000) as agent:
+        agent.model.info = replace(agent.model.info, counts_tokens=True)
+        task_id = await agent.start()
+        await agent.asked(task_id, "followup")
+    async with small_agent(tmp_path, [summarised], window=100_000) as agent:
+        await agent.manager.condense(task_id)
+        [row] = await condensed(agent, task_id)
+        assert row.context_condense is not None
+        assert row.context_condense.prev_context_tokens >= 23_463
+
+
+async def test_what_was_counted_before_it_was_condensed_does_not_count_after_a_restart(tmp_path: Path) -> None:
+    async with small_agent(tmp_path, [*FILLED[:4], asking_counted(), summarised], window=100_000) as agent:
+        agent.model.info = replace(agent.model.info, counts_tokens=True)
+        task_id = await agent.start()
+        await agent.asked(task_id, "followup")
+        await agent.manager.condense(task_id)
+    async with small_agent(tmp_path, [DONE], window=100_000) as agent:
+        await agent.manager.resume(task_id)
+        task = agent.task(task_id)
+        plain = task.context.condensable(task.situation)
+        assert isinstance(plain, PlainContext)
+        # The estimate has to do.
+        assert await task.upkeep.used(plain, agent.model) < 10_000
+
+
+async def test_words_that_all_have_to_stay_are_said_to_be_why_it_cannot_be_shorter(tmp_path: Path) -> None:
+    words = "Do it. " + "Mind everything I say, please. " * 1_500
+    async with small_agent(tmp_path, [DONE], window=100_000) as agent:
+        task_id = await agent.finished(words)
+        with pytest.raises(Conflict, match="has to stay word for word"):
+            await agent.manager.condense(task_id)
+
+
+async def test_a_summary_as_long_as_what_it_stands_for_is_said_to_be_why(tmp_path: Path) -> None:
+    def wordy(request: ModelRequest) -> list[Step]:
+        assert asks_for_summary(request)
+        return say("## Work Completed\n" + "This and that was looked at. " * 2_000)
+
+    async with small_agent(tmp_path, [*FILLED[:4], DONE, wordy], window=100_000) as agent:
+        task_id = await agent.finished()
+        with pytest.raises(Conflict, match="as long as what it would replace"):
+            await agent.manager.condense(task_id)
+
+
+async def test_rows_of_summaries_follow_each_other_without_overlap(tmp_path: Path) -> None:
+    summaries: list[ModelRequest] = []
+    steps = iter(range(100))
+
+    def work(request: ModelRequest) -> list[Step]:
+        if asks_for_summary(request):
+            summaries.append(request)
+            return say(SUMMARY)
+        return look(next(steps)) if len(summaries) < 3 else DONE
+
+    async with small_agent(tmp_path, [work] * 40) as agent:
+        task_id = await agent.finished()
+        rows = await (await agent.store.view(task_id)).summaries.newest()
+    assert len(summaries) == len(rows) == 3 and rows[0].start_seq == 1
+    for before, after in pairwise(rows):
+        assert after.start_seq == before.end_seq + 1 and after.end_seq >= after.start_seq
