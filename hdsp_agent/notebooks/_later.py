@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from ..messages import JsonObject
 from ._desk import DiskPort
 from ._document import NotebookDocument
-from .kernels import KernelPort, KernelSession, KernelSpec, Transport
+from .kernels import KernelPort, KernelSession, KernelSpec, KernelState, Transport
 
 __all__ = ["Later", "LaterDisk", "LaterKernels"]
 
@@ -92,6 +92,10 @@ class LaterKernels:
     def life(self, kernel_id: str) -> str:
         """Another text after each restart."""
         return "" if self._port.made is None else self._port().life(kernel_id)
+
+    def state(self, kernel_id: str) -> KernelState:
+        """What it does."""
+        return self._port().state(kernel_id)
 
     def watch_seconds(self, kernel_id: str) -> float:
         """How often to ask whether it is alive."""

@@ -21,7 +21,7 @@ __all__ = ["LIBRARIES", "KernelAsked", "VariableKernel"]
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
 
-_KEY: Final = "hdsp_agent_variables_2"
+_KEY: Final = "hdsp_agent_variables_3"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (
@@ -36,8 +36,11 @@ _MODULES: Final = (
     "_groups",
     "_restoring",
     "_sweep",
+    "_main_thread",
     "_answers",
 )
+_ASK_ON_SHELL: Final = "ask on shell"
+"""As in the runtime's ``_main_thread``."""
 _LOAD_SECONDS: Final = 30.0
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.1
@@ -55,11 +58,14 @@ class VariableKernel(Protocol):
         kind: str,
         content: JsonObject,
         *,
-        channel: Literal["shell", "control"] = "shell",
-        subshell: str | None = None,
+        channel: Literal["shell", "control"] = "control",
         seconds: float | None = None,
     ) -> JsonObject:
         """A request's reply. The kernel's end, or too long a silence, is Unavailable."""
+        ...
+
+    async def evaluate(self, expression: str, seconds: float) -> JsonObject:
+        """What an expression is once no cell runs, as a reply to a request to run code has it."""
         ...
 
 
@@ -70,33 +76,18 @@ class KernelAsked:
         self._kernel = kernel
 
     async def _load(self, seconds: float) -> None:
-        """Put the runtime into the kernel.
-
-        As an expression of a silent request without code: no name, no history and no count.
-        """
-        content: JsonObject = {
-            "code": "",
-            "silent": True,
-            "store_history": False,
-            "user_expressions": {_KEY: _expression()},
-            "allow_stdin": False,
-            "stop_on_error": False,
-        }
-        reply = await self._kernel.ask("execute_request", content, seconds=seconds + _LOAD_SECONDS)
-        values = reply.get("user_expressions")
-        value = values.get(_KEY) if isinstance(values, dict) else None
-        if not isinstance(value, dict) or value.get("status") != "ok":
-            why = str(value.get("evalue", "")) if isinstance(value, dict) else ""
+        """Put the runtime into the kernel."""
+        value = await self._kernel.evaluate(_expression(), seconds + _LOAD_SECONDS)
+        if value.get("status") != "ok":
+            why = str(value.get("evalue", ""))
             raise Unsupported(
                 f"This kernel does not let its variables be kept; only IPython's own kernel does. {why}".strip(),
                 details=why,
                 why="not_ipython",
             )
 
-    async def ask(
-        self, do: str, question: JsonObject, *, seconds: float, channel: Literal["shell", "control"] = "shell"
-    ) -> JsonObject:
-        """One answer of the runtime."""
+    async def ask(self, do: str, question: JsonObject, *, seconds: float) -> JsonObject:
+        """One answer of the runtime, once no cell runs; ``collect`` is answered at once."""
         if self._kernel.language != "python":
             language = self._kernel.language or "an unknown language"
             raise Unsupported(
@@ -105,10 +96,12 @@ class KernelAsked:
                 why="other_language",
             )
         content: JsonObject = {_KEY: {"do": do, **question}}
-        reply = await self._kernel.ask("comm_info_request", content, channel=channel, seconds=seconds)
-        if _KEY not in reply and channel == "shell":
+        reply = await self._kernel.ask("comm_info_request", content, seconds=seconds)
+        if _KEY not in reply and do != "collect":
             await self._load(seconds)
-            reply = await self._kernel.ask("comm_info_request", content, channel=channel, seconds=seconds)
+            reply = await self._kernel.ask("comm_info_request", content, seconds=seconds)
+        if reply.get(_KEY) == _ASK_ON_SHELL:
+            reply = await self._kernel.ask("comm_info_request", content, channel="shell", seconds=seconds)
         told = reply.get(_KEY)
         if not isinstance(told, dict):
             raise Unavailable(
@@ -131,7 +124,7 @@ class KernelAsked:
         pause = _FIRST_PAUSE
         question: JsonObject = {"sweep": sweep, "runs_after": runs_after}
         while True:
-            told = await self.ask("collect", question, seconds=_ANSWER_SECONDS, channel="control")
+            told = await self.ask("collect", question, seconds=_ANSWER_SECONDS)
             if "failed" in told:
                 raise StorageUnavailable(
                     f"The variables were not saved: {told['failed']}.",

@@ -26,6 +26,7 @@ _TRIES_AFTER_ABORT: Final = 3
 _SHORTEST_WAIT: Final = 0.02
 _BARELY_BEGUN: Final = 0.5
 _NOT_BEFORE: Final = 0.1
+_NEXT_BEGINS: Final = 0.05
 
 ADVICE: Final[dict[EndReason, str]] = {
     "not_run": "It was not run.",
@@ -125,16 +126,20 @@ class CellExecution:
 
     async def _wait_behind_others(self) -> None:
         """Nothing is sent while the person's cell runs: what waits in the kernel's own queue cannot be taken back."""
-        barrier = asyncio.ensure_future(self._link.ask("kernel_info_request", {}))
-        try:
-            while not barrier.done() and not self._stop.done() and self._link.lost is None:
-                await asyncio.wait(
-                    {barrier, self._stop}, timeout=self._watch_seconds, return_when=asyncio.FIRST_COMPLETED
-                )
-                await self._watch()
-        finally:
-            barrier.cancel()
-            await asyncio.gather(barrier, return_exceptions=True)
+        while self._is_behind_others():
+            waiting = asyncio.ensure_future(self._link.until_not_busy(self._watch_seconds))
+            try:
+                await asyncio.wait({waiting, self._stop}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
+            await self._watch()
+            if not self._is_behind_others():
+                # The next of the cells that the person queued begins at once.
+                await asyncio.sleep(_NEXT_BEGINS)
+
+    def _is_behind_others(self) -> bool:
+        return self._link.busy_with_others and not self._stop.done() and self._link.lost is None
 
     async def _until_ended(self, execution: Execution) -> None:
         while True:

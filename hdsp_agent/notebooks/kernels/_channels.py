@@ -24,8 +24,8 @@ OutputSink = Callable[[KernelMessage, JsonObject], None]
 _REMEMBERED_EXECUTIONS: Final = 32
 """How many ended cells still get what their threads print and what later cells show in their displays."""
 _NUDGE_SECONDS: Final = 0.5
-_SHELL_GRACE_SECONDS: Final = 1.5
-"""A kernel that starts answers on control a little earlier than on shell."""
+_CONTROL_SECONDS: Final = 3.0
+"""A kernel that has not answered on control for so long is asked on shell."""
 _IDLE_GRACE_SECONDS: Final = 5.0
 """After a reply the kernel's "idle" may be missing, lost in a flood; so much silence stands for it."""
 _REMEMBERED_DISPLAYS: Final = 10_000
@@ -68,66 +68,89 @@ class Execution:
 
 
 class KernelLink:
-    """A connection to one life of a kernel. When that life ends, so does the link: ``lost`` says why."""
+    """A connection to one life of a kernel. When that life ends, so does the link: ``lost`` says why.
 
-    def __init__(self, kernel_id: str, transport: Transport) -> None:
+    Questions go to the control channel: ipykernel gives what threads print to the newest request on shell, so that a
+    question there would take a person's outputs away. Subshells are no better: they set the same.
+    """
+
+    def __init__(
+        self, kernel_id: str, transport: Transport, *, server_state: Callable[[], KernelState] = lambda: "unknown"
+    ) -> None:
+        """``server_state``: what Jupyter Server takes the kernel to do, which it knows from before we listened."""
         self.kernel_id = kernel_id
         self.language = ""
-        self.features: frozenset[str] = frozenset()
         self.probed = False
         """Whether the kernel can be asked for its variables."""
         self.lost: LostReason | None = None
-        self.state: KernelState = "unknown"
         self.busy_with: str = ""
+        self._state: KernelState = "unknown"
+        self._server_state = server_state
+        self._not_busy = asyncio.Event()
+        self._not_busy.set()
         self._transport = transport
         self._executions: OrderedDict[str, Execution] = OrderedDict()
         self._displays: dict[str, list[str]] = {}
         self._questions: dict[str, asyncio.Future[JsonObject]] = {}
+        self._evaluations: set[str] = set()
+        """Requests to run code on control, which say nothing about what runs on shell."""
         self._subscribed = asyncio.Event()
-        self._greeting = ""
         self._at_work = False
-        """Whether it has begun to answer on shell. Its "starting" may come after an answer on control."""
-        self._subshell: str | None = None
-        self._subshell_lock = asyncio.Lock()
+        """Whether it has run a cell. Its "starting" may come after an answer on control."""
         transport.start(self._receive, lambda: self.lose("connection_lost"))
 
     # ---- requests
 
+    @property
+    def state(self) -> KernelState:
+        """What the kernel does."""
+        return self._state
+
+    @state.setter
+    def state(self, state: KernelState) -> None:
+        self._state = state
+        if state == "busy":
+            self._not_busy.clear()
+        else:
+            self._not_busy.set()
+
     async def greet(self, seconds: float) -> None:
         """Wait until the kernel answers and its outputs reach us; say what it is."""
-        until = time.monotonic() + seconds
-        shell = self._question("shell", "kernel_info_request", {})
-        control = self._question("control", "kernel_info_request", {})
+        began = time.monotonic()
+        asked = {self._question("control", "kernel_info_request", {})}
+        on_shell = False
         try:
             while self.lost is None:
-                answered = [asked for asked in (shell, control) if asked.done()]
+                answered = [one for one in asked if one.done()]
                 if answered and self._subscribed.is_set():
                     self._know(answered[0].result())
-                    await asyncio.wait({shell}, timeout=_SHELL_GRACE_SECONDS)
-                    if not shell.done():
-                        # It works on something that began before we listened.
-                        self.state = "busy"
+                    self._ask_server()
                     return
-                if time.monotonic() > until:
+                waited = time.monotonic() - began
+                if waited > seconds:
                     raise Unavailable(
                         f"The kernel did not answer within {seconds:g} s. Restart the kernel, then try again.",
                         kernel=self.kernel_id,
                     )
-                subscribed = asyncio.ensure_future(self._subscribed.wait())
-                await asyncio.wait(
-                    {subscribed} if answered else {shell, control},
-                    timeout=_NUDGE_SECONDS,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                subscribed.cancel()
-                # A kernel that works cannot answer on shell, and one that started before we listened said nothing.
-                if answered and not self._subscribed.is_set():
-                    self._transport.send("control", "kernel_info_request", {})
-                    self._transport.send("shell", "kernel_info_request", {})
+                await self._hear_more(asked)
+                if waited > _CONTROL_SECONDS and not on_shell and not (answered and self._subscribed.is_set()):
+                    on_shell = True
+                    asked.add(self._question("shell", "kernel_info_request", {}))
         finally:
-            shell.cancel()
-            control.cancel()
+            for one in asked:
+                one.cancel()
         raise Unavailable("The kernel ended while it was starting.", kernel=self.kernel_id, reason=self.lost)
+
+    async def until_not_busy(self, seconds: float) -> None:
+        """Wait until it runs no cell, but not longer than this."""
+        waiting = asyncio.ensure_future(self._not_busy.wait())
+        try:
+            await asyncio.wait({waiting}, timeout=seconds)
+        finally:
+            waiting.cancel()
+        if self.state == "busy" and self._server_state() == "idle":
+            # It became idle before we listened, or that was lost in a flood.
+            self.state = "idle"
 
     def execute(self, code: str, sink: OutputSink, *, store_history: bool, cell_id: CellId | None) -> Execution:
         """Have code run as JupyterLab would; everything about it goes to ``sink``."""
@@ -151,33 +174,41 @@ class KernelLink:
         kind: str,
         content: JsonObject,
         *,
-        channel: Literal["shell", "control"] = "shell",
-        subshell: str | None = None,
+        channel: Literal["shell", "control"] = "control",
         seconds: float | None = None,
     ) -> JsonObject:
         """A request's reply. The kernel's end, or too long a silence, is an error."""
-        asked = self._question(channel, kind, content, subshell=subshell)
+        asked = self._question(channel, kind, content)
         try:
             await asyncio.wait({asked}, timeout=seconds)
             if asked.done():
                 return asked.result()
         finally:
             asked.cancel()
-        raise Unavailable(
-            f"The kernel did not answer within {seconds:g} s; it may be busy. Wait for it, or interrupt it.",
-            kernel=self.kernel_id,
-        )
+        raise self._silent(seconds)
 
-    async def subshell(self) -> str | None:
-        """A second thread of the kernel that answers while a cell runs; None when this kernel has none."""
-        if "kernel subshells" not in self.features:
-            return None
-        async with self._subshell_lock:
-            if self._subshell is None:
-                reply = await self.ask("create_subshell_request", {}, channel="control", seconds=5)
-                made = reply.get("subshell_id")
-                self._subshell = made if isinstance(made, str) else None
-            return self._subshell
+    async def evaluate(self, expression: str, seconds: float) -> JsonObject:
+        """What an expression is, once no cell runs: IPython's hooks fire for it.
+
+        It is one of a silent request without code: it leaves no name, no history and no count behind.
+        """
+        until = time.monotonic() + seconds
+        while self.state == "busy" and self.lost is None:
+            if (left := until - time.monotonic()) <= 0:
+                raise self._silent(seconds)
+            await self.until_not_busy(min(left, _NUDGE_SECONDS))
+        content: JsonObject = {
+            "code": "",
+            "silent": True,
+            "store_history": False,
+            "user_expressions": {"it": expression},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        reply = await self.ask("execute_request", content, seconds=seconds)
+        values = reply.get("user_expressions")
+        value = values.get("it") if isinstance(values, dict) else None
+        return value if isinstance(value, dict) else {}
 
     @property
     def busy_with_others(self) -> bool:
@@ -189,6 +220,7 @@ class KernelLink:
         if self.lost is not None:
             return
         self.lost = reason
+        self._not_busy.set()
         for execution in self._executions.values():
             execution.wake()
         for asked in self._questions.values():
@@ -199,22 +231,46 @@ class KernelLink:
 
     async def close(self) -> None:
         """Leave the kernel alone."""
-        if self._subshell is not None and self.lost is None:
-            self._transport.send("control", "delete_subshell_request", {"subshell_id": self._subshell})
         self.lose("connection_lost")
         await self._transport.close()
 
     # ---- what comes back
 
+    async def _hear_more(self, asked: set[asyncio.Future[JsonObject]]) -> None:
+        """Wait for an answer, or where there is one for the first message to everybody."""
+        answered = any(one.done() for one in asked)
+        subscribed = asyncio.ensure_future(self._subscribed.wait())
+        try:
+            if answered:
+                await asyncio.wait({subscribed}, timeout=_NUDGE_SECONDS)
+            else:
+                await asyncio.wait(asked, timeout=_NUDGE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            subscribed.cancel()
+        if answered and not self._subscribed.is_set():
+            # One that started before we listened has said nothing to us.
+            self._transport.send("control", "kernel_info_request", {})
+
+    def _ask_server(self) -> None:
+        if self._server_state() == "busy":
+            # It works on something that began before we listened.
+            self.state = "busy"
+
+    def _silent(self, seconds: float | None) -> Unavailable:
+        return Unavailable(
+            f"The kernel did not answer within {seconds:g} s; it may be busy. Wait for it, or interrupt it.",
+            kernel=self.kernel_id,
+        )
+
     def _question(
-        self, channel: Literal["shell", "control"], kind: str, content: JsonObject, *, subshell: str | None = None
+        self, channel: Literal["shell", "control"], kind: str, content: JsonObject
     ) -> asyncio.Future[JsonObject]:
         if self.lost is not None:
             raise Unavailable("The kernel has ended.", kernel=self.kernel_id, reason=self.lost)
         asked: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
-        name = self._transport.send(channel, kind, content, subshell=subshell)
-        if channel == "shell" and not self._greeting:
-            self._greeting = name
+        name = self._transport.send(channel, kind, content)
+        if kind == "execute_request":
+            self._evaluations.add(name)
         self._questions[name] = asked
         asked.add_done_callback(lambda _: self._questions.pop(name, None))
         return asked
@@ -265,12 +321,11 @@ class KernelLink:
             if self._at_work:
                 self.lose("kernel_restarted")
             return
-        if state not in ("busy", "idle"):
+        if state not in ("busy", "idle") or message.parent_id in self._evaluations:
             return
         execution = self._executions.get(message.parent_id)
-        if message.parent_kind == "execute_request" or message.parent_id == self._greeting:
-            self._at_work = True
         if message.parent_kind == "execute_request" or execution is not None:
+            self._at_work = True
             self.state = "busy" if state == "busy" else "idle"
             self.busy_with = message.parent_id
         elif self.state == "unknown" and state == "idle":
@@ -311,8 +366,6 @@ class KernelLink:
         language = info.get("language_info")
         name = language.get("name") if isinstance(language, dict) else None
         self.language = name if isinstance(name, str) else ""
-        features = info.get("supported_features")
-        self.features = frozenset(str(one) for one in features) if isinstance(features, list) else frozenset()
 
     def _forget_old(self) -> None:
         while len(self._executions) > _REMEMBERED_EXECUTIONS:

@@ -61,7 +61,6 @@ class GatewayTransport:
         content: JsonObject,
         *,
         metadata: JsonObject | None = None,
-        subshell: str | None = None,
     ) -> str:
         """Send a request; its id."""
         name = uuid.uuid4().hex
@@ -73,8 +72,6 @@ class GatewayTransport:
             "date": datetime.now(tz=timezone.utc).isoformat(),
             "version": _PROTOCOL,
         }
-        if subshell is not None:
-            header["subshell_id"] = subshell
         message: JsonObject = {
             "channel": channel,
             "header": header,

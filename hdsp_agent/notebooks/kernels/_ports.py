@@ -82,6 +82,10 @@ class KernelPort(Protocol):
         """Another text after each restart, where that can be known; empty when there is no such kernel."""
         ...
 
+    def state(self, kernel_id: str) -> KernelState:
+        """What whoever manages it takes it to do."""
+        ...
+
     def watch_seconds(self, kernel_id: str) -> float:
         """How often to ask whether it is alive while it works."""
         ...

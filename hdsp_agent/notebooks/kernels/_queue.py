@@ -108,7 +108,8 @@ class KernelQueue:
             await self._unlink()
             await self._alive()
             self._life = self._port.life(self.kernel_id)
-            link = KernelLink(self.kernel_id, await self._port.connect(self.kernel_id))
+            transport = await self._port.connect(self.kernel_id)
+            link = KernelLink(self.kernel_id, transport, server_state=lambda: self._port.state(self.kernel_id))
             try:
                 await link.greet(self._limits().start_seconds)
                 await self._prepare(link)
@@ -235,13 +236,10 @@ class KernelQueue:
             await asyncio.sleep(self._port.watch_seconds(self.kernel_id) / 2)
 
     async def _prepare(self, link: KernelLink) -> None:
-        """Make its variables visible. While a cell runs it would be too late: IPython's hooks would fire in the
-        middle of it, and the making of a subshell would look as if the kernel became idle.
-        """
-        if link.language == "python" and "kernel subshells" in link.features and link.state != "busy":
+        """Make its variables visible, also while a cell runs; that cannot be begun while one does."""
+        if link.language == "python" and link.state != "busy":
             try:
                 await load_probe(link, _PROBE_SECONDS)
-                await link.subshell()
             except (Unavailable, Unsupported) as error:
                 _log.debug("The variables of kernel %s cannot be looked at yet: %s", self.kernel_id, error)
 

@@ -47,7 +47,6 @@ class Transport(Protocol):
         content: JsonObject,
         *,
         metadata: JsonObject | None = None,
-        subshell: str | None = None,
     ) -> str:
         """Send a request; its id."""
         ...

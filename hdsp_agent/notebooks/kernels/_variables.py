@@ -66,7 +66,7 @@ class VariablesReport(BaseModel):
 
 
 async def inspect(link: KernelLink, *, names: Sequence[str] | None = None, limits: InspectionLimits) -> VariablesReport:
-    """The variables of these names, or all; while a cell runs only where the kernel has subshells."""
+    """The variables of these names, or all, also while a cell runs."""
     if link.language != "python":
         language = link.language or "an unknown language"
         raise Unsupported(f"Variables can be looked at in Python kernels only; this one is for {language}.")
@@ -84,7 +84,7 @@ async def inspect(link: KernelLink, *, names: Sequence[str] | None = None, limit
     seconds = limits.seconds + _EXTRA_SECONDS
     if not link.probed:
         await load_probe(link, seconds)
-    reply = await link.ask("comm_info_request", {_KEY: question}, subshell=await link.subshell(), seconds=seconds)
+    reply = await link.ask("comm_info_request", {_KEY: question}, seconds=seconds)
     told = reply.get(_KEY)
     if not isinstance(told, dict) or "error" in told:
         why = told.get("error") if isinstance(told, dict) else "it did not understand the question"
@@ -96,23 +96,9 @@ async def inspect(link: KernelLink, *, names: Sequence[str] | None = None, limit
 
 
 async def load_probe(link: KernelLink, seconds: float) -> None:
-    """Put what answers our questions into the kernel.
-
-    As an expression of a silent request without code: it leaves no name, no history and no count behind. It has to
-    wait for the kernel to be idle: in a subshell it would fire IPython's hooks in the middle of the running cell.
-    """
-    content: JsonObject = {
-        "code": "",
-        "silent": True,
-        "store_history": False,
-        "user_expressions": {_KEY: _expression()},
-        "allow_stdin": False,
-        "stop_on_error": False,
-    }
-    reply = await link.ask("execute_request", content, seconds=seconds)
-    values = reply.get("user_expressions")
-    value = values.get(_KEY) if isinstance(values, dict) else None
-    if not isinstance(value, dict) or value.get("status") != "ok":
+    """Put what answers our questions into the kernel."""
+    value = await link.evaluate(_expression(), seconds)
+    if value.get("status") != "ok":
         raise Unsupported("This kernel does not let its variables be looked at; only IPython's own kernel does.")
     link.probed = True
 

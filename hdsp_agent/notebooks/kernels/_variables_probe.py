@@ -1,8 +1,9 @@
 """Looks at a kernel's variables from inside. This text is sent to the kernel and runs there, under any Python since 3.8.
 
-It lives in ``sys.modules`` only. Questions come as ``comm_info_request``, with a key of ours in them: a request that
-answers its asker alone, that a subshell takes while a cell runs, that touches neither history nor counters, that fires
-none of IPython's hooks, and that neither Jupyter Server nor JupyterLab takes for the kernel's being busy.
+It lives in ``sys.modules`` only. Questions come as ``comm_info_request`` on the control channel, with a key of ours in
+them: a request that answers its asker alone, that is heard while a cell runs, that touches neither history nor counters,
+that fires none of IPython's hooks, that neither Jupyter Server nor JupyterLab takes for the kernel's being busy, and that
+leaves what threads print with the cell that they print for.
 """
 # mypy: ignore-errors
 # It looks at values of any kind, in another Python than ours.
@@ -26,23 +27,41 @@ def install():
     """Answer questions from now on."""
     import IPython
 
-    kernel = IPython.get_ipython().kernel
-    before = kernel.shell_handlers["comm_info_request"]
+    shell = IPython.get_ipython()
+    kernel = shell.kernel
+    before = kernel.control_handlers.get("comm_info_request")
     before = getattr(before, "hdsp_agent_before", before)
 
     def comm_info_request(stream, ident, parent):
         asked = parent["content"].get(KEY)
         if asked is None:
-            return before(stream, ident, parent)
-        try:
-            told = report(asked)
-        except BaseException as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
-            told = {"error": _said(error)}
-        kernel.session.send(stream, "comm_info_reply", {"status": "ok", "comms": {}, KEY: told}, parent, ident)
+            return before(stream, ident, parent) if before is not None else None
+
+        def reply(told):
+            kernel.session.send(stream, "comm_info_reply", {"status": "ok", "comms": {}, KEY: told}, parent, ident)
+
+        def work():
+            _print_for(shell, parent)
+            try:
+                told = report(asked)
+            except BaseException as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
+                told = {"error": _said(error)}
+            (kernel.control_thread or kernel).io_loop.add_callback(reply, told)
+
+        # The control channel has to stay free for interruptions.
+        threading.Thread(target=contextvars.Context().run, args=(work,), name="hdsp-agent-probe", daemon=True).start()
 
     comm_info_request.hdsp_agent_before = before
-    kernel.shell_handlers["comm_info_request"] = comm_info_request
+    kernel.control_handlers["comm_info_request"] = comm_info_request
     return True
+
+
+def _print_for(shell, parent):
+    """In this context what is printed or shown belongs to the question, which nobody shows."""
+    for one in (sys.stdout, sys.stderr, shell, shell.displayhook, shell.display_pub):
+        header = getattr(one, "_parent_header", None)
+        if isinstance(header, contextvars.ContextVar):
+            header.set(parent if one is shell else parent["header"])
 
 
 def report(asked):

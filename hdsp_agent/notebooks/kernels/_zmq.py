@@ -96,12 +96,9 @@ class ZmqTransport:
         content: JsonObject,
         *,
         metadata: JsonObject | None = None,
-        subshell: str | None = None,
     ) -> str:
         """Send a request; its id."""
         message = self._session.msg(kind, content, metadata=metadata)
-        if subshell is not None:
-            message["header"]["subshell_id"] = subshell
         parts = self._session.serialize(message)
         # Not Session.send: it goes around the asyncio socket, whose reader may then miss that something came.
         sent = cast("asyncio.Future[object]", self._sockets[channel].send_multipart(parts))

@@ -148,6 +148,12 @@ class JupyterKernels:
         process = getattr(manager.provisioner, "pid", None)
         return "remote" if is_remote(manager) else f"{process} {manager.ports}"
 
+    def state(self, kernel_id: str) -> KernelState:
+        """What Jupyter Server takes it to do; only cells count as its being busy."""
+        if kernel_id not in self._kernels:
+            return "unknown"
+        return _STATES.get(str(getattr(self._kernels.get_kernel(kernel_id), "execution_state", "")), "unknown")
+
     def watch_seconds(self, kernel_id: str) -> float:
         """A look at a local process costs nothing, one through a gateway a request."""
         if kernel_id in self._kernels and is_remote(self._kernels.get_kernel(kernel_id)):

@@ -12,7 +12,7 @@ import zmq.asyncio
 from jupyter_client.manager import AsyncKernelManager
 
 from hdsp_agent.messages import JsonObject
-from hdsp_agent.notebooks.kernels import KernelSession, KernelSpec, Transport
+from hdsp_agent.notebooks.kernels import KernelSession, KernelSpec, KernelState, Transport
 from hdsp_agent.notebooks.kernels._transport import KernelMessage, Lost, Receive
 from hdsp_agent.notebooks.kernels._zmq import ZmqTransport, new_context
 
@@ -39,11 +39,10 @@ class Counted(ZmqTransport):
         content: JsonObject,
         *,
         metadata: JsonObject | None = None,
-        subshell: str | None = None,
     ) -> str:
         """Send a request; its id."""
         os.utime(".")
-        sent = super().send(channel, kind, content, metadata=metadata, subshell=subshell)
+        sent = super().send(channel, kind, content, metadata=metadata)
         os.utime(".")
         return sent
 
@@ -83,6 +82,9 @@ class KeptKernel:
 
     def life(self, kernel_id: str) -> str:
         return "the only one"
+
+    def state(self, kernel_id: str) -> KernelState:
+        return "unknown"
 
     def watch_seconds(self, kernel_id: str) -> float:
         return 0.5

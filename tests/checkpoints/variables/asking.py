@@ -26,8 +26,7 @@ class AskedKernel(VariableKernel):
         kind: str,
         content: JsonObject,
         *,
-        channel: Literal["shell", "control"] = "shell",
-        subshell: str | None = None,
+        channel: Literal["shell", "control"] = "control",
         seconds: float | None = None,
     ) -> JsonObject:
         """A request's reply."""
@@ -43,6 +42,13 @@ class AskedKernel(VariableKernel):
                 self.stepped()
                 told: JsonObject = reply["content"]
                 return told
+
+    async def evaluate(self, expression: str, seconds: float) -> JsonObject:
+        """What an expression is, in a kernel that nobody else uses."""
+        content: JsonObject = {"code": "", "silent": True, "user_expressions": {"it": expression}}
+        values = (await self.ask("execute_request", content, seconds=seconds))["user_expressions"]
+        assert isinstance(values, dict) and isinstance(values["it"], dict)
+        return values["it"]
 
     def stepped(self) -> None:
         """Called before a question is sent, after it, and when its answer has come."""

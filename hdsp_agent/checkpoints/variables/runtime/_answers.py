@@ -1,7 +1,8 @@
 """What the server asks for, and what happens after each run.
 
 Questions come as ``comm_info_request`` with a key of ours: a request that answers its asker alone, touches neither history
-nor counters and fires none of IPython's hooks. On the control channel it is answered while a cell runs.
+nor counters and fires none of IPython's hooks. They come on the control channel: the newest request on shell gets what
+threads print.
 """
 # mypy: ignore-errors
 # Runs in a kernel, in another Python than ours.
@@ -17,9 +18,9 @@ import time
 import uuid
 from importlib import metadata
 
-from . import _chunks, _code, _groups, _live, _objects, _restoring, _sweep
+from . import _chunks, _code, _groups, _live, _main_thread, _objects, _restoring, _sweep
 
-KEY = "hdsp_agent_variables_2"
+KEY = "hdsp_agent_variables_3"
 _KEPT_RECORDS = 20
 _KEPT_RUNS = 1000
 _MOST_SOURCE = 100_000
@@ -60,6 +61,7 @@ class Answers:
         self.run = 0
         self.follow = None
         self.trouble = None
+        self.cell_parent = []
         self._finisher = None
         self._touched = set()
         self._seed()
@@ -75,6 +77,7 @@ class Answers:
 
     def before_run(self, info=None):
         self.sweeper.next_cell.set()
+        self.cell_parent[:] = [self.shell.get_parent()]
 
     def after_run(self, result=None):
         try:
@@ -302,22 +305,14 @@ def install():
     import IPython
 
     shell = IPython.get_ipython()
-    kernel = shell.kernel
     answers = Answers(shell)
 
-    def handler(before):
-        def comm_info_request(stream, ident, parent):
-            asked = parent["content"].get(KEY)
-            if asked is None:
-                return before(stream, ident, parent) if before is not None else None
-            try:
-                told = answers.answer(asked)
-            except BaseException as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
-                told = {"error": f"{type(error).__name__}: {error}"}
-            kernel.session.send(stream, "comm_info_reply", {"status": "ok", "comms": {}, KEY: told}, parent, ident)
+    def answer(asked):
+        try:
+            return answers.answer(asked)
+        except BaseException as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
+            return {"error": f"{type(error).__name__}: {error}"}
 
-        return comm_info_request
-
-    kernel.shell_handlers["comm_info_request"] = handler(kernel.shell_handlers["comm_info_request"])
-    kernel.control_handlers["comm_info_request"] = handler(kernel.control_handlers.get("comm_info_request"))
+    # A sweep may take long, and the cells that it looks at the values of must not run meanwhile.
+    _main_thread.listen(shell, KEY, answer, lambda asked: asked["do"] == "collect", answers.cell_parent)
     return answers
