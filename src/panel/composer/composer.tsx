@@ -55,7 +55,6 @@ function OpenComposer(): JSX.Element {
   const note = isTold ? null : obstacle;
   const now = useSituation(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
-  const [isSending, send] = useSending(taskId, onFailed);
   const { draft, change, onText, onFiles, isOver } = useWriting(
     root,
     taskId,
@@ -69,26 +68,19 @@ function OpenComposer(): JSX.Element {
     setTrouble,
     onFailed
   );
-  const canSend =
-    obstacle === null && !isSending && !enhancing.isBusy && !isBlank(draft);
-  const wished = React.useRef<string | null>(null);
+  const isReady = obstacle === null && !enhancing.isBusy;
+  const { isBusy: isSending, send } = useSending({
+    taskId,
+    isReady,
+    onBegun: () => setTrouble(null),
+    onFailed
+  });
+  const canSend = isReady && !isSending && !isBlank(draft);
   const onSend = () => {
     // A button that nobody can press any more loses the focus.
     focusComposer(node);
-    wished.current = isSending ? text : null;
-    if (canSend) {
-      setTrouble(null);
-      void send();
-    }
+    send();
   };
-  React.useEffect(() => {
-    // What was to be sent while the message before was on its way.
-    if (wished.current === text && canSend) {
-      onSend();
-    } else if (!isSending && text !== '') {
-      wished.current = null;
-    }
-  });
   return (
     <section
       ref={root}
@@ -117,6 +109,7 @@ function OpenComposer(): JSX.Element {
           }}
         />
         <Field
+          taskId={taskId}
           value={text}
           placeholder={placeholderOf(now, trans)}
           describedBy={note ? NOTE_ID : undefined}

@@ -2,12 +2,13 @@ import * as React from 'react';
 
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { PromptHistory, saidBefore } from './prompthistory';
+import { saidBefore } from './prompthistory';
 
 /**
  * The field one types into.
  */
 export function Field({
+  taskId,
   value,
   placeholder,
   describedBy,
@@ -24,7 +25,6 @@ export function Field({
     ({ state }) => state?.settings?.enterBehavior ?? 'send'
   );
   const ref = React.useRef<HTMLTextAreaElement>(null);
-  const [history] = React.useState(() => new PromptHistory());
   useHeight(ref, node, value || placeholder);
   React.useLayoutEffect(() => {
     if (caret.current !== null) {
@@ -49,11 +49,12 @@ export function Field({
     }
     const isStart = selectionStart === 0;
     const isEnd = selectionStart === value.length;
+    const history = state.promptHistory(taskId);
     const text =
       event.key === 'ArrowUp' && isStart
         ? history.older(value, () => saidBefore(store, state))
         : event.key === 'ArrowDown' && isEnd
-          ? history.newer()
+          ? history.newer(value)
           : null;
     if (text === null) {
       return false;
@@ -70,7 +71,7 @@ export function Field({
     const isHandled =
       suggestions.onKey(event) ||
       recall(event) ||
-      (Private.sends(event, enter) && (onSend(), history.leave(), true));
+      (Private.sends(event, enter) && (onSend(), true));
     if (isHandled) {
       event.preventDefault();
       event.stopPropagation();
@@ -90,7 +91,6 @@ export function Field({
       {...suggestions.aria}
       {...(suggestions.isOpen ? { 'data-lm-suppress-shortcuts': 'true' } : {})}
       onChange={event => {
-        history.leave();
         onChange(event.target.value);
         look(event.target, true);
       }}
@@ -157,6 +157,10 @@ export namespace Field {
    * The properties of the field.
    */
   export interface IProps {
+    /**
+     * The conversation it is for; `null` is one that is yet to begin.
+     */
+    readonly taskId: string | null;
     readonly value: string;
     readonly placeholder: string;
 

@@ -12,26 +12,11 @@ import { isWorking } from './sending';
  * What was sent while the agent works, and waits; nothing when nothing does.
  */
 export function QueueList(): JSX.Element | null {
-  const { store, state, trans } = usePanel();
+  const { store, trans } = usePanel();
   const queue = useStore(store, ({ state }) => state?.messageQueue);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const works = useStore(store, isWorking);
-  const [edited, setEdited] = React.useState<IEdited | null>(null);
-  const isGone =
-    edited !== null && !queue?.some(({ id }) => id === edited.message.id);
-  React.useEffect(() => {
-    if (isGone) {
-      // The agent has read it as it was; what was being written is not lost.
-      if (edited.text !== readAttachments(edited.message.text).text) {
-        state.returnDraft(edited.taskId, {
-          text: edited.text,
-          images: [],
-          attachments: []
-        });
-      }
-      setEdited(null);
-    }
-  }, [isGone, edited, state]);
+  const { edits, edit } = useEdits(queue, taskId);
   if (!queue?.length || taskId === null) {
     return null;
   }
@@ -56,10 +41,8 @@ export function QueueList(): JSX.Element | null {
             key={message.id}
             message={message}
             taskId={taskId}
-            text={edited?.message.id === message.id ? edited.text : null}
-            onEdit={text =>
-              setEdited(text === null ? null : { message, taskId, text })
-            }
+            text={edits.get(message.id)?.text ?? null}
+            onEdit={text => edit(message, text)}
           />
         ))}
       </ul>
@@ -76,6 +59,51 @@ interface IEdited {
   readonly message: QueuedMessage;
   readonly taskId: string;
   readonly text: string;
+}
+
+/**
+ * The messages of a queue that are being changed, by their ids.
+ */
+type Edits = ReadonlyMap<string, IEdited>;
+
+/**
+ * What is being written in place of messages that wait. Of a message that the
+ * agent took meanwhile it goes into the field, so that it is not lost.
+ *
+ * @returns It, and a function that changes it; `null` ends the change.
+ */
+function useEdits(
+  queue: readonly QueuedMessage[] | undefined,
+  taskId: string | null
+) {
+  const { state } = usePanel();
+  const [edits, setEdits] = React.useState<Edits>(new Map());
+  React.useEffect(() => {
+    const gone = [...edits].filter(
+      ([id, edited]) =>
+        edited.taskId === taskId && !queue?.some(message => message.id === id)
+    );
+    if (gone.length === 0) {
+      return;
+    }
+    for (const [, { message, taskId, text }] of gone) {
+      if (text !== readAttachments(message.text).text) {
+        state.returnDraft(taskId, { text, images: [], attachments: [] });
+      }
+    }
+    const ids = new Set(gone.map(([id]) => id));
+    setEdits(before => new Map([...before].filter(([id]) => !ids.has(id))));
+  }, [edits, queue, state, taskId]);
+  const edit = (message: QueuedMessage, text: string | null) =>
+    setEdits(before => {
+      const after = new Map(before);
+      after.delete(message.id);
+      if (text !== null && taskId !== null) {
+        after.set(message.id, { message, taskId, text });
+      }
+      return after;
+    });
+  return { edits, edit };
 }
 
 /**
