@@ -63,6 +63,7 @@ function OpenComposer(): JSX.Element {
   const { text } = draft;
   const enhancing = useEnhancing({ taskId, text, onText, onFailed });
   const { caret, suggestions, list } = useCompletion(
+    taskId,
     text,
     onText,
     setTrouble,
@@ -171,6 +172,7 @@ function useWriting(
  * chosen.
  */
 function useCompletion(
+  taskId: string | null,
   text: string,
   onText: (text: string) => void,
   onRefused: (refusal: string) => void,
@@ -180,6 +182,7 @@ function useCompletion(
   const caret = React.useRef<number | null>(null);
   const [suggestions, list] = useSuggestions({
     text,
+    place: taskId,
     onChange: (text, at) => {
       caret.current = at;
       onText(text);

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { saidBefore } from './prompthistory';
@@ -65,7 +66,7 @@ export function Field({
   };
 
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
-    if (Private.isComposing(event.nativeEvent)) {
+    if (isComposing(event.nativeEvent)) {
       return;
     }
     const isHandled =
@@ -82,6 +83,7 @@ export function Field({
     <textarea
       ref={ref}
       className="jp-hdspAgent-composer-field"
+      dir="auto"
       rows={1}
       value={value}
       placeholder={placeholder}
@@ -234,18 +236,6 @@ namespace Private {
    * How high, in pixels, the field may be in however low a panel.
    */
   export const LOWEST_LIMIT = 80;
-
-  /**
-   * Whether a key belongs to an input method, which makes of several of them
-   * one syllable or word.
-   *
-   * #### Notes
-   * Safari ends the composition before it tells of the key that ended it; such
-   * a key still has the code 229.
-   */
-  export function isComposing(event: KeyboardEvent): boolean {
-    return event.isComposing || event.keyCode === 229;
-  }
 
   export function isModified(event: React.KeyboardEvent): boolean {
     return event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;

@@ -1,11 +1,14 @@
 import { closeIcon, editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody, QueuedMessage } from '../../generated/wire';
+import { Fleeting } from '../asks/fleeting';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { composeText, readAttachments } from './attachments';
+import { focusComposer } from './focus';
 import { isWorking } from './sending';
 
 /**
@@ -124,7 +127,7 @@ function QueueRow({
   readonly text: string | null;
   readonly onEdit: (text: string | null) => void;
 }): JSX.Element {
-  const { client, trans } = usePanel();
+  const { client, node, trans } = usePanel();
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const [isBusy, setBusy] = React.useState(false);
   const said = readAttachments(message.text);
@@ -156,7 +159,11 @@ function QueueRow({
     <li className="jp-hdspAgent-queue-row" aria-busy={isBusy}>
       {text === null ? (
         <>
-          <span className="jp-hdspAgent-queue-text" title={said.text}>
+          <span
+            className="jp-hdspAgent-queue-text"
+            dir="auto"
+            title={said.text}
+          >
             {said.text || trans.__('(no text)')}
           </span>
           {along > 0 && (
@@ -180,22 +187,25 @@ function QueueRow({
             title={trans.__('Remove the waiting message')}
             aria-label={trans.__('Remove the waiting message')}
             disabled={isBusy}
-            onClick={() =>
+            onClick={() => {
+              // The button goes with the message.
+              focusComposer(node);
               void run({
                 type: 'removeQueuedMessage',
                 taskId,
                 text: message.id
-              })
-            }
+              });
+            }}
           >
             <closeIcon.react tag="span" aria-hidden="true" />
           </button>
         </>
       ) : (
-        <div className="jp-hdspAgent-queue-editor">
+        <Fleeting className="jp-hdspAgent-queue-editor">
           <textarea
             autoFocus
             className="jp-hdspAgent-queue-field"
+            dir="auto"
             aria-label={trans.__('Waiting message')}
             rows={3}
             value={text}
@@ -203,7 +213,7 @@ function QueueRow({
             // Escape leaves the panel elsewhere.
             data-lm-suppress-shortcuts="true"
             onKeyDown={event => {
-              if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+              if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
                 event.stopPropagation();
                 onEdit(null);
               }
@@ -227,7 +237,7 @@ function QueueRow({
               {trans.__('Cancel')}
             </button>
           </div>
-        </div>
+        </Fleeting>
       )}
       {error && (
         <p className="jp-hdspAgent-composer-error" role="alert">

@@ -465,6 +465,46 @@ describe('Composer', () => {
       expect(page.find('.jp-hdspAgent-queue-field')).toBeNull();
     });
 
+    it.each([
+      ['Edit the waiting message', 'Cancel'],
+      ['Remove the waiting message', null]
+    ])('should leave the focus where one writes after “%s”', (begin, end) => {
+      page.begin(queued('plot'));
+      for (const label of [begin, end]) {
+        const button = label === null ? null : page.button(label);
+        page.act(() => {
+          button?.focus();
+          button?.click();
+        });
+      }
+      expect(document.activeElement).toBe(field());
+    });
+
+    it('should let an input method have Escape', () => {
+      page.begin(queued('plot'));
+      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() =>
+        page.find('.jp-hdspAgent-queue-field')?.dispatchEvent(
+          new KeyboardEvent('keydown', {
+            key: 'Escape',
+            keyCode: 229,
+            bubbles: true
+          })
+        )
+      );
+      expect(page.find('.jp-hdspAgent-queue-field')).not.toBeNull();
+    });
+
+    it('should show what people write in the direction of its language', () => {
+      page.begin(queued('שלום'));
+      const texts = ['queue-text', 'composer-field', 'user-text'];
+      for (const name of texts) {
+        expect(page.find(`.jp-hdspAgent-${name}`)?.dir).toBe('auto');
+      }
+      page.act(() => page.button('Edit the waiting message').click());
+      expect(page.find('.jp-hdspAgent-queue-field')?.dir).toBe('auto');
+    });
+
     it('should keep the change of one message while another is removed', async () => {
       page.begin({
         ...WORKING,
