@@ -84,6 +84,11 @@ export default tseslint.config(
       }
     },
     rules: {
+      // Safari ends a composition before the key that ended it.
+      'no-restricted-properties': [
+        'error',
+        { property: 'isComposing', message: 'Ask inputmethod.ts.' }
+      ],
       // A signal is given the method and its receiver apart.
       '@typescript-eslint/unbound-method': 'off'
     }

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import type { RestoreResult } from '../generated/rest';
 import { Listener } from '../listener';
 import type { DraftStorage } from './composer/draftstorage';
+import { PromptHistory } from './composer/prompthistory';
 
 /**
  * What the panel shows: the conversation on screen, or the list of all.
@@ -206,7 +207,7 @@ export class PanelState extends Listener {
   setDraft(taskId: string | null, change: Partial<IDraft>): void {
     const before = this.draft(taskId);
     const after = { ...before, ...change };
-    if (JSONExt.deepEqual(Private.plain(before), Private.plain(after))) {
+    if (JSONExt.deepEqual(plainDraft(before), plainDraft(after))) {
       return;
     }
     const isEmpty = Private.isEmpty(after);
@@ -225,7 +226,50 @@ export class PanelState extends Listener {
   takeDraft(taskId: string | null): IDraft {
     const draft = this.draft(taskId);
     this.setDraft(taskId, Private.EMPTY);
+    this._histories.delete(taskId);
+    this._offered.delete(taskId);
     return draft;
+  }
+
+  /**
+   * Let what is typed in a conversation go on in another one.
+   */
+  moveDraft(from: string | null, into: string): void {
+    const history = this._histories.get(from);
+    const draft = this.takeDraft(from);
+    this.returnDraft(into, draft);
+    if (history) {
+      this._histories.set(into, history);
+    }
+  }
+
+  /**
+   * Where one is in going through what was said before in a conversation.
+   */
+  promptHistory(taskId: string | null): PromptHistory {
+    const history = this._histories.get(taskId) ?? new PromptHistory();
+    this._histories.set(taskId, history);
+    return history;
+  }
+
+  /**
+   * Put a text into the field for a person who may send or change it.
+   *
+   * #### Notes
+   * What the person typed stays above it; a text that was put there in this way
+   * before, and is still the same, goes.
+   */
+  offerText(taskId: string | null, text: string): void {
+    const { text: before } = this.draft(taskId);
+    const offered = this._offered.get(taskId);
+    const typed =
+      offered !== undefined && before.endsWith(offered)
+        ? before.slice(0, -offered.length).trimEnd()
+        : before.trimEnd();
+    this._offered.set(taskId, text);
+    this.setDraft(taskId, {
+      text: typed === '' ? text : `${typed}\n\n${text}`
+    });
   }
 
   /**
@@ -244,11 +288,24 @@ export class PanelState extends Listener {
   private readonly _newestWanted = new Signal<this, void>(this);
   private readonly _storage: DraftStorage | null;
   private readonly _drafts: Map<string, IDraft>;
+  private readonly _histories = new Map<string | null, PromptHistory>();
+  private readonly _offered = new Map<string | null, string>();
   private _notebookChoice: NotebookChoice = { kind: 'front' };
   private _sent: readonly string[] = [];
   private _commandInSight: string | null = null;
   private _restored: IRestored | null = null;
   private _page: PanelPage = 'chat';
+}
+
+/**
+ * What is in a draft, to be compared.
+ */
+export function plainDraft({ text, images, attachments }: IDraft) {
+  return {
+    text,
+    images: [...images],
+    attachments: attachments.map(attachment => ({ ...attachment }))
+  };
 }
 
 /**
@@ -267,13 +324,5 @@ namespace Private {
 
   export function isEmpty({ text, images, attachments }: IDraft): boolean {
     return text === '' && images.length === 0 && attachments.length === 0;
-  }
-
-  export function plain({ text, images, attachments }: IDraft) {
-    return {
-      text,
-      images: [...images],
-      attachments: attachments.map(attachment => ({ ...attachment }))
-    };
   }
 }

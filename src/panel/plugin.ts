@@ -19,6 +19,7 @@ import { addComposerCommands } from './composer/commands';
 import { DraftStorage, tabStorage } from './composer/draftstorage';
 import { addHeaderCommands } from './header/commands';
 import { onDemand } from './header/ondemand';
+import { watchWhileAway } from './notify/away';
 import { AgentPanel } from './widget';
 
 // Most of the panel's code, which Lab's start does not wait for.
@@ -76,7 +77,8 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
       addChatCommands(services),
       addChangesCommands(services),
       addComposerCommands(services),
-      watchAsks(services, widget)
+      watchAsks(services, widget),
+      watchWhileAway(services)
     ]);
     widget.disposed.connect(() => additions.dispose());
     restorer?.add(widget, PANEL_ID);

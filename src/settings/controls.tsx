@@ -3,6 +3,7 @@ import type { JSONValue } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
 import * as React from 'react';
 
+import { isComposing } from '../inputmethod';
 import type { IField } from './fields';
 import type { FieldForm } from './form';
 import { choiceKey, chosenValues } from './values';
@@ -153,6 +154,7 @@ function ParagraphControl(props: FieldControl.IProps): JSX.Element {
   return (
     <textarea
       {...attributes(props)}
+      dir="auto"
       className="jp-hdspSettings-input"
       data-kind={field.kind}
       spellCheck={field.kind === 'paragraph'}
@@ -185,7 +187,7 @@ function LineControl(props: FieldControl.IProps): JSX.Element {
         onChange={event => form.type(field, event.target.value)}
         onBlur={() => form.commit(field)}
         onKeyDown={event => {
-          if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+          if (event.key === 'Enter' && !isComposing(event.nativeEvent)) {
             form.commit(field);
           }
           revertOnEscape(event, props);
@@ -208,7 +210,7 @@ function revertOnEscape(
 ): void {
   if (
     event.key === 'Escape' &&
-    !event.nativeEvent.isComposing &&
+    !isComposing(event.nativeEvent) &&
     form.hasDraft(field)
   ) {
     event.stopPropagation();

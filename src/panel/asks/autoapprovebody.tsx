@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { settingsText } from '../../generated/settingsText';
 import type { GlobalSettings, JsonValue } from '../../generated/wire';
 import { useStore } from '../hooks';
@@ -161,7 +162,7 @@ function Limit({
         onChange={({ target }) => setTyped(target.value)}
         onBlur={commit}
         onKeyDown={({ key, nativeEvent }) => {
-          if (key === 'Enter' && !nativeEvent.isComposing) {
+          if (key === 'Enter' && !isComposing(nativeEvent)) {
             commit();
           }
         }}

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { focusNext } from '../focus';
 import { usePanel } from '../services';
 
 /**
@@ -15,7 +16,7 @@ export function Fleeting(
     const element = part.current;
     return () => {
       if (element?.contains(document.activeElement)) {
-        (node.querySelector('textarea') ?? node).focus();
+        focusNext(node);
       }
     };
   }, [node]);

@@ -5,6 +5,7 @@ import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
 import { modeName } from '../../settings/headings';
 import type { AskMessage } from '../../state/pendingask';
+import { focusComposer } from '../composer/focus';
 import { isBlank } from '../composer/sending';
 import { usePanelState, useSecondsUntil, useStore } from '../hooks';
 import { usePanel } from '../services';
@@ -27,7 +28,7 @@ export function FollowUp({ ask }: { ask: AskMessage }): JSX.Element {
     state.setDraft(taskId, {
       text: [text, answer].filter(part => part !== '').join('\n')
     });
-    node.querySelector('textarea')?.focus();
+    focusComposer(node);
   };
   return (
     <>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { usePanel } from '../services';
 
 /**
@@ -146,7 +147,7 @@ function PopoverWindow({
       // Escape closes it; to Lab it means to leave the panel.
       data-lm-suppress-shortcuts="true"
       onKeyDown={event => {
-        if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+        if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
           event.stopPropagation();
           onClose();
         }

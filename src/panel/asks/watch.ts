@@ -5,14 +5,13 @@ import type { Message } from '@lumino/messaging';
 import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../../commands/ids';
-import { asErrorBody, errorText } from '../../errors';
 import type { CommandStarted } from '../../generated/wire';
-import { sayError } from '../../saying';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import type { IPanelServices } from '../services';
 import { plainTitle } from '../header/opentasks';
+import { showConversation } from '../notify/show';
+import { tellSystem } from '../notify/system';
 import { plainName } from '../unseen';
 import { awaitedCommand } from './runningcommand';
 import { describeAsk, situationOf } from './wording';
@@ -216,7 +215,7 @@ namespace Private {
             label: trans.__('Show'),
             caption: trans.__('Open the conversation in the panel'),
             displayType: 'accent',
-            callback: () => this._show(taskId)
+            callback: () => showConversation(this._services, taskId)
           }
         ]
       });
@@ -238,52 +237,13 @@ namespace Private {
         : trans.__('HDSP Agent waits for your answer in “%1”.', short);
     }
 
-    /**
-     * A notification of the operating system, only for who has allowed them
-     * and cannot see this page.
-     */
     private _tellSystem(
       taskId: string,
       body: string
     ): globalThis.Notification | null {
-      const { Notification: SystemNotification } = globalThis;
-      if (
-        !document.hidden ||
-        typeof SystemNotification !== 'function' ||
-        SystemNotification.permission !== 'granted'
-      ) {
-        return null;
-      }
-      try {
-        const { trans } = this._services;
-        const told = new SystemNotification(trans.__('HDSP Agent'), {
-          body,
-          // Several tabs of one server tell it once.
-          tag: `hdsp-agent-${taskId}`
-        });
-        told.onclick = () => {
-          window.focus();
-          this._show(taskId);
-        };
-        return told;
-      } catch (error) {
-        // Some browsers have them for service workers alone.
-        console.warn('HDSP Agent could not show a notification', error);
-        return null;
-      }
-    }
-
-    private _show(taskId: string): void {
-      const { client, commands, state, store, trans } = this._services;
-      void commands.execute(CommandIDs.open);
-      state.page = 'chat';
-      if (store.state?.currentTaskId !== taskId) {
-        client
-          .request({ type: 'showTaskWithId', taskId })
-          .catch((reason: unknown) =>
-            sayError(errorText(trans, asErrorBody(reason)))
-          );
-      }
+      return tellSystem(this._services.trans, taskId, body, () =>
+        showConversation(this._services, taskId)
+      );
     }
 
     private _takeBack({ id, system }: ITold): void {

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import type { ClineMessage } from '../../generated/wire';
 import { Problem } from '../header/problem';
 import { useAction } from '../header/useaction';
@@ -55,7 +56,7 @@ export function MessageEditor({
     });
   const onKeyDown = (event: React.KeyboardEvent) => {
     const { key, shiftKey, ctrlKey, metaKey, nativeEvent } = event;
-    if (nativeEvent.isComposing) {
+    if (isComposing(nativeEvent)) {
       return;
     }
     if (key === 'Escape') {
@@ -77,6 +78,7 @@ export function MessageEditor({
     >
       <textarea
         ref={field}
+        dir="auto"
         aria-label={trans.__('What to send in place of this message')}
         value={text}
         readOnly={isBusy}

@@ -66,7 +66,7 @@ function addAskCommand(services: IPanelServices): IDisposable {
       const { page } = state;
       state.page = 'chat';
       if (typeof text === 'string') {
-        state.setDraft(null, { text });
+        state.offerText(null, text);
       }
       // First, so that the panel comes even while no server answers.
       await commands.execute(CommandIDs.open);

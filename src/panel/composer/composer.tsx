@@ -55,7 +55,6 @@ function OpenComposer(): JSX.Element {
   const note = isTold ? null : obstacle;
   const now = useSituation(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
-  const [isSending, send] = useSending(taskId, onFailed);
   const { draft, change, onText, onFiles, isOver } = useWriting(
     root,
     taskId,
@@ -64,31 +63,25 @@ function OpenComposer(): JSX.Element {
   const { text } = draft;
   const enhancing = useEnhancing({ taskId, text, onText, onFailed });
   const { caret, suggestions, list } = useCompletion(
+    taskId,
     text,
     onText,
     setTrouble,
     onFailed
   );
-  const canSend =
-    obstacle === null && !isSending && !enhancing.isBusy && !isBlank(draft);
-  const wished = React.useRef<string | null>(null);
+  const isReady = obstacle === null && !enhancing.isBusy;
+  const { isBusy: isSending, send } = useSending({
+    taskId,
+    isReady,
+    onBegun: () => setTrouble(null),
+    onFailed
+  });
+  const canSend = isReady && !isSending && !isBlank(draft);
   const onSend = () => {
     // A button that nobody can press any more loses the focus.
     focusComposer(node);
-    wished.current = isSending ? text : null;
-    if (canSend) {
-      setTrouble(null);
-      void send();
-    }
+    send();
   };
-  React.useEffect(() => {
-    // What was to be sent while the message before was on its way.
-    if (wished.current === text && canSend) {
-      onSend();
-    } else if (!isSending && text !== '') {
-      wished.current = null;
-    }
-  });
   return (
     <section
       ref={root}
@@ -117,6 +110,7 @@ function OpenComposer(): JSX.Element {
           }}
         />
         <Field
+          taskId={taskId}
           value={text}
           placeholder={placeholderOf(now, trans)}
           describedBy={note ? NOTE_ID : undefined}
@@ -178,6 +172,7 @@ function useWriting(
  * chosen.
  */
 function useCompletion(
+  taskId: string | null,
   text: string,
   onText: (text: string) => void,
   onRefused: (refusal: string) => void,
@@ -187,6 +182,7 @@ function useCompletion(
   const caret = React.useRef<number | null>(null);
   const [suggestions, list] = useSuggestions({
     text,
+    place: taskId,
     onChange: (text, at) => {
       caret.current = at;
       onText(text);

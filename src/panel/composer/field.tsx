@@ -1,13 +1,15 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { PromptHistory, saidBefore } from './prompthistory';
+import { saidBefore } from './prompthistory';
 
 /**
  * The field one types into.
  */
 export function Field({
+  taskId,
   value,
   placeholder,
   describedBy,
@@ -24,7 +26,6 @@ export function Field({
     ({ state }) => state?.settings?.enterBehavior ?? 'send'
   );
   const ref = React.useRef<HTMLTextAreaElement>(null);
-  const [history] = React.useState(() => new PromptHistory());
   useHeight(ref, node, value || placeholder);
   React.useLayoutEffect(() => {
     if (caret.current !== null) {
@@ -49,11 +50,12 @@ export function Field({
     }
     const isStart = selectionStart === 0;
     const isEnd = selectionStart === value.length;
+    const history = state.promptHistory(taskId);
     const text =
       event.key === 'ArrowUp' && isStart
         ? history.older(value, () => saidBefore(store, state))
         : event.key === 'ArrowDown' && isEnd
-          ? history.newer()
+          ? history.newer(value)
           : null;
     if (text === null) {
       return false;
@@ -64,13 +66,13 @@ export function Field({
   };
 
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
-    if (Private.isComposing(event.nativeEvent)) {
+    if (isComposing(event.nativeEvent)) {
       return;
     }
     const isHandled =
       suggestions.onKey(event) ||
       recall(event) ||
-      (Private.sends(event, enter) && (onSend(), history.leave(), true));
+      (Private.sends(event, enter) && (onSend(), true));
     if (isHandled) {
       event.preventDefault();
       event.stopPropagation();
@@ -81,6 +83,7 @@ export function Field({
     <textarea
       ref={ref}
       className="jp-hdspAgent-composer-field"
+      dir="auto"
       rows={1}
       value={value}
       placeholder={placeholder}
@@ -90,7 +93,6 @@ export function Field({
       {...suggestions.aria}
       {...(suggestions.isOpen ? { 'data-lm-suppress-shortcuts': 'true' } : {})}
       onChange={event => {
-        history.leave();
         onChange(event.target.value);
         look(event.target, true);
       }}
@@ -157,6 +159,10 @@ export namespace Field {
    * The properties of the field.
    */
   export interface IProps {
+    /**
+     * The conversation it is for; `null` is one that is yet to begin.
+     */
+    readonly taskId: string | null;
     readonly value: string;
     readonly placeholder: string;
 
@@ -230,18 +236,6 @@ namespace Private {
    * How high, in pixels, the field may be in however low a panel.
    */
   export const LOWEST_LIMIT = 80;
-
-  /**
-   * Whether a key belongs to an input method, which makes of several of them
-   * one syllable or word.
-   *
-   * #### Notes
-   * Safari ends the composition before it tells of the key that ended it; such
-   * a key still has the code 229.
-   */
-  export function isComposing(event: KeyboardEvent): boolean {
-    return event.isComposing || event.keyCode === 229;
-  }
 
   export function isModified(event: React.KeyboardEvent): boolean {
     return event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;

@@ -3,62 +3,55 @@ import type { PanelState } from '../panelstate';
 import { readAttachments } from './attachments';
 
 /**
- * Goes through what was said before, as a shell does, and back to what was
- * being typed.
+ * Goes through what was said before in one conversation, as a shell does, and
+ * back to what was being typed.
+ *
+ * #### Notes
+ * What is in the field when one goes on stays at its place, so nothing that was
+ * typed there, or put there by something else, is lost.
  */
 export class PromptHistory {
-  /**
-   * Whether something said before is in the field.
-   */
-  get isActive(): boolean {
-    return this._index >= 0;
-  }
-
   /**
    * The text said before the one that is shown.
    *
    * @param current - What is in the field.
    *
-   * @param entries - Gives what was said before, newest first; asked once, as
-   * the way begins.
+   * @param entries - Gives what was said before, newest first; asked as one
+   * first goes back.
    *
    * @returns The text to show; `null` if there is none older.
    */
   older(current: string, entries: () => readonly string[]): string | null {
-    if (!this.isActive) {
-      this._entries = entries().filter(entry => entry !== current);
-      this._draft = current;
+    if (this._texts.length < 2) {
+      const others = entries().filter(entry => entry !== current);
+      this._texts = [current, ...others];
     }
-    if (this._index + 1 >= this._entries.length) {
-      return null;
-    }
-    this._index += 1;
-    return this._entries[this._index] ?? null;
+    return this._goTo(this._index + 1, current);
   }
 
   /**
    * The text said after the one that is shown, and at last what was being typed.
    *
+   * @param current - What is in the field.
+   *
    * @returns The text to show; `null` if nothing older is shown.
    */
-  newer(): string | null {
-    if (!this.isActive) {
+  newer(current: string): string | null {
+    return this._goTo(this._index - 1, current);
+  }
+
+  private _goTo(index: number, current: string): string | null {
+    const text = this._texts[index];
+    if (text === undefined) {
       return null;
     }
-    this._index -= 1;
-    return this.isActive ? (this._entries[this._index] ?? null) : this._draft;
+    this._texts[this._index] = current;
+    this._index = index;
+    return text;
   }
 
-  /**
-   * Stay with what is in the field.
-   */
-  leave(): void {
-    this._index = -1;
-  }
-
-  private _entries: readonly string[] = [];
-  private _draft = '';
-  private _index = -1;
+  private _texts: string[] = [];
+  private _index = 0;
 }
 
 /**

@@ -1,37 +1,25 @@
 import { closeIcon, editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody, QueuedMessage } from '../../generated/wire';
+import { Fleeting } from '../asks/fleeting';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { composeText, readAttachments } from './attachments';
+import { focusComposer } from './focus';
 import { isWorking } from './sending';
 
 /**
  * What was sent while the agent works, and waits; nothing when nothing does.
  */
 export function QueueList(): JSX.Element | null {
-  const { store, state, trans } = usePanel();
+  const { store, trans } = usePanel();
   const queue = useStore(store, ({ state }) => state?.messageQueue);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const works = useStore(store, isWorking);
-  const [edited, setEdited] = React.useState<IEdited | null>(null);
-  const isGone =
-    edited !== null && !queue?.some(({ id }) => id === edited.message.id);
-  React.useEffect(() => {
-    if (isGone) {
-      // The agent has read it as it was; what was being written is not lost.
-      if (edited.text !== readAttachments(edited.message.text).text) {
-        state.returnDraft(edited.taskId, {
-          text: edited.text,
-          images: [],
-          attachments: []
-        });
-      }
-      setEdited(null);
-    }
-  }, [isGone, edited, state]);
+  const { edits, edit } = useEdits(queue, taskId);
   if (!queue?.length || taskId === null) {
     return null;
   }
@@ -56,10 +44,8 @@ export function QueueList(): JSX.Element | null {
             key={message.id}
             message={message}
             taskId={taskId}
-            text={edited?.message.id === message.id ? edited.text : null}
-            onEdit={text =>
-              setEdited(text === null ? null : { message, taskId, text })
-            }
+            text={edits.get(message.id)?.text ?? null}
+            onEdit={text => edit(message, text)}
           />
         ))}
       </ul>
@@ -76,6 +62,51 @@ interface IEdited {
   readonly message: QueuedMessage;
   readonly taskId: string;
   readonly text: string;
+}
+
+/**
+ * The messages of a queue that are being changed, by their ids.
+ */
+type Edits = ReadonlyMap<string, IEdited>;
+
+/**
+ * What is being written in place of messages that wait. Of a message that the
+ * agent took meanwhile it goes into the field, so that it is not lost.
+ *
+ * @returns It, and a function that changes it; `null` ends the change.
+ */
+function useEdits(
+  queue: readonly QueuedMessage[] | undefined,
+  taskId: string | null
+) {
+  const { state } = usePanel();
+  const [edits, setEdits] = React.useState<Edits>(new Map());
+  React.useEffect(() => {
+    const gone = [...edits].filter(
+      ([id, edited]) =>
+        edited.taskId === taskId && !queue?.some(message => message.id === id)
+    );
+    if (gone.length === 0) {
+      return;
+    }
+    for (const [, { message, taskId, text }] of gone) {
+      if (text !== readAttachments(message.text).text) {
+        state.returnDraft(taskId, { text, images: [], attachments: [] });
+      }
+    }
+    const ids = new Set(gone.map(([id]) => id));
+    setEdits(before => new Map([...before].filter(([id]) => !ids.has(id))));
+  }, [edits, queue, state, taskId]);
+  const edit = (message: QueuedMessage, text: string | null) =>
+    setEdits(before => {
+      const after = new Map(before);
+      after.delete(message.id);
+      if (text !== null && taskId !== null) {
+        after.set(message.id, { message, taskId, text });
+      }
+      return after;
+    });
+  return { edits, edit };
 }
 
 /**
@@ -96,7 +127,7 @@ function QueueRow({
   readonly text: string | null;
   readonly onEdit: (text: string | null) => void;
 }): JSX.Element {
-  const { client, trans } = usePanel();
+  const { client, node, trans } = usePanel();
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const [isBusy, setBusy] = React.useState(false);
   const said = readAttachments(message.text);
@@ -128,7 +159,11 @@ function QueueRow({
     <li className="jp-hdspAgent-queue-row" aria-busy={isBusy}>
       {text === null ? (
         <>
-          <span className="jp-hdspAgent-queue-text" title={said.text}>
+          <span
+            className="jp-hdspAgent-queue-text"
+            dir="auto"
+            title={said.text}
+          >
             {said.text || trans.__('(no text)')}
           </span>
           {along > 0 && (
@@ -152,22 +187,25 @@ function QueueRow({
             title={trans.__('Remove the waiting message')}
             aria-label={trans.__('Remove the waiting message')}
             disabled={isBusy}
-            onClick={() =>
+            onClick={() => {
+              // The button goes with the message.
+              focusComposer(node);
               void run({
                 type: 'removeQueuedMessage',
                 taskId,
                 text: message.id
-              })
-            }
+              });
+            }}
           >
             <closeIcon.react tag="span" aria-hidden="true" />
           </button>
         </>
       ) : (
-        <div className="jp-hdspAgent-queue-editor">
+        <Fleeting className="jp-hdspAgent-queue-editor">
           <textarea
             autoFocus
             className="jp-hdspAgent-queue-field"
+            dir="auto"
             aria-label={trans.__('Waiting message')}
             rows={3}
             value={text}
@@ -175,7 +213,7 @@ function QueueRow({
             // Escape leaves the panel elsewhere.
             data-lm-suppress-shortcuts="true"
             onKeyDown={event => {
-              if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+              if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
                 event.stopPropagation();
                 onEdit(null);
               }
@@ -199,7 +237,7 @@ function QueueRow({
               {trans.__('Cancel')}
             </button>
           </div>
-        </div>
+        </Fleeting>
       )}
       {error && (
         <p className="jp-hdspAgent-composer-error" role="alert">

@@ -103,13 +103,17 @@ export function isBlank({ text, images, attachments }: IDraft): boolean {
  * #### Notes
  * The field is empty at once. What could not be sent is put back, and the
  * promise is rejected.
+ *
+ * @returns The conversation in which what was typed since is; `null` is one
+ * that is yet to begin.
  */
 export async function sendDraft(
   { client, store, state }: Pick<IPanelServices, 'client' | 'store' | 'state'>,
   notebook: NotebookRef | null
-): Promise<void> {
+): Promise<string | null> {
   const to = destination(store);
   const from = to.kind === 'newTask' ? null : to.taskId;
+  let into = from;
   const draft = state.takeDraft(from);
   try {
     const taskId = await client.request(Private.message(to, draft, notebook));
@@ -117,7 +121,8 @@ export async function sendDraft(
       state.notebookChoice = { kind: 'front' };
       if (typeof taskId === 'string') {
         // What was typed since belongs to the conversation that has begun.
-        state.returnDraft(taskId, state.takeDraft(null));
+        state.moveDraft(null, taskId);
+        into = taskId;
       }
     }
   } catch (reason) {
@@ -127,6 +132,7 @@ export async function sendDraft(
   if (draft.text.trim() !== '') {
     state.addSent(draft.text.trim());
   }
+  return into;
 }
 
 /**

@@ -38,7 +38,7 @@ export function StarterPrompts(): JSX.Element | null {
           className="jp-hdspAgent-button jp-hdspAgent-starter"
           title={text}
           onClick={() => {
-            state.setDraft(taskId, { text });
+            state.offerText(taskId, text);
             focusComposer(node);
           }}
         >

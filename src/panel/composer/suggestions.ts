@@ -119,6 +119,19 @@ export function rank(
 }
 
 /**
+ * Whether a file that another query found may be meant by this one.
+ */
+export function mayMean(
+  { label, detail }: ISuggestion,
+  query: string
+): boolean {
+  const path = detail === undefined ? label : `${detail}/${label}`;
+  return (
+    StringExt.findIndices(path.toLowerCase(), query.toLowerCase()) !== null
+  );
+}
+
+/**
  * A path as it is mentioned in a text.
  */
 export function mentionOf(path: string): string {

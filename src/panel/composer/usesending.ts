@@ -1,34 +1,101 @@
+import { JSONExt } from '@lumino/coreutils';
 import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
+import type { IDraft } from '../panelstate';
+import { plainDraft } from '../panelstate';
 import { usePanel } from '../services';
 import { chosenNotebook } from './binding';
-import { sendDraft } from './sending';
+import { isBlank, sendDraft } from './sending';
 
 /**
  * Sends what is typed in a conversation, one message after the other.
- *
- * @returns Whether one is under way, and a function that sends.
  */
-export function useSending(
-  taskId: string | null,
-  onFailed: (error: ErrorBody) => void
-): [boolean, () => Promise<void>] {
+export interface ISending {
+  /**
+   * Whether a message of the conversation on screen is on its way.
+   */
+  readonly isBusy: boolean;
+
+  /**
+   * Send what is typed, if it can be sent. While the message before is on its
+   * way it is sent after that one, provided that it is still the same then.
+   */
+  readonly send: () => void;
+}
+
+/**
+ * Sends what is typed in the conversation on screen.
+ */
+export function useSending(options: useSending.IOptions): ISending {
   const services = usePanel();
+  const { state } = services;
+  const { taskId } = options;
   const [busy, setBusy] = React.useState<ReadonlySet<string | null>>(new Set());
-  const send = async () => {
-    setBusy(before => new Set(before).add(taskId));
+  const wished = React.useRef(new Map<string | null, IDraft>());
+  const latest = React.useRef(options);
+  latest.current = options;
+  const isBusy = busy.has(taskId);
+
+  const sendNow = async (from: string | null): Promise<void> => {
+    const { onBegun, onFailed } = latest.current;
+    onBegun();
+    setBusy(before => new Set(before).add(from));
+    let into: string | null | undefined;
     try {
-      const { notebooks, state } = services;
-      await sendDraft(
-        services,
-        chosenNotebook(state.notebookChoice, notebooks)
-      );
+      const notebook = chosenNotebook(state.notebookChoice, services.notebooks);
+      into = await sendDraft(services, notebook);
     } catch (reason) {
       onFailed(asErrorBody(reason));
     }
-    setBusy(before => new Set([...before].filter(other => other !== taskId)));
+    setBusy(before => new Set([...before].filter(other => other !== from)));
+    const wish = wished.current.get(from);
+    wished.current.delete(from);
+    if (wish && into !== undefined && isStillWished(wish, into)) {
+      await sendNow(into);
+    }
   };
-  return [busy.has(taskId), send];
+
+  const isStillWished = (wish: IDraft, into: string | null) =>
+    latest.current.taskId === into &&
+    latest.current.isReady &&
+    JSONExt.deepEqual(plainDraft(wish), plainDraft(state.draft(into)));
+
+  const send = () => {
+    const draft = state.draft(taskId);
+    if (!isBusy) {
+      if (options.isReady && !isBlank(draft)) {
+        void sendNow(taskId);
+      }
+    } else if (isBlank(draft)) {
+      wished.current.delete(taskId);
+    } else {
+      wished.current.set(taskId, draft);
+    }
+  };
+  return { isBusy, send };
+}
+
+/**
+ * The namespace for `useSending` statics.
+ */
+export namespace useSending {
+  /**
+   * What is sent, and who is told.
+   */
+  export interface IOptions {
+    /**
+     * The conversation on screen; `null` is one that is yet to begin.
+     */
+    readonly taskId: string | null;
+
+    /**
+     * Whether nothing but a message on its way keeps from sending.
+     */
+    readonly isReady: boolean;
+
+    readonly onBegun: () => void;
+    readonly onFailed: (error: ErrorBody) => void;
+  }
 }

@@ -5,7 +5,7 @@ import type { ErrorBody } from '../../generated/wire';
 import { usePanel } from '../services';
 import type { Field } from './field';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
-import { rank, replaced, triggerAt } from './suggestions';
+import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {
   commandSuggestions,
   fileSuggestions,
@@ -55,15 +55,19 @@ export interface ISuggestionsView {
 export function useSuggestions(
   options: useSuggestions.IOptions
 ): [Field.ISuggestions, ISuggestionsView | null] {
-  const { text, onChange } = options;
-  const [trigger, setTrigger] = React.useState<ITrigger | null>(null);
+  const { text, place, onChange } = options;
+  const [seen, setSeen] = React.useState<ISeen | null>(null);
+  // A text that came in another way is not what somebody types.
+  const trigger =
+    seen?.text === text && seen.place === place ? seen.trigger : null;
   const [dismissed, setDismissed] = React.useState<number | null>(null);
-  const [active, setActive] = React.useState(0);
+  const [pointed, setActive] = React.useState(0);
   const isOpen = trigger !== null && trigger.start !== dismissed;
   const { items, isLoading, error } = useItems(
     isOpen ? trigger : null,
     options
   );
+  const active = Math.max(0, Math.min(pointed, items.length - 1));
   const known = React.useRef({ text, trigger });
   known.current = { text, trigger };
 
@@ -82,9 +86,9 @@ export function useSuggestions(
       choice.kind === 'run' ? '' : choice.text + (choice.goesOn ? '' : ' ');
     const after = replaced(text, trigger.start, end, by);
     onChange(after.text, after.caret);
-    setTrigger(
+    setSeen(
       choice.kind === 'insert' && choice.goesOn
-        ? triggerAt(after.text, after.caret)
+        ? Private.seen(after.text, place, triggerAt(after.text, after.caret))
         : null
     );
     if (choice.kind === 'run') {
@@ -102,10 +106,10 @@ export function useSuggestions(
   const field: Field.ISuggestions = {
     look: (value, caret, isTyping) => {
       const found = caret === null ? null : triggerAt(value, caret);
-      setTrigger(before =>
-        Private.isSame(before, found) || (before === null && !isTyping)
-          ? before
-          : found
+      setSeen(before =>
+        !isTyping && (before?.text !== value || before.place !== place)
+          ? null
+          : Private.seen(value, place, found, before)
       );
       if (found?.start !== dismissed) {
         setDismissed(null);
@@ -140,7 +144,7 @@ export function useSuggestions(
           return false;
       }
     },
-    onBlur: () => setTrigger(null),
+    onBlur: () => setSeen(null),
     isOpen,
     aria: isOpen
       ? {
@@ -186,6 +190,11 @@ export namespace useSuggestions {
     readonly text: string;
 
     /**
+     * The conversation it is typed in; `null` is one that is yet to begin.
+     */
+    readonly place: string | null;
+
+    /**
      * Change it, and put the caret there.
      */
     readonly onChange: (text: string, caret: number) => void;
@@ -197,6 +206,15 @@ export namespace useSuggestions {
 
     readonly onMode: (slug: string) => void;
   }
+}
+
+/**
+ * A mention or command that is being typed, and where.
+ */
+interface ISeen {
+  readonly text: string;
+  readonly place: string | null;
+  readonly trigger: ITrigger;
 }
 
 /**
@@ -231,9 +249,13 @@ function useItems(
       ? own.slice(0, MOST_SHOWN)
       : [
           ...own.slice(0, MOST_OF_NOTEBOOK),
-          ...files.suggestions.map(suggestion => ({ suggestion, found: [] }))
+          ...files.suggestions
+            .filter(
+              suggestion => files.query === query || mayMean(suggestion, query)
+            )
+            .map(suggestion => ({ suggestion, found: [] }))
         ].slice(0, MOST_SHOWN);
-  }, [fixed.suggestions, files.suggestions, kind, query]);
+  }, [fixed.suggestions, files.suggestions, files.query, kind, query]);
   return {
     items,
     isLoading: fixed.isLoading || files.isLoading,
@@ -248,6 +270,11 @@ interface ILoaded {
   readonly suggestions: readonly ISuggestion[];
   readonly isLoading: boolean;
   readonly error: ErrorBody | null;
+
+  /**
+   * What was searched for, of what a search found.
+   */
+  readonly query?: string;
 }
 
 /**
@@ -282,7 +309,8 @@ function useLoaded(
 
 /**
  * The files a query finds. Those of the query before stay until others are
- * found, and one search is under way at a time.
+ * found, and one search is under way at a time. Of those before, only what the
+ * new query may mean is offered.
  */
 function useFiles(query: string | null): ILoaded {
   const services = usePanel();
@@ -302,9 +330,9 @@ function useFiles(query: string | null): ILoaded {
       let outcome: ILoaded;
       try {
         const suggestions = await fileSuggestions(services, query);
-        outcome = { ...Private.NOTHING, suggestions };
+        outcome = { ...Private.NOTHING, suggestions, query };
       } catch (reason) {
-        outcome = { ...Private.NOTHING, error: asErrorBody(reason) };
+        outcome = { ...Private.NOTHING, error: asErrorBody(reason), query };
       }
       if (isWanted) {
         setLoaded(outcome);
@@ -333,10 +361,26 @@ namespace Private {
 
   export const LOADING: ILoaded = { ...NOTHING, isLoading: true };
 
-  export function isSame(a: ITrigger | null, b: ITrigger | null): boolean {
-    return (
-      a?.kind === b?.kind && a?.start === b?.start && a?.query === b?.query
-    );
+  /**
+   * What was seen; the same trigger as before if it is no other.
+   */
+  export function seen(
+    text: string,
+    place: string | null,
+    trigger: ITrigger | null,
+    before: ISeen | null = null
+  ): ISeen | null {
+    if (trigger === null) {
+      return null;
+    }
+    const known = before?.trigger;
+    const isKnown =
+      known?.kind === trigger.kind &&
+      known.start === trigger.start &&
+      known.query === trigger.query;
+    return isKnown && before?.text === text && before.place === place
+      ? before
+      : { text, place, trigger: isKnown ? known : trigger };
   }
 
   /**

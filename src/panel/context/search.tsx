@@ -60,6 +60,7 @@ export function Search({
     >
       <input
         type="search"
+        dir="auto"
         className="jp-hdspAgent-input"
         aria-label={trans.__('Search the request')}
         placeholder={trans.__('Search the request')}

@@ -71,6 +71,7 @@ export function Recent(): JSX.Element | null {
                 >
                   <span
                     className="jp-hdspAgent-history-title"
+                    dir="auto"
                     title={titleOf(item, trans)}
                   >
                     {titleOf(item, trans)}

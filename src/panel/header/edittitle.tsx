@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import type { HistoryItem } from '../../generated/wire';
 import { usePanel } from '../services';
 import { titleOf } from './opentasks';
@@ -41,6 +42,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
         <button
           ref={button}
           type="button"
+          dir="auto"
           title={trans.__('%1 (click to rename)', title)}
           onClick={() => setTyped(title)}
         >
@@ -54,6 +56,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
       <input
         autoFocus
         type="text"
+        dir="auto"
         className="jp-hdspAgent-input"
         aria-label={trans.__('Title of the conversation')}
         placeholder={trans.__('As it began')}
@@ -64,7 +67,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
         onBlur={() => void save(true)}
         onKeyDown={event => {
           // An input method takes Enter and Escape for itself.
-          if (event.nativeEvent.isComposing) {
+          if (isComposing(event.nativeEvent)) {
             return;
           }
           if (event.key === 'Enter') {

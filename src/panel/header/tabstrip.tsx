@@ -217,7 +217,9 @@ const Tab = React.memo(function Tab({
           width="14px"
           height="14px"
         />
-        <span className="jp-hdspAgent-tab-title">{title}</span>
+        <span className="jp-hdspAgent-tab-title" dir="auto">
+          {title}
+        </span>
       </button>
       <button
         type="button"

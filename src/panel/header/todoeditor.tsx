@@ -2,6 +2,7 @@ import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import { UUID } from '@lumino/coreutils';
 import * as React from 'react';
 
+import { isComposing } from '../../inputmethod';
 import type { TodoItem, TodoStatus } from '../../generated/wire';
 import { usePanel } from '../services';
 import { IconButton } from './iconbutton';
@@ -56,7 +57,7 @@ export function TodoEditor({
         void save();
       }}
       onKeyDown={event => {
-        if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+        if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
           event.stopPropagation();
           onDone();
         }
@@ -82,6 +83,7 @@ export function TodoEditor({
             </Select>
             <input
               type="text"
+              dir="auto"
               className="jp-hdspAgent-input"
               aria-label={trans.__('Item %1', index + 1)}
               value={item.content}

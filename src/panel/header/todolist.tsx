@@ -119,7 +119,9 @@ function Todo({ todo }: { todo: TodoItem }): JSX.Element {
       <span role="img" aria-label={status} title={status}>
         <Icon.react tag="span" width="14px" height="14px" />
       </span>
-      <span className="jp-hdspAgent-todo-text">{todo.content}</span>
+      <span className="jp-hdspAgent-todo-text" dir="auto">
+        {todo.content}
+      </span>
     </li>
   );
 }

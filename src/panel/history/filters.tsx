@@ -124,6 +124,7 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
   return (
     <input
       type="search"
+      dir="auto"
       className="jp-hdspAgent-input"
       aria-label={trans.__('Search past conversations')}
       placeholder={trans.__('Search')}

@@ -59,7 +59,7 @@ export const HistoryRow = React.memo(function HistoryRow({
           }
         }}
       >
-        <span className="jp-hdspAgent-history-title" title={title}>
+        <span className="jp-hdspAgent-history-title" dir="auto" title={title}>
           {isTitle ? (
             <>
               <Marked parts={within} />
@@ -72,6 +72,7 @@ export const HistoryRow = React.memo(function HistoryRow({
         {snippet !== undefined && !isTitle && (
           <span
             className="jp-hdspAgent-history-snippet"
+            dir="auto"
             title={textOf(snippet.parts)}
           >
             <Marked parts={snippet.parts} />

@@ -1,6 +1,7 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { anItem } from '../../header/__tests__/conversations';
 import { AskAnswers } from '../answers';
+import { READY } from '../../composer/__tests__/writtenpanel';
 import { ask, created, toolAsk, updated, waiting } from './asked';
 
 describe('AskBar', () => {
@@ -257,10 +258,11 @@ describe('AskBar', () => {
   });
 
   it('should leave the focus where one types, and bring it there after an answer by keyboard', () => {
-    page.begin(waiting([], { currentTaskStatus: 'running' }));
-    const field = document.createElement('textarea');
-    page.node.prepend(field);
-    field.focus();
+    page.begin(waiting([], { ...READY, currentTaskStatus: 'running' }));
+    const field = page.find('.jp-hdspAgent-composer-field');
+    // Not every field of the panel is the one where one writes to the agent.
+    page.node.prepend(document.createElement('textarea'));
+    field?.focus();
     page.publish(created(ask(1, 'command', 'ls')), {
       type: 'taskProgress',
       taskId: 't',
@@ -279,7 +281,6 @@ describe('AskBar', () => {
     page.act(() => page.button('Run').focus());
     page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
     expect(document.activeElement).toBe(field);
-    field.remove();
   });
 
   describe('what is no approval', () => {

@@ -86,6 +86,21 @@ describe('FollowUp', () => {
     expect(page.sent('askResponse')).toEqual([]);
   });
 
+  it('should put an answer into the field of the composer, not into another', () => {
+    page.begin({
+      canStartTasks: true,
+      ...waiting([ask(1, 'followup', QUESTION)]),
+      messageQueue: [{ id: 'q1', timestamp: 1, text: 'later' }]
+    });
+    page.act(() => page.button('Edit the waiting message').click());
+    page.act(() =>
+      page.button('Edit this answer before it is sent: The first').click()
+    );
+    expect(document.activeElement).toBe(
+      page.find('.jp-hdspAgent-composer-field')
+    );
+  });
+
   it('should count down to the automatic answer, and stop when one wants it', async () => {
     page.begin(waiting([ask(1, 'followup', QUESTION)]));
     expect(countdown()).toBeNull();

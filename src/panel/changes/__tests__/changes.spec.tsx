@@ -292,7 +292,10 @@ describe('changes of a conversation', () => {
       expect(document.activeElement).toBe(button('Edit and send again'));
     });
 
-    it('should not send while a word is being composed', async () => {
+    it.each([
+      ['while a word is being composed', { isComposing: true }],
+      ['by the key that ends one in Safari', { keyCode: 229 }]
+    ])('should not send %s', async (_, init) => {
       show(SECOND);
       await click('Edit and send again');
       page.act(() => {
@@ -300,7 +303,7 @@ describe('changes of a conversation', () => {
           new KeyboardEvent('keydown', {
             key: 'Enter',
             bubbles: true,
-            isComposing: true
+            ...init
           })
         );
       });

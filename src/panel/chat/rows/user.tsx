@@ -26,7 +26,7 @@ export function UserRow({ message }: IRowContent): JSX.Element {
         <MessageActions message={message} />
       </div>
       {text && (
-        <div className="jp-hdspAgent-user-text">
+        <div className="jp-hdspAgent-user-text" dir="auto">
           <BoundedText id={`${message.ts}:text`} text={text} />
         </div>
       )}

@@ -136,6 +136,12 @@ describe('a conversation that is yet to begin', () => {
     expect(page.field.value).toContain('missing values');
     expect(document.activeElement).toBe(page.field);
     expect(page.sent('newTask')).toEqual([]);
+    page.act(() => page.button('Explain this notebook').click());
+    expect(page.field.value).toMatch(/^Explain what this notebook does/);
+    expect(page.field.value).not.toContain('missing values');
+    page.type('Only rows of May');
+    page.act(() => page.button('Check the data').click());
+    expect(page.field.value).toMatch(/^Only rows of May\n\nCheck the data/);
     page.act(() => {
       front.close();
       front.close();
@@ -156,7 +162,13 @@ describe('a conversation that is yet to begin', () => {
       () => void page.commands.execute(CommandIDs.ask, { text: 'Hello' })
     );
     expect(ran).toEqual([CommandIDs.open, CommandIDs.newConversation]);
-    expect(page.panel.services.state.draft(null).text).toBe('Hello');
+    const { state } = page.panel.services;
+    expect(state.draft(null).text).toBe('Hello');
+    state.setDraft(null, { text: 'What I typed' });
+    await page.settle(
+      () => void page.commands.execute(CommandIDs.ask, { text: 'Hello' })
+    );
+    expect(state.draft(null).text).toBe('What I typed\n\nHello');
     added.dispose();
   });
 

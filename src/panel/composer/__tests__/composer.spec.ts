@@ -173,6 +173,72 @@ describe('Composer', () => {
       expect(field().value).toBe('two and a h');
     });
 
+    it('should send what Enter was pressed for into the conversation that began', async () => {
+      page.begin(READY);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      page.publish({ type: 'state', state: WORKING });
+      await page.settle(() => page.answer('newTask', null, 't'));
+      expect(page.sent('queueMessage')).toMatchObject([
+        { taskId: 't', text: 'two' }
+      ]);
+    });
+
+    it('should send nothing by itself after Enter in the empty field', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      await page.settle(() => press('Enter'));
+      await page.settle(() => page.answer('queueMessage', null));
+      const { state } = page.panel.services;
+      await page.settle(() =>
+        state.setDraft('t', { attachments: [attachment()] })
+      );
+      page.publish({
+        type: 'state',
+        state: { ...WORKING, currentTaskId: 'other' }
+      });
+      await page.settle(() =>
+        state.setDraft('other', { attachments: [attachment()] })
+      );
+      expect(page.sent('queueMessage')).toMatchObject([{ text: 'one' }]);
+      expect(page.findAll('.jp-hdspAgent-chip')).toHaveLength(1);
+    });
+
+    it('should not send what got an attachment after Enter was pressed too early', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      page.act(() =>
+        page.panel.services.state.setDraft('t', { attachments: [attachment()] })
+      );
+      await page.settle(() => page.answer('queueMessage', null));
+      expect(page.sent('queueMessage')).toHaveLength(1);
+      expect(field().value).toBe('two');
+    });
+
+    it('should not send in a conversation what Enter was pressed for in another', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      type('two');
+      await page.settle(() => press('Enter'));
+      page.publish({
+        type: 'state',
+        state: { ...WORKING, currentTaskId: 'other' }
+      });
+      type('two');
+      await page.settle(() => page.answer('queueMessage', null));
+      page.publish({ type: 'state', state: WORKING });
+      await page.settle();
+      expect(page.sent('queueMessage')).toMatchObject([{ text: 'one' }]);
+      expect(field().value).toBe('two');
+    });
+
     it('should tell of a failure where it belongs, and let others be sent', async () => {
       page.begin(READY);
       type('Plot it');
@@ -284,6 +350,40 @@ describe('Composer', () => {
       expect(down()).toBe('typing');
     });
 
+    it('should leave what is typed in another conversation alone', () => {
+      page.begin(WORKING);
+      type('typing');
+      expect(up()).toBe('first');
+      page.publish({
+        type: 'state',
+        state: { ...WORKING, currentTaskId: 'other' }
+      });
+      type('a long question');
+      expect(down()).toBe('a long question');
+      page.publish({ type: 'state', state: WORKING });
+      expect(field().value).toBe('first');
+      expect(down()).toBe('typing');
+    });
+
+    it('should not lose what was typed when the text found is changed', () => {
+      page.begin(WORKING);
+      type('typing');
+      expect(up()).toBe('first');
+      type('first, but better');
+      expect(down()).toBe('typing');
+      expect(up()).toBe('first, but better');
+    });
+
+    it('should begin anew after a message was sent', async () => {
+      page.begin(WORKING);
+      type('typing');
+      expect(up()).toBe('first');
+      await page.settle(() =>
+        page.find('.jp-hdspAgent-composer-send')?.click()
+      );
+      expect(down()).toBe('');
+    });
+
     it('should not come while the caret is elsewhere', () => {
       page.begin(WORKING);
       type('typing');
@@ -363,6 +463,66 @@ describe('Composer', () => {
       ]);
       await page.settle(() => page.answer('editQueuedMessage'));
       expect(page.find('.jp-hdspAgent-queue-field')).toBeNull();
+    });
+
+    it.each([
+      ['Edit the waiting message', 'Cancel'],
+      ['Remove the waiting message', null]
+    ])('should leave the focus where one writes after “%s”', (begin, end) => {
+      page.begin(queued('plot'));
+      for (const label of [begin, end]) {
+        const button = label === null ? null : page.button(label);
+        page.act(() => {
+          button?.focus();
+          button?.click();
+        });
+      }
+      expect(document.activeElement).toBe(field());
+    });
+
+    it('should let an input method have Escape', () => {
+      page.begin(queued('plot'));
+      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() =>
+        page.find('.jp-hdspAgent-queue-field')?.dispatchEvent(
+          new KeyboardEvent('keydown', {
+            key: 'Escape',
+            keyCode: 229,
+            bubbles: true
+          })
+        )
+      );
+      expect(page.find('.jp-hdspAgent-queue-field')).not.toBeNull();
+    });
+
+    it('should show what people write in the direction of its language', () => {
+      page.begin(queued('שלום'));
+      const texts = ['queue-text', 'composer-field', 'user-text'];
+      for (const name of texts) {
+        expect(page.find(`.jp-hdspAgent-${name}`)?.dir).toBe('auto');
+      }
+      page.act(() => page.button('Edit the waiting message').click());
+      expect(page.find('.jp-hdspAgent-queue-field')?.dir).toBe('auto');
+    });
+
+    it('should keep the change of one message while another is removed', async () => {
+      page.begin({
+        ...WORKING,
+        messageQueue: [
+          { id: 'q1', timestamp: 1, text: 'plot' },
+          { id: 'q2', timestamp: 2, text: 'save' }
+        ]
+      });
+      const editor = () =>
+        page.find('.jp-hdspAgent-queue-field') as HTMLTextAreaElement;
+      page.act(() => page.button('Edit the waiting message').click());
+      page.type('plot in red', editor());
+      page.act(() => page.button('Remove the waiting message').click());
+      expect(page.sent('removeQueuedMessage')).toMatchObject([{ text: 'q2' }]);
+      await page.settle(() => page.answer('removeQueuedMessage'));
+      page.publish({ type: 'state', state: queued('plot') });
+      expect(editor().value).toBe('plot in red');
+      expect(field().value).toBe('');
     });
 
     it('should not lose what was being written when the agent takes the message', () => {

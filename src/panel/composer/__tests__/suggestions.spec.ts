@@ -2,7 +2,7 @@ import { fileIcon } from '@jupyterlab/ui-components';
 
 import type { ISuggestion } from '../suggestions';
 import { mentionOf, rank, replaced, triggerAt } from '../suggestions';
-import { READY, WrittenPanel } from './writtenpanel';
+import { READY, WORKING, WrittenPanel } from './writtenpanel';
 
 describe('triggerAt', () => {
   it.each([
@@ -140,6 +140,35 @@ describe('the suggestions of the composer', () => {
     expect(page.find('.jp-hdspAgent-suggestions')).not.toBeNull();
     expect(page.press('Escape').defaultPrevented).toBe(true);
     expect(page.press('Escape').defaultPrevented).toBe(false);
+  });
+
+  it('should not write what another query found', async () => {
+    await find('look at @da', 'data/a.csv', 'day.py');
+    page.type('look at @day');
+    expect(labels()).toEqual(['day.py']);
+    page.type('look at @dayz');
+    expect(labels()).toEqual([]);
+    await page.settle(() => page.press('Enter'));
+    expect(page.sent('newTask')).toMatchObject([{ text: 'look at @dayz' }]);
+  });
+
+  it('should not write into a text that came in another way', async () => {
+    await find('look at @da', 'data/a.csv');
+    page.act(() =>
+      page.panel.services.state.setDraft(null, { text: 'Explain @daily' })
+    );
+    expect(page.find('[role="listbox"]')).toBeNull();
+    await page.settle(() => page.press('Enter'));
+    expect(page.sent('newTask')).toMatchObject([{ text: 'Explain @daily' }]);
+  });
+
+  it('should not write into the same text of another conversation', async () => {
+    await find('@da', 'data/a.csv');
+    page.act(() => page.panel.services.state.setDraft('t', { text: '@da' }));
+    page.publish({ type: 'state', state: WORKING });
+    expect(page.find('[role="listbox"]')).toBeNull();
+    await page.settle(() => page.press('Enter'));
+    expect(page.sent('queueMessage')).toMatchObject([{ text: '@da' }]);
   });
 
   it('should say when nothing is found, and let Enter send then', async () => {

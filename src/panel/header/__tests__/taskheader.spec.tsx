@@ -113,6 +113,33 @@ describe('TaskHeader', () => {
     expect(page.find(INPUT)).toBeNull();
   });
 
+  it.each([{ isComposing: true }, { keyCode: 229 }])(
+    'should not be renamed by a key of an input method: %j',
+    init => {
+      page.begin(showing(anItem()));
+      page.act(() => page.button('Plot the sales').click());
+      type(INPUT, '売上');
+      for (const key of ['Enter', 'Escape']) {
+        page.act(() =>
+          page
+            .find(INPUT)
+            ?.dispatchEvent(
+              new KeyboardEvent('keydown', { key, bubbles: true, ...init })
+            )
+        );
+      }
+      expect(page.sent('renameTask')).toEqual([]);
+      expect((page.find(INPUT) as HTMLInputElement).value).toBe('売上');
+    }
+  );
+
+  it('should be shown in the direction of its language', () => {
+    page.begin(showing(anItem()));
+    expect(page.button('Plot the sales').dir).toBe('auto');
+    page.act(() => page.button('Plot the sales').click());
+    expect((page.find(INPUT) as HTMLInputElement).dir).toBe('auto');
+  });
+
   it('should keep what was typed when a title is refused, and say why', async () => {
     page.begin(showing(anItem()));
     page.act(() => page.button('Plot the sales').click());
