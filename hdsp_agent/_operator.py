@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import JsonValue, SecretStr
 
+from . import _person
 from .comm import Owner
-from .comm.identity import server_owner
 from .config import Fetch, OperatorPolicy, UserConfigSource
 from .errors import InvalidSetting
 from .local import default_weights_folder
@@ -89,7 +88,7 @@ def _decided(app: HdspAgentApp) -> dict[str, JsonValue]:
 
 def person_of_server() -> Owner:
     """To whom the server belongs: a hub names the person; elsewhere it is whoever runs it."""
-    return Owner(os.environ.get("JUPYTERHUB_USER") or server_owner())
+    return Owner(_person.person_of_server())
 
 
 def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:

@@ -1,11 +1,12 @@
-"""Who runs this process."""
+"""Who runs this process, and whom what it does belongs to."""
 
 from __future__ import annotations
 
 import getpass
+import os
 from functools import cache
 
-__all__ = ["running_person"]
+__all__ = ["person_of_server", "running_person"]
 
 
 @cache
@@ -16,3 +17,8 @@ def running_person() -> str:
     except (ImportError, KeyError, OSError):
         # In a container the user id may have no name; on Windows there may be no variable that says it.
         return "owner"
+
+
+def person_of_server() -> str:
+    """Whom conversations belong to that nobody who logged in began: the person a hub started this for, else who runs it."""
+    return os.environ.get("JUPYTERHUB_USER") or running_person()

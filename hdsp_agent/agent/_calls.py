@@ -145,6 +145,8 @@ class Calls:
         except Exception as error:
             task.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
+        how = "denied" if context.denied else "failed" if result.is_error else "done"
+        task.logger.info("Tool %s: %s, %d ms", call.name, how, (monotonic() - begun) * 1000)
         if result.is_error and not context.denied:
             at = None if result.shown else context.approved_at
             await self._failed(call, result, monotonic() - begun, approved_at=at)

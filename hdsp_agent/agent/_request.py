@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -81,8 +82,9 @@ class Requests:
             request = await task.upkeep.request(client, self._recovery)
             await self._space()
             started = await self._tell_started(client)
+            began = time.monotonic()
             await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
-            await self._tell_ended(started, client, stream)
+            await self._tell_ended(started, client, stream, time.monotonic() - began)
             await self._tell_left_out(request, client, stream.answer.usage)
             await task.upkeep.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
             for ts in stream.shown_in_vain:
@@ -147,8 +149,15 @@ class Requests:
         task.spending.requests += 1
         return await task.conversation.create(message)
 
-    async def _tell_ended(self, started: ClineMessage, client: ModelClient, stream: AnswerStream) -> None:
-        await self._account(started, client, stream.answer.usage)
+    async def _tell_ended(
+        self, started: ClineMessage, client: ModelClient, stream: AnswerStream, seconds: float
+    ) -> None:
+        usage = stream.answer.usage
+        self._task.logger.info(
+            "Model call #%d: %s, %s tokens in, %s out, %d ms",
+            self._task.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
+        )  # fmt: skip
+        await self._account(started, client, usage)
 
     async def _tell_left_out(self, request: ModelRequest, client: ModelClient, usage: UsageReport | None) -> None:
         """Some servers cut what is too long for them and say nothing; the model then forgets what it was told."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.config import GlobalSettings
@@ -77,3 +80,26 @@ async def test_the_metadata_say_where_a_task_came_from_and_what_it_began_with(tm
         forked = (await agent.store.view(fork)).metadata
         assert forked.task_key.task_id == fork
         assert forked.config["llm_provider"] == "fake-ai"
+
+
+async def test_the_log_has_a_line_with_the_tasks_id_for_each_thing_it_does(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "hdsp_agent")
+    async with running_agent(tmp_path, [call_tool("write_note", {"text": "secret words"}), DONE]) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+    mark = f"[uuid:{task_id[:8]}] "
+    lines = [record.message.removeprefix(mark) for record in caplog.records if record.message.startswith(mark)]
+    kinds = [" ".join(re.split(r"[ #(:]+", line)[:2]) for line in lines]
+    assert kinds == [
+        "Task started",
+        "Model call",
+        "Tool write_note",
+        "Model call",
+        "Tool attempt_completion",
+        "Task ended",
+    ]
+    assert not any("secret" in line for line in lines)

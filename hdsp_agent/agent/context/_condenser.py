@@ -146,6 +146,7 @@ class Condenser:
         way: Literal["local", "remote"] = "local" if outcome.sealed is None else "remote"
         await row.tell(outcome.text, after=outcome.after, account=outcome.account, way=way, mark_id=mark_id)
         await self._keep_summary(outcome)
+        self._task.logger.info("Condensed (%s): %d tokens, now %d", way, row.before, outcome.after)
 
     # ---- what comes of it
 

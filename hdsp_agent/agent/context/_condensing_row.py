@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ...errors import StorageUnavailable
 from ...messages import ClineMessage, ContextCondense, TaskTokenUsageUpdated
@@ -22,7 +22,7 @@ class CondensingRow:
     def __init__(self, task: Task, by: ModelInfo, used: int) -> None:
         self._task = task
         self._by = by
-        self._used = used
+        self.before: Final = used
         self.ts = 0
         self.taken: list[UsageReport] = []
 
@@ -42,7 +42,7 @@ class CondensingRow:
             partial=False,
             context_condense=ContextCondense(
                 cost=cost,
-                prev_context_tokens=self._used,
+                prev_context_tokens=self.before,
                 new_context_tokens=after,
                 summary=summary,
                 kept=account.kept,
@@ -61,14 +61,14 @@ class CondensingRow:
         row = ClineMessage(
             ts=self.ts, type="say", say="condense_context_error", text=await conversation.mask(why), partial=False,
             context_condense=None if not cost else ContextCondense(
-                cost=cost, prev_context_tokens=self._used, new_context_tokens=self._used, summary=""
+                cost=cost, prev_context_tokens=self.before, new_context_tokens=self.before, summary=""
             ),
         )  # fmt: skip
         # Where nothing can be stored, the failure itself is what is told further.
         with suppress(StorageUnavailable):
             await conversation.update(row, durable=cost > 0)
             if cost:
-                await self._charge(cost, self._used)
+                await self._charge(cost, self.before)
 
     def _cost(self) -> float:
         return sum(cost_of(self._by, usage) or 0.0 for usage in self.taken)

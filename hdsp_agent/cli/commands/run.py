@@ -109,7 +109,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 async def _begin(
     agent: Headless, run: TaskRun, options: Namespace, text: str, workspace: Path, notebook: NotebookRef | None
 ) -> TaskId:
-    from ..._person import running_person
+    from ..._person import person_of_server
     from ...agent import TaskRequest
     from .._stores import find_task
 
@@ -117,7 +117,7 @@ async def _begin(
     if options.resume is None:
         request = TaskRequest(
             text, notebook=notebook, workspace=str(workspace), mode=options.mode, profile=profile,
-            owner=running_person(), source="cli",
+            owner=person_of_server(), source="cli",
         )  # fmt: skip
         task_id = await agent.manager.start(request)
         run.begun(task_id)
