@@ -336,7 +336,7 @@ class Task:
             self.launch(Again(stopped_by="person"))
 
     async def _work(self, opening: Opening) -> None:
-        self.logger.info("Task started (%s, mode %s, profile %s)", type(opening).__name__, self.mode.slug, self.profile)
+        self.logger.info("Work begins (%s): mode %s, profile %s", type(opening).__name__, self.mode.slug, self.profile)
         outcome: Outcome | None = None
         failed_at: int | None = None
         while outcome is None:
@@ -378,7 +378,7 @@ class Task:
     async def _settle(self, outcome: Outcome) -> None:
         self._settled = True
         self.logger.info(
-            "Task ended (%s): %d tokens in, %d out, $%.4f",
+            "Work ended (%s): %d tokens in, %d out, $%.4f",
             type(outcome).__name__,
             self.usage.tokens_in,
             self.usage.tokens_out,

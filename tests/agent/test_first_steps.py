@@ -95,11 +95,6 @@ async def test_the_log_has_a_line_with_the_tasks_id_for_each_thing_it_does(
     lines = [record.message.removeprefix(mark) for record in caplog.records if record.message.startswith(mark)]
     kinds = [" ".join(re.split(r"[ #(:]+", line)[:2]) for line in lines]
     assert kinds == [
-        "Task started",
-        "Model call",
-        "Tool write_note",
-        "Model call",
-        "Tool attempt_completion",
-        "Task ended",
-    ]
+        "Task started", "Work begins", "Model call", "Tool write_note", "Model call", "Tool attempt_completion", "Work ended"
+    ]  # fmt: skip
     assert not any("secret" in line for line in lines)
