@@ -93,6 +93,7 @@ def _ended(running: dict[int, tuple[Job, float]]) -> Iterator[Result]:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process, signal.SIGKILL)
             yield Result(job, "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed", took)
+        shutil.rmtree(f"{sys.pycache_prefix}/{process}", ignore_errors=True)
 
 
 def _fork(job: Job) -> int:
@@ -123,7 +124,9 @@ def _test(tests: Sequence[str]) -> int:
     # Nobody reads what a failing assertion has to say, so none is rewritten.
     quiet = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--no-header", "--tb=no", "--no-summary"]
     left_out = [word for test in LEFT_OUT for word in ("--deselect", test)]
-    return int(pytest.main([*quiet, "-o", "tmp_path_retention_policy=none", *left_out, *dict.fromkeys(tests)]))
+    # Another run of pytest tidies up among the usual folders, and what it takes away would look like a mutant found.
+    folder = f"{sys.pycache_prefix}/{os.getpid()}"
+    return int(pytest.main([*quiet, f"--basetemp={folder}", *left_out, *dict.fromkeys(tests)]))
 
 
 def _plant(job: Job) -> None:

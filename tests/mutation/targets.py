@@ -23,11 +23,15 @@ _COMMANDS: Final = (
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
 _FLAGS: Final = (f"{_APPROVAL}/test_flags.py", *_TABLES)
-_CELLS: Final = ("tests/tools/notebook/test_code_risks.py",)
+_CELLS: Final = ("tests/tools/notebook/test_listed_magics.py", "tests/tools/notebook/test_code_risks.py")
 _ENGINE: Final = ("tests/agent/approval/test_engine.py", "tests/agent/approval/test_suggestions.py")
-_PATHS: Final = ("tests/tools/test_paths.py",)
+_PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_paths.py")
 _MASKING: Final = ("tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")
-_TOKENS: Final = ("tests/persistence/test_vendor_tokens.py", "tests/config/test_keys_in_use.py")
+_TOKENS: Final = (
+    "tests/persistence/test_command_secrets.py",
+    "tests/config/test_keys_in_use.py",
+    "tests/persistence/test_vendor_tokens.py",
+)
 
 TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_commands.py": _COMMANDS,
@@ -44,7 +48,10 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_programs.py": (*_FLAGS, *_USUAL),
     "hdsp_agent/agent/approval/_wrappers.py": _COMMANDS,
     "hdsp_agent/agent/approval/_rules.py": (*_COMMANDS, *_ENGINE),
-    "hdsp_agent/agent/approval/_suggestions.py": ("tests/agent/approval/test_suggestions.py",),
+    "hdsp_agent/agent/approval/_suggestions.py": (
+        f"{_APPROVAL}/test_listed_suggestions.py",
+        f"{_APPROVAL}/test_suggestions.py",
+    ),
     "hdsp_agent/tools/_command_line.py": (*_FLAGS, *_COMMANDS, "tests/tools/test_shell.py"),
     "hdsp_agent/tools/_plain_command.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
