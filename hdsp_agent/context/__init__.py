@@ -32,13 +32,22 @@ from ._monitor import (
     meter,
     room_of,
 )
-from ._outputs import ImageLimits, ImageNote, fitted_size, outputs_told, pictures_told
+from ._outputs import ImageLimits, ImageNote, fitted_size, has_shape, outputs_told, pictures_told, texts_told
 from ._pairing import without_messages
 from ._picture_total import PICTURE_LEFT_OUT, within_picture_total
+from ._progress import last_written
 from ._pruning import Pruner, Pruning, PruningSettings
 from ._sent_history import BEGINNING_HIDDEN, SentHistory, normalized
 from ._stand_in import stand_in
-from ._tokens import APPROX_BYTES_PER_TOKEN, IMAGE_BYTES_ESTIMATE, Counting, Parts, TokenCounter, used_tokens
+from ._tokens import (
+    APPROX_BYTES_PER_TOKEN,
+    IMAGE_BYTES_ESTIMATE,
+    Counting,
+    Parts,
+    TokenCounter,
+    used_tokens,
+    utf8_length,
+)
 from ._truncation import (
     DEFAULT_TOOL_OUTPUT,
     TOOL_OUTPUT_FACTOR,
@@ -49,6 +58,7 @@ from ._truncation import (
     truncated,
     truncated_items,
     truncated_output,
+    truncation_header,
 )
 from ._user_words import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, Speaker, is_hand_over, kept_words
 
@@ -97,8 +107,10 @@ __all__ = [
     "fitted_size",
     "hand_over",
     "hand_over_message",
+    "has_shape",
     "is_hand_over",
     "kept_words",
+    "last_written",
     "meter",
     "normalized",
     "outputs_told",
@@ -107,10 +119,13 @@ __all__ = [
     "room_for_output",
     "room_of",
     "stand_in",
+    "texts_told",
     "truncated",
     "truncated_items",
     "truncated_output",
+    "truncation_header",
     "used_tokens",
+    "utf8_length",
     "within_picture_total",
     "without_messages",
 ]

@@ -17,7 +17,7 @@ from ._tokens import utf8_length
 from ._tracebacks import is_traceback, shortened_traceback
 from ._truncation import Budget, truncated
 
-__all__ = ["ImageLimits", "ImageNote", "fitted_size", "outputs_told", "pictures_told"]
+__all__ = ["ImageLimits", "ImageNote", "fitted_size", "has_shape", "outputs_told", "pictures_told", "texts_told"]
 
 _Shape: TypeAlias = Literal["plain", "table", "traceback"]
 
@@ -53,8 +53,12 @@ def outputs_told(outputs: Sequence[JsonObject], budget: Budget) -> str:
     Short ones stay whole, long ones share what is left. Of a table head, tail and shape stay, of a traceback the last
     frames and the message, of a progress bar how it ended. Images are only named: what becomes of them says ``pictures_told``.
     """
-    texts = [text for output in _joined(outputs) if (text := _text(output)).strip()]
-    texts = _fewer(texts, max(2, budget.bytes // _LEAST_SHARE))
+    return texts_told([_text(output) for output in _joined(outputs)], budget)
+
+
+def texts_told(texts: Sequence[str], budget: Budget) -> str:
+    """The same for the texts of outputs, each as it reads in the end."""
+    texts = _fewer([text for text in texts if text.strip()], max(2, budget.bytes // _LEAST_SHARE))
     share = _share([utf8_length(text) for text in texts], budget.bytes)
     return "\n".join(_bounded(text, Budget("bytes", share)).strip("\n") for text in texts)
 
@@ -139,6 +143,11 @@ def _bounded(text: str, budget: Budget) -> str:
             told = truncated(text, budget)
     # Of very many small tables not even the headers fit.
     return told if utf8_length(told) <= budget.bytes + _NOTES else truncated(told, budget)
+
+
+def has_shape(text: str) -> bool:
+    """Whether a text is cut by what it means, and not in its middle."""
+    return _shape(text) != "plain"
 
 
 def _shape(text: str) -> _Shape:

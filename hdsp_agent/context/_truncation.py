@@ -20,6 +20,7 @@ __all__ = [
     "truncated",
     "truncated_items",
     "truncated_output",
+    "truncation_header",
 ]
 
 TOOL_OUTPUT_FACTOR: Final = 1.2
@@ -93,9 +94,14 @@ def truncated_output(text: str, budget: Budget) -> str:
     result = cut(text, budget)
     if not result.happened:
         return text
+    return f"{truncation_header(text)}\n\n{result.text}"
+
+
+def truncation_header(text: str) -> str:
+    """What an output that is cut begins with: how much there was before."""
     tokens = -(-utf8_length(text) // APPROX_BYTES_PER_TOKEN)
     lines = text.count("\n") + (not text.endswith("\n"))
-    return f"Warning: truncated output (original token count: {tokens})\nTotal output lines: {lines}\n\n{result.text}"
+    return f"Warning: truncated output (original token count: {tokens})\nTotal output lines: {lines}"
 
 
 def truncated_items(blocks: Sequence[JsonObject], budget: Budget) -> list[JsonObject]:

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field, StringConstraints
 
 from ..config import GlobalSettings, ToolGroup
+from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound
 from ..messages import ClineSayTool, CommandRun
 from ._action import ActionRequest
@@ -30,6 +31,8 @@ _PREVIEW: Final = {"small": 5_000, "medium": 10_000, "large": 20_000}
 _BACKGROUND_AFTER_SECONDS: Final = 300
 _MOST_WAIT_SECONDS: Final = 3_600
 _PAGE_BYTES: Final = 40_000
+_LONGEST_CHARACTER: Final = 4
+"""Bytes, in UTF-8."""
 _ARTIFACT: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -317,14 +320,15 @@ async def _result(running: RunningCommand, context: ToolContext) -> ToolResult:
     artifact = None
     if not text:
         body = "It wrote nothing." if ended else "It has written nothing yet."
-    elif len(text) <= most:
+    elif len(text) <= most * TOOL_OUTPUT_FACTOR:
         body = f"Output:\n{text}"
     elif not ended:
         note = f"[… the middle of {len(text):,} characters is left out: read_command_output {running.id} …]"
-        body = f"Output so far:\n{middle_left_out(text, most, note)}"
+        body = f"Output so far:\n{truncation_header(text)}\n\n{middle_left_out(text, most, note)}"
     else:
         artifact, where = await _kept(text, context)
-        body = f"Output:\n{middle_left_out(text, most, f'[… the middle of {len(text):,} characters is left out: {where} …]')}"
+        note = f"[… the middle of {len(text):,} characters is left out: {where} …]"
+        body = f"Output:\n{truncation_header(text)}\n\n{middle_left_out(text, most, note)}"
     failed = ended and running.ending != "exited"
     return ToolResult(f"{about}\n{body}", is_error=failed, artifact=artifact, shown=True)
 
@@ -347,9 +351,22 @@ def _found(pattern: str, matches: list[TextMatch], more: bool) -> str:
 def _page(data: bytes, arguments: ReadCommandOutputArguments) -> str:
     if arguments.offset and arguments.offset >= len(data):
         raise ToolFailed(f"The output has {len(data):,} bytes; there is nothing at {arguments.offset:,}.")
-    piece = data[arguments.offset : arguments.offset + arguments.limit]
-    end = arguments.offset + len(piece)
-    # A character cut in half at either end would only puzzle the model.
-    text = piece.decode("utf-8", "ignore")
+    # A character at either end belongs to the page it begins on, so that all pages together have all of them.
+    begin = _character_at(data, arguments.offset)
+    end = _character_at(data, arguments.offset + arguments.limit)
+    if end <= begin:
+        end = min(len(data), begin + _LONGEST_CHARACTER)
+        end = end if end == len(data) else _character_at(data, end)
+    text = data[begin:end].decode("utf-8", "replace")
     more = f"\n[… {len(data) - end:,} bytes more: offset {end} …]" if end < len(data) else ""
-    return f"Bytes {arguments.offset:,} to {end:,} of {len(data):,}:\n{text}{more}"
+    return f"Bytes {begin:,} to {end:,} of {len(data):,}:\n{text}{more}"
+
+
+def _character_at(data: bytes, place: int) -> int:
+    """Where the character begins that this byte is part of; the end of the data if it is behind that."""
+    if place >= len(data):
+        return len(data)
+    for begin in range(place, max(-1, place - _LONGEST_CHARACTER), -1):
+        if data[begin] & 0xC0 != 0x80:
+            return begin
+    return place

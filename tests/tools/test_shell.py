@@ -314,6 +314,31 @@ async def test_a_long_output_is_kept_whole_and_can_be_read_and_searched(task: Re
     await task.state.close()
 
 
+async def test_pages_of_an_output_together_have_every_character(task: RecordingContext) -> None:
+    whole = "가나다 abc 🙂é" * 3_000
+    name = await task.put_artifact(whole.encode())
+    read, offset = "", 0
+    while True:
+        page = await task.text("read_command_output", artifact_id=name, offset=offset, limit=9_001)
+        text = page.partition("\n")[2]
+        more = re.search(r"\n\[… [\d,]+ bytes more: offset (\d+) …\]$", text)
+        read += text if more is None else text[: more.start()]
+        if more is None:
+            break
+        offset = int(more[1])
+    assert read == whole
+    # A page is never so small that nothing goes on, and one that is begun within a character has all of it.
+    assert "\n가\n" in await task.text("read_command_output", artifact_id=name, offset=1, limit=1)
+
+
+async def test_an_output_that_is_cut_begins_with_how_much_there_was(task: RecordingContext) -> None:
+    text = await task.text("execute_command", command="seq 1 20000")
+    assert "Warning: truncated output (original token count: 27224)\nTotal output lines: 20000\n\n" in text
+    # Within a fifth more than the budget says it stays whole.
+    whole = await task.text("execute_command", command="seq 1 2300")
+    assert "Total output lines" not in whole and "\n1234\n" in whole
+
+
 async def test_an_endless_output_costs_bounded_memory_and_can_be_cancelled(task: RecordingContext) -> None:
     running = asyncio.create_task(task.call("execute_command", command="yes", timeout=60))
     await until(lambda: any(command.process.output.total > 30_000_000 for command in task.state.commands.running))

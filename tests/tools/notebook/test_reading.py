@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,47 @@ async def test_outputs_are_bounded_kept_and_masked(workspace: Path) -> None:
         text = texts((await task.call("read_notebook", view="outputs")).content)
         assert SECRET not in text and "2999 a line of text" in text
         assert all(SECRET not in shown for shown in task.shown_texts)
+
+
+async def test_a_long_table_keeps_its_head_its_end_and_its_shape(workspace: Path) -> None:
+    code = (
+        "print('   city    value')\n"
+        "for row in range(4000): print(f'{row:<6} Seoul   {row * 1.5:>9}')\n"
+        "print('[4000 rows x 2 columns]')"
+    )
+    async with notebook_task(workspace, code) as task:
+        text = texts((await task.call("run_cells", cells=["c1"])).content)
+        read = texts((await task.call("read_notebook", view="outputs")).content)
+    for told in (text, read):
+        assert "   city    value" in told and "[4000 rows x 2 columns]" in told and "rows left out" in told
+        assert "Total output lines: 4002" in told and len(told) < 12_500
+
+
+async def test_a_long_traceback_keeps_where_it_broke_and_why(workspace: Path) -> None:
+    code = (
+        "def step(number):\n    if number == 0:\n        raise ValueError('the last row is broken')\n"
+        "    return other(number - 1)\ndef other(number):\n    return step(number)\nstep(60)"
+    )
+    async with notebook_task(workspace, code) as task:
+        text = texts((await task.call("run_cells", cells=["c1"])).content)
+    assert "ValueError: the last row is broken" in text and "earlier frames left out" in text
+    assert "raise ValueError('the last row is broken')" in text and "Total output lines" in text
+
+
+async def test_of_a_progress_bar_only_its_end_is_told(workspace: Path) -> None:
+    code = "for n in range(0, 101): print(f'train: {n:>3}%|{\"█\" * (n // 5):<20}| {n}/100 [00:{n % 60:02}<00:10]')\nprint('done')"
+    async with notebook_task(workspace, code) as task:
+        text = texts((await task.call("run_cells", cells=["c1"])).content)
+    assert "100/100" in text and "done" in text
+    assert "50/100" not in text
+
+
+async def test_what_was_cut_is_told_of_all_there_was(workspace: Path) -> None:
+    code = "for number in range(60_000): print(f'{number:>9} is a line of text')"
+    async with notebook_task(workspace, code) as task:
+        text = texts((await task.call("run_cells", cells=["c1"])).content)
+    assert "Total output lines: 60000" in text
+    assert re.search(r"1,6(80,000|79,999) characters is left out", text)
 
 
 async def test_images_are_shown_to_the_model_scaled(workspace: Path) -> None:
