@@ -123,6 +123,7 @@ class RestoredParts(_Line):
     """The one notebook or file it was about."""
     cell_id: str | None = None
     overwrite: bool = False
+    leave_variables: tuple[str, ...] = ()
     notebooks: tuple[RestoredNotebook, ...] = ()
     variables: tuple[RestoredVariables, ...] = ()
     conversation: RestoredConversation | None = None

@@ -288,10 +288,14 @@ class CheckpointDiffRequest(Request):
     payload: CheckpointDiffPayload
 
 
+_VariableName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class Parts(Message):
     """What of a moment to bring back. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
 
     ``overwrite``: also what the person changed since, which stays otherwise. The undo brings it back.
+    ``leaveVariables``: names that stay as they are, as those whose values cannot be read.
     """
 
     files: Flag = False
@@ -301,6 +305,7 @@ class Parts(Message):
     path: FilePath | None = None
     cell_id: Annotated[CellId, Field(min_length=1, max_length=64)] | None = None
     overwrite: Flag = False
+    leave_variables: Annotated[tuple[_VariableName, ...], Field(max_length=1000)] | None = None
 
 
 class CheckpointRestorePayload(Message):

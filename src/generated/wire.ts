@@ -2744,7 +2744,7 @@ export interface OpenTasksUpdatedMessage {
   openTasks: Array<OpenTask>;
 }
 
-/** What of a moment to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. */
+/** What of a moment to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
 export interface Parts {
   files: boolean;
   notebooks: boolean;
@@ -2753,6 +2753,7 @@ export interface Parts {
   path?: string;
   cellId?: string;
   overwrite: boolean;
+  leaveVariables?: Array<string>;
 }
 
 /** Ask what a change would take back, and change nothing; with `restoreFiles` also which files would go back. */

@@ -32,8 +32,13 @@ export type Part = 'files' | 'notebooks' | 'variables' | 'conversation';
 /**
  * What of a moment to bring back.
  */
-export interface IChoice extends Omit<Parts, Part> {
+export interface IChoice extends Omit<Parts, Part | 'leaveVariables'> {
   readonly parts: readonly Part[];
+
+  /**
+   * Names of variables that stay as they are.
+   */
+  readonly leaveVariables?: readonly string[];
 }
 
 /**
@@ -205,9 +210,14 @@ export class TimeLineApi extends SettingsApi {
  * A namespace for private data.
  */
 namespace Private {
-  export function partsOf({ parts, ...others }: IChoice): Parts {
+  export function partsOf({
+    parts,
+    leaveVariables,
+    ...others
+  }: IChoice): Parts {
     return {
       ...others,
+      ...(leaveVariables && { leaveVariables: [...leaveVariables] }),
       files: parts.includes('files'),
       notebooks: parts.includes('notebooks'),
       variables: parts.includes('variables'),

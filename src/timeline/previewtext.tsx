@@ -182,7 +182,7 @@ function VariablesText({
       .map(({ name }) => name);
   const loaded = of('load', 'import');
   const removed = of('remove');
-  const live = of('keep_live');
+  const live = variables.filter(({ action }) => action === 'keep_live');
   const unsaved = variables.filter(({ action }) => action === 'keep_unsaved');
   const lost = variables.filter(({ action }) => action === 'lost');
   const heading = trans.__('Variables of %1', plainName(path));
@@ -227,14 +227,12 @@ function VariablesText({
               )}
             </li>
           )}
-          {live.length > 0 && (
-            <li>
-              {trans.__(
-                'Left as they are, since they are open or in use: %1',
-                namesText(live, trans)
-              )}
+          {live.map(({ name, type, why }) => (
+            <li key={name}>
+              <code>{name}</code>:{' '}
+              {trans.__('Changes since are not undone: %1', why ?? type)}
             </li>
-          )}
+          ))}
           {unsaved.map(({ name, type, why }) => (
             <li key={name}>
               <code>{name}</code>:{' '}

@@ -22,7 +22,17 @@ export interface IRestoreChoice {
    * Whether also what they changed since.
    */
   readonly overwrite: boolean;
+
+  /**
+   * Names of variables that stay as they are.
+   */
+  readonly leaveVariables?: readonly string[];
 }
+
+/**
+ * What a restore does with a variable that it changes.
+ */
+const SET: readonly string[] = ['load', 'import', 'remove', 'lost'];
 
 /**
  * What is asked before something is brought back.
@@ -197,6 +207,12 @@ function RestoreView({
           {trans.__('Also bring back what you changed since')}
         </label>
       )}
+      <LeaveVariables
+        preview={seen.current}
+        left={operation === 'undo' ? null : (choice.leaveVariables ?? [])}
+        onChoose={leaveVariables => choose({ leaveVariables })}
+        trans={trans}
+      />
       <div className="jp-hdspAgent-timeline-effects" aria-live="polite">
         {preview !== null && (
           <RestoreText preview={preview} operation={operation} trans={trans} />
@@ -212,6 +228,53 @@ function RestoreView({
         </p>
       )}
     </>
+  );
+}
+
+/**
+ * Which of the variables that would be set stay as they are instead. One whose
+ * value cannot be read would keep all others from coming back.
+ */
+function LeaveVariables({
+  preview,
+  left,
+  onChoose,
+  trans
+}: {
+  preview: RestorePreview;
+  left: readonly string[] | null;
+  onChoose: (left: readonly string[]) => void;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const set = preview.variables
+    .flatMap(({ variables }) => variables)
+    .filter(({ action }) => SET.includes(action))
+    .map(({ name }) => name);
+  if (left === null || set.length + left.length === 0) {
+    return null;
+  }
+  return (
+    <details>
+      <summary>{trans.__('Leave variables out')}</summary>
+      <fieldset className="jp-hdspAgent-timeline-parts">
+        {[...new Set([...left, ...set])].sort().map(name => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={left.includes(name)}
+              onChange={({ target }) =>
+                onChoose(
+                  target.checked
+                    ? [...left, name]
+                    : left.filter(one => one !== name)
+                )
+              }
+            />
+            <code>{name}</code>
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
 }
 

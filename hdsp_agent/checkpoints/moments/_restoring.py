@@ -33,6 +33,7 @@ from ._conversation import ConversationPart
 from ._lineage import Since
 from ._paths import Paths
 from ._states import KeptCell, NotebookState, NotebookStates, StateId
+from ._told import Parts
 from ._ways import NotebookWay, VariablesWay, Way, Ways
 
 __all__ = ["Restored", "Restoring", "selected_parts"]
@@ -100,6 +101,7 @@ class Restoring:
             path=wanted.parts.path,
             cell_id=wanted.parts.cell_id,
             overwrite=wanted.parts.overwrite,
+            leave_variables=wanted.parts.leave_variables or (),
             notebooks=tuple([await self._note(one, wanted.parts.cell_id) for one in way.notebooks if _changes(one)]),
             variables=tuple(
                 RestoredVariables(path=one.path, before=one.plan.before, after=one.target)
@@ -115,7 +117,7 @@ class Restoring:
             await self._tell_desk(way)
             notebooks = [await self._cells(one, way, progress) for one in way.notebooks]
             for one in way.variables:
-                await self._values(one, progress, overwrite=wanted.parts.overwrite)
+                await self._values(one, progress, wanted.parts)
             if conversation is not None and planned.conversation is not None:
                 await self._converse(way, conversation, planned.conversation)
                 progress.conversation = planned.conversation
@@ -187,7 +189,7 @@ class Restoring:
         if plan.operations:
             await self._notebooks.desk.document(path).apply(plan.operations, save=True, seals=plan.seals)
 
-    async def _values(self, way: VariablesWay, progress: _Progress, *, overwrite: bool) -> None:
+    async def _values(self, way: VariablesWay, progress: _Progress, parts: Parts) -> None:
         if self._variables is None or way.plan is None or not way.changes:
             return
         _, seconds = await self._capturing.patience(way.path)
@@ -200,7 +202,13 @@ class Restoring:
         known = len(done)
         try:
             report = await self._variables.restore(
-                way.target, link, overwrite=overwrite, expected=way.plan, within=seconds, begins=begins
+                way.target,
+                link,
+                leave=parts.leave_variables or (),
+                overwrite=parts.overwrite,
+                expected=way.plan,
+                within=seconds,
+                begins=begins,
             )
         except Conflict:
             # Nothing was changed, and what runs there now keeps what it makes.

@@ -27,7 +27,7 @@ __all__ = ["moment_view", "operation_view", "preview_of", "result_of"]
 _MOST_FILES: Final = 200
 _MOST_CELLS: Final = 200
 _MOST_VARIABLES: Final = 200
-_RIGHT: Final = frozenset(("keep", "keep_live", "leave"))
+_NOT_SHOWN: Final = frozenset(("keep", "leave"))
 _FOLDER_ACTIONS: Final = frozenset(("make_folder", "remove_folder", "attributes"))
 
 
@@ -142,13 +142,13 @@ def _variables(way: VariablesWay) -> VariablesPreview:
         return VariablesPreview(
             path=way.path, why_not=_sentence(way.why_not), coded=_coded(way.why_not), refuses=way.refuses
         )
-    others = [one for one in way.plan.variables if one.action not in _RIGHT]
+    others = [one for one in way.plan.variables if one.action not in _NOT_SHOWN]
     # A person is asked about these, so none is beyond what is shown.
-    others.sort(key=lambda one: one.action not in ("keep_unsaved", "lost"))
+    others.sort(key=lambda one: one.action not in ("keep_unsaved", "lost", "keep_live"))
     return VariablesPreview(
         path=way.path,
         cold=way.plan.cold,
-        right=len(way.plan.variables) - len(others),
+        right=sum(1 for one in way.plan.variables if one.action == "keep"),
         variables=tuple(others[:_MOST_VARIABLES]),
         more_variables=max(0, len(others) - _MOST_VARIABLES),
         rerun=way.plan.rerun,

@@ -159,6 +159,7 @@ class Ways:
             files="files" in selected, notebooks="notebooks" in selected, variables="variables" in selected,
             conversation="conversation" in selected, path=said.path if said else None,
             cell_id=said.cell_id if said else None, overwrite=overwrite,
+            leave_variables=said.leave_variables if said else (),
         )  # fmt: skip
         notebooks = said.notebooks if said is not None and self._notebooks is not None else ()
         places = await self._places(one.path for one in notebooks)
@@ -202,8 +203,7 @@ class Ways:
             leave = [*leave, *opened]
             files = await self._plan(wanted, only, leave)
         variables = [
-            await self._kernel(path, one, strict=strict, overwrite=wanted.parts.overwrite)
-            for path, one in wanted.variables.items()
+            await self._kernel(path, one, wanted.parts, strict=strict) for path, one in wanted.variables.items()
         ]
         return Way(
             wanted=wanted,
@@ -343,14 +343,17 @@ class Ways:
 
     # ---- variables
 
-    async def _kernel(self, path: str, target: str, *, strict: bool, overwrite: bool) -> VariablesWay:
+    async def _kernel(self, path: str, target: str, parts: Parts, *, strict: bool) -> VariablesWay:
         if self._variables is None or self._notebooks is None:
             return VariablesWay(
                 path, target, why_not=Unsupported("Variables are not kept here.", why="values_not_kept")
             )
         values = self._variables
         try:
-            plan = await self._capturing.asked(path, lambda link: values.plan(target, link, overwrite=overwrite))
+            plan = await self._capturing.asked(
+                path,
+                lambda link: values.plan(target, link, leave=parts.leave_variables or (), overwrite=parts.overwrite),
+            )
             return VariablesWay(path, target, plan)
         except _FOR_GOOD as error:
             return VariablesWay(path, target, why_not=error)

@@ -257,6 +257,48 @@ describe('going back', () => {
     expect(asked).toContain('No known cell makes other');
   });
 
+  it('names what is not undone, and leaves variables out that are chosen', async () => {
+    const one = { type: 'list', bytes: 0, assumed: false };
+    opened.rest.answers.set(PREVIEW, () =>
+      preview({
+        variables: [
+          {
+            path: 'a.ipynb',
+            cold: false,
+            refuses: false,
+            right: 1,
+            moreVariables: 0,
+            variables: [
+              { ...one, name: 'small', action: 'load' },
+              {
+                ...one,
+                name: 'big',
+                action: 'keep_live',
+                why: 'it is too large'
+              }
+            ],
+            rerun: { cells: [], unexplained: [] }
+          }
+        ]
+      })
+    );
+    opened.rest.answers.set(RESTORE, () => result());
+    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    const said = opened.dialog?.textContent ?? '';
+    expect(said).toContain('1 is right already.');
+    expect(said).toContain(
+      'big: Changes since are not undone: it is too large'
+    );
+    await check('small');
+    await opened.settle(() => opened.acceptButton?.click());
+    expect(opened.rest.of(PREVIEW).at(-1)?.body).toMatchObject({
+      parts: { leaveVariables: ['small'] }
+    });
+    expect(opened.rest.of(RESTORE)[0].body).toMatchObject({
+      parts: { leaveVariables: ['small'] }
+    });
+  });
+
   it('restores a cell to what is chosen of its versions', async () => {
     const version = {
       ts: 1,

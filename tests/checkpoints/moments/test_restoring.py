@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints.moments import MomentLimits, Parts
+from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotFound, Unavailable, Unsupported
 from hdsp_agent.messages import ConversationPreview, TaskId
 from hdsp_agent.notebooks import TabSilent
@@ -391,6 +392,42 @@ async def test_another_language_has_no_variables_to_keep(tmp_path: Path) -> None
         record = await here.save(code="thorough")
         assert not record.variables and record.notebooks
         assert [(one.part, "Python" in one.why) for one in record.left_out] == [("variables", True)]
+
+
+async def test_what_was_not_restored_is_named_with_the_reason(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.values.set_limits(VariableLimits(variable_bytes=100_000))
+        await here.run("big = bytearray(200_000); gen = iter([1]); gen = (n for n in range(9)); small = [1]")
+        target = await here.save(code="thorough")
+        await here.run("big[0] = 7; next(gen); small.append(2)")
+        variables = Parts(variables=True)
+        shown = (await here.line.preview(target.id, variables)).variables[0]
+        done = (await here.line.restore(target.id, variables)).variables[0]
+        for told in (shown, done):
+            assert {one.name: (one.action, one.why) for one in told.variables} == {
+                "big": ("keep_live", "it is larger than the 0 MB a variable may have"),
+                "gen": ("keep_live", "it holds a generator that has begun or may begin"),
+                "small": ("load", None),
+            }
+            assert told.right == 0
+        assert await here.value("small, big[0]") == "[1] 7"
+
+
+async def test_one_variable_is_left_out_also_when_that_is_undone(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        await here.run(
+            "class Odd:\n    def __reduce__(self): return int, (text,)\ntext = '1'; odd = Odd(); small = [1]"
+        )
+        target = await here.save(code="thorough")
+        await here.run("odd = 0; small.append(2)")
+        parts = Parts(variables=True, leave_variables=("small",))
+        shown = (await here.line.preview(target.id, parts)).variables[0]
+        assert [one.name for one in shown.variables] == ["odd"]
+        done = await here.line.restore(target.id, parts)
+        assert await here.value("odd, small") == "1 [1, 2]"
+        await here.run("small.append(3)")
+        await here.line.undo(done.operation.id)
+        assert await here.value("odd, small") == "0 [1, 2, 3]"
 
 
 # ---- what fails

@@ -142,3 +142,23 @@ async def test_what_was_not_looked_at_in_time_still_shares_what_it_shares(tmp_pa
             await at.restart()
             await at.restore(saved)
             assert await at.told("one, one is deep[7], pair[1] is deep[9], deep[-1] is pair") == told
+
+
+async def test_an_array_that_a_thread_changes_meanwhile_is_said_to_be_torn_and_blocks_no_other(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run(
+            "import threading, numpy as np\nmoving = np.zeros(8_000_000)\nsmall = [1]\nstop = []\n"
+            "def work():\n    while not stop:\n        moving[:] += 1\n"
+            "worker = threading.Thread(target=work)\nworker.start()",
+        )
+        saved = await at.save()
+        assert saved.variables["moving"].why == "a thread changed it while it was saved"
+        await at.run("stop.append(1); worker.join(); moving[:] = -1; small.append(2); made = np.ones(8_000_000)")
+        report = await at.restore(saved, overwrite=True)
+        assert await at.told("small") == "[1]"
+        assert "moving" in report.kept_live and "moving" not in report.kept
+        # What was written while it changed is whole: the same values can be saved again.
+        after = await at.save()
+        await at.run("moving[:] = 5")
+        await at.restore(after)
+        assert await at.told("float(moving.min()), float(moving.max())") == "-1.0 -1.0"

@@ -26,6 +26,10 @@ class NotWritten(Exception):
     """The store's folder does not take it."""
 
 
+class Torn(Exception):
+    """It was another when it was copied than when it was looked at."""
+
+
 class Chunks:
     """The store's folder, as this kernel sees it."""
 
@@ -34,6 +38,8 @@ class Chunks:
         self.epoch = None
         self.held = 0
         self.failure = None
+        self.careful = False
+        """Whether somebody may change what is saved meanwhile."""
         self._known = set()
         self._todo = queue.Queue()
         self._thread = None
@@ -59,6 +65,9 @@ class Chunks:
             if stopped():
                 break
             piece = view[start : start + SIZE]
+            if self.careful:
+                # Both its mark and its key are of the same bytes.
+                piece = memoryview(bytes(piece))
             mark = self.mark(piece)
             if number < len(before) and mark is not None and before[number][0] == mark:
                 found.append(before[number])
@@ -67,7 +76,10 @@ class Chunks:
         return found
 
     def keep(self, view, pieces, most):
-        """Copy what the store lacks and have it written. ``most``: bytes that may wait in memory; None writes at once."""
+        """Copy what the store lacks and have it written. ``most``: bytes that may wait in memory; None writes at once.
+
+        Raises Torn for bytes that have changed since they were named; what the store then has is whole all the same.
+        """
         for number, (_, key) in enumerate(pieces):
             with self._lock:
                 if key in self._known:
@@ -78,17 +90,20 @@ class Chunks:
                 continue
             if most is not None and self.held + piece.nbytes > most:
                 raise NoRoom
+            copy = bytes(piece)
+            if self.careful and hashlib.sha256(copy).hexdigest() != key:
+                raise Torn
             if most is None and self.held > SIZE * 64:
                 try:
-                    self._write(key, piece)
+                    self._write(key, copy)
                 except OSError as error:
                     self.failure = told(error)
                     raise NotWritten(self.failure) from error
                 continue
             self._known.add(key)
-            self._later(self._write_held, key, bytes(piece))
+            self._later(self._write_held, key, copy)
             with self._lock:
-                self.held += piece.nbytes
+                self.held += len(copy)
 
     def after(self, call):
         """Call this when everything given so far is on disk, or could not be written."""

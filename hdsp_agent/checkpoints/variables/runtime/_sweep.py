@@ -81,7 +81,7 @@ class Sweeper:
         self.limits = limits
         self.assumed = set()
         # What they change meanwhile might be looked at before and saved after it.
-        self._others = _live.has_own_threads()
+        self._others = self.chunks.careful = _live.has_own_threads()
         self._used = sum(group.bytes for group in self.groups.values())
         values = self.names()
         for name in [name for name in self.known if name not in values]:
@@ -118,6 +118,7 @@ class Sweeper:
         stopped = self.next_cell.is_set
         changed = {name for names in later for name in names}
         with self.lock:
+            self.chunks.careful = True
             try:
                 self._walk([name for name in changed if self.known[name].reach is None], values, stopped)
                 self._save(values, changed, stopped, patient=True, cut=stopped)
@@ -409,6 +410,8 @@ def _reason(error, limits):
         return "live", f"it holds {error.args[0]}"
     if isinstance(error, _objects.TooLarge):
         return "too_large", f"it is larger than the {limits.variable // 1_000_000} MB a variable may have"
+    if isinstance(error, _chunks.Torn):
+        return "failed", "a thread changed it while it was saved"
     if isinstance(error, MemoryError):
         return "too_large", "there is not enough memory to save it"
     try:
