@@ -3374,6 +3374,7 @@ export interface ServerHello {
   resumed: boolean;
   heartbeatSeconds: number;
   maxFrameBytes: number;
+  now: number;
 }
 
 /** A message, with `seq` if it went to every tab. */
