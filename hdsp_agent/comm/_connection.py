@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -140,6 +141,7 @@ class Connection:
             resumed=resumed,
             heartbeat_seconds=self._channel.limits.heartbeat_seconds,
             max_frame_bytes=self._channel.limits.max_frame_bytes,
+            now=time.time_ns() // 1_000_000,
         )
         return body("open", hello.to_json().encode(), self._channel.newest)
 

@@ -110,6 +110,8 @@ class ServerHello(Message):
     resumed: bool
     heartbeat_seconds: float
     max_frame_bytes: int
+    now: int
+    """The server's time, in milliseconds; all times in messages are by its clock."""
 
 
 class ServerOpen(Message):

@@ -13,6 +13,7 @@ import type {
   WebviewMessage
 } from '../generated/wire';
 import { COMM_TARGET } from '../generated/wire';
+import { ServerClock } from './clock';
 import { Redial } from './redial';
 import { RequestError } from './requesterror';
 import { Link } from './link';
@@ -77,6 +78,11 @@ export class ChannelClient implements IDisposable {
   get status(): IConnectionStatus {
     return this._status;
   }
+
+  /**
+   * What time it is by the server's clock.
+   */
+  readonly clock = new ServerClock();
 
   /**
    * The id of this tab.
@@ -313,6 +319,7 @@ export class ChannelClient implements IDisposable {
     this._link?.answered(data.heartbeatSeconds * 1000);
     this._redial.reached();
     this._maxFrameBytes = data.maxFrameBytes;
+    this.clock.set(data.now);
     this._sequence.opened(data.epoch, seq, data.resumed);
     this._openedAt = Date.now();
     this._setStatus({

@@ -3367,6 +3367,7 @@ export interface ServerHello {
   resumed: boolean;
   heartbeatSeconds: number;
   maxFrameBytes: number;
+  now: number;
 }
 
 /** A message, with `seq` if it went to every tab. */

@@ -1,5 +1,7 @@
 import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
 
+import { named } from './filed';
+
 type Cell = ISharedNotebook['cells'][number];
 
 /**
@@ -20,7 +22,9 @@ export class CellList {
     private readonly _notebook: ISharedNotebook,
     private readonly _undoable = true
   ) {
-    this._cells = [...this._notebook.cells];
+    const cells = named(this._notebook.cells, cell => cell.getId());
+    this._cells = cells.map(([, cell]) => cell);
+    this._names = cells.map(([name]) => name);
   }
 
   /**
@@ -31,10 +35,18 @@ export class CellList {
   }
 
   /**
-   * The ids of the cells, in order.
+   * The ids of the cells, in order. A cell with the id of one before it has
+   * another name here, by which it is called in all that follows.
    */
   get ids(): string[] {
-    return this._cells.map(cell => cell.getId());
+    return [...this._names];
+  }
+
+  /**
+   * Whether there is such a cell.
+   */
+  has(cellId: string): boolean {
+    return this._names.includes(cellId);
   }
 
   /**
@@ -48,7 +60,7 @@ export class CellList {
    * How many cells there are before this one.
    */
   place(cellId: string): number {
-    return this._cells.findIndex(cell => cell.getId() === cellId);
+    return this._names.indexOf(cellId);
   }
 
   /**
@@ -61,10 +73,11 @@ export class CellList {
   /**
    * Put a new cell somewhere.
    */
-  insert(place: number, cell: SharedCell.Cell): void {
+  insert(place: number, cell: SharedCell.Cell, name?: string): void {
     this.change(() => {
       const added = this._notebook.insertCell(place, cell);
       this._cells.splice(place, 0, added);
+      this._names.splice(place, 0, name ?? added.getId());
     });
   }
 
@@ -74,14 +87,17 @@ export class CellList {
   remove(place: number): void {
     this.change(() => this._notebook.deleteCell(place));
     this._cells.splice(place, 1);
+    this._names.splice(place, 1);
   }
 
   /**
    * Put another cell in a cell's place.
    */
   replace(place: number, cell: SharedCell.Cell): void {
+    const { id } = cell;
+    const isSame = id === this._cells[place].getId();
     // There is always a cell, or Lab makes one.
-    this.insert(place, cell);
+    this.insert(place, cell, isSame ? this._names[place] : undefined);
     this.remove(place + 1);
   }
 
@@ -90,11 +106,13 @@ export class CellList {
    */
   move(from: number, to: number): void {
     if (from !== to) {
+      const name = this._names[from];
       const cell = this._cells[from].toJSON() as SharedCell.Cell;
       this.remove(from);
-      this.insert(to, cell);
+      this.insert(to, cell, name);
     }
   }
 
   private readonly _cells: Cell[];
+  private readonly _names: string[];
 }

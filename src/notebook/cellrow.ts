@@ -165,9 +165,38 @@ export function isDrawn(
   }
   cell.inViewportChanged.connect(later, receiver);
   if (cell.isPlaceholder()) {
-    void cell.ready.then(() => later.call(receiver));
+    Private.whenReady(cell, later, receiver);
   }
   return false;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * Who waits for which cells.
+   */
+  const waiting = new WeakMap<object, WeakSet<Cell>>();
+
+  /**
+   * Call a function once when a cell is ready, however often that is asked for.
+   */
+  export function whenReady(
+    cell: Cell,
+    later: () => void,
+    receiver: object
+  ): void {
+    const cells = waiting.get(receiver) ?? new WeakSet<Cell>();
+    waiting.set(receiver, cells);
+    if (!cells.has(cell)) {
+      cells.add(cell);
+      void cell.ready.then(() => {
+        cells.delete(cell);
+        later.call(receiver);
+      });
+    }
+  }
 }
 
 /**

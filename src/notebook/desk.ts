@@ -242,7 +242,7 @@ export class NotebookDesk extends Listener {
     if (context.model.readOnly) {
       return { opId, status: 'readOnly', saved: false };
     }
-    if (deadline !== undefined && Date.now() > deadline) {
+    if (deadline !== undefined && this._client.clock.now() > deadline) {
       return Private.failed(opId, 'the request came too late');
     }
     try {

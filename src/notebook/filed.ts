@@ -1,4 +1,8 @@
-import type { ISharedCodeCell, ISharedNotebook } from '@jupyter/ydoc';
+import type {
+  ISharedAttachmentsCell,
+  ISharedCodeCell,
+  ISharedNotebook
+} from '@jupyter/ydoc';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { PartialJSONObject } from '@lumino/coreutils';
 
@@ -17,10 +21,17 @@ export interface IFiledCell {
    */
   readonly outputs: string | null;
   readonly metadata: PartialJSONObject;
+  readonly attachments: PartialJSONObject;
+  /**
+   * The cell here that has what the file says, where that was changed here and
+   * there in one place.
+   */
+  readonly copy?: string;
 }
 
 /**
- * A notebook as the file has it: its cells by their ids, in order.
+ * A notebook as the file has it: its cells by their names (see `named`), in
+ * order.
  */
 export interface IFiledNotebook {
   readonly cells: ReadonlyMap<string, IFiledCell>;
@@ -33,8 +44,8 @@ export interface IFiledNotebook {
 export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
   return {
     cells: new Map(
-      notebook.cells.map(cell => [
-        cell.getId(),
+      named(notebook.cells, cell => cell.getId()).map(([name, cell]) => [
+        name,
         {
           type: cell.cell_type,
           source: cell.getSource(),
@@ -43,7 +54,8 @@ export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
             cell.cell_type === 'code'
               ? outputsHash((cell as ISharedCodeCell).getOutputs())
               : null,
-          metadata: cell.getMetadata()
+          metadata: cell.getMetadata(),
+          attachments: attachmentsOf(cell)
         }
       ])
     ),
@@ -63,8 +75,37 @@ export function filedCell(cell: nbformat.ICell): IFiledCell {
       cell.cell_type === 'code'
         ? outputsHash((cell.outputs as nbformat.IOutput[] | undefined) ?? [])
         : null,
-    metadata: cell.metadata
+    metadata: cell.metadata,
+    attachments: (cell.attachments as PartialJSONObject | undefined) ?? {}
   };
+}
+
+/**
+ * What is attached to a cell.
+ */
+export function attachmentsOf(
+  cell: ISharedNotebook['cells'][number]
+): PartialJSONObject {
+  return cell.cell_type === 'code'
+    ? {}
+    : ((cell as ISharedAttachmentsCell).getAttachments() ?? {});
+}
+
+/**
+ * Cells with names that are all different: their ids, and of one whose id
+ * another before it has, a name that no id can be.
+ */
+export function named<T>(
+  cells: Iterable<T>,
+  idOf: (cell: T) => string
+): [string, T][] {
+  const count = new Map<string, number>();
+  return [...cells].map(cell => {
+    const id = idOf(cell);
+    const place = (count.get(id) ?? 0) + 1;
+    count.set(id, place);
+    return [place === 1 ? id : `${id} ${place}`, cell];
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import { DisposableDelegate } from '@lumino/disposable';
 
 import { Listener } from '../listener';
 import type { IFiledNotebook } from './filed';
-import { filedNotebook } from './filed';
+import { filedNotebook, named } from './filed';
 import type { OpenNotebooks } from './opennotebooks';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -127,8 +127,8 @@ namespace Private {
   ): boolean {
     return (
       sharedModel.cells.length !== cells.size ||
-      sharedModel.cells.some(
-        cell => cells.get(cell.getId())?.source !== cell.getSource()
+      named(sharedModel.cells, cell => cell.getId()).some(
+        ([name, cell]) => cells.get(name)?.source !== cell.getSource()
       )
     );
   }

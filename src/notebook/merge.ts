@@ -6,18 +6,21 @@ import type {
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
-import type { PartialJSONObject, PartialJSONValue } from '@lumino/coreutils';
+import type { PartialJSONObject } from '@lumino/coreutils';
 import { JSONExt, UUID } from '@lumino/coreutils';
 
 import { CellList } from './celllist';
 import { setOutputs } from './celloutputs';
 import type { IFiledCell, IFiledNotebook } from './filed';
-import { filedCell } from './filed';
+import { attachmentsOf, filedCell, named } from './filed';
 import { longestRise } from './longestrise';
 import { outputsHash } from './outputshash';
 import { pairedByText } from './pairing';
 import { replaceSource } from './steps';
-import { mergedText } from './threetexts';
+import { isSameValue, mergedObject } from './threeobjects';
+import { commonText, mergedText } from './threetexts';
+
+type Cell = ISharedNotebook['cells'][number];
 
 /**
  * What became of a notebook and its file.
@@ -43,7 +46,8 @@ export interface IMerged {
  * #### Notes
  * Cells that are the same in the file stay the ones they are, with cursor and
  * history, and what was written here since `base` stays. A cell that was
- * rewritten here and there is there twice. None of it is a step that the
+ * rewritten here and there is there twice: the second one has what the file
+ * says, also when that changes later. None of it is a step that the
  * person could undo: they did not do it.
  */
 export function mergeFile(
@@ -63,6 +67,10 @@ export function mergeFile(
 interface IPair {
   readonly theirs: nbformat.ICell;
   /**
+   * Its id, if it has one that no cell before it has.
+   */
+  readonly ownId: string | undefined;
+  /**
    * What the file says of it.
    */
   readonly filed: IFiledCell;
@@ -71,6 +79,10 @@ interface IPair {
    */
   base?: IFiledCell;
   id: string | null;
+  /**
+   * The cell here that has their text beside the one with mine.
+   */
+  copy?: string;
 }
 
 /**
@@ -122,10 +134,10 @@ class Merge {
    */
   outputs(): void {
     const pairs = new Map(this._pairs.map(pair => [pair.id, pair]));
-    for (const cell of this._model.cells) {
-      const pair = pairs.get(cell.id);
+    for (const [name, cell] of named(this._model.cells, ({ id }) => id)) {
+      const pair = pairs.get(name);
       if (cell.type === 'code' && pair?.filed.type === 'code') {
-        this._mergeOutputs(cell as ICodeCellModel, pair);
+        this._mergeOutputs(cell as ICodeCellModel, { ...pair, id: name });
       }
     }
   }
@@ -136,9 +148,13 @@ class Merge {
   filed(): IFiledNotebook {
     return {
       cells: new Map(
-        this._pairs.map(({ id, theirs, filed }): [string, IFiledCell] => [
-          id ?? (theirs.id as string | undefined) ?? UUID.uuid4(),
-          { ...filed, outputs: this._shown.get(id) ?? filed.outputs }
+        this._pairs.map(({ id, ownId, filed, copy }): [string, IFiledCell] => [
+          id ?? ownId ?? UUID.uuid4(),
+          {
+            ...filed,
+            outputs: this._shown.get(id) ?? filed.outputs,
+            ...(copy === undefined ? {} : { copy })
+          }
         ])
       ),
       metadata: this._file.metadata
@@ -147,7 +163,7 @@ class Merge {
 
   /**
    * Which cell here is which there: by id, and by what they said in a file
-   * without ids. Where the file has other ids now, the cells that somebody
+   * without ids or with the same id twice. Where the file has other ids now, the cells that somebody
    * writes in or runs here are found in the same way.
    */
   private _paired(): IPair[] {
@@ -157,11 +173,11 @@ class Merge {
       const id = theirs.id as string | undefined;
       const filed = filedCell(theirs);
       if (id === undefined || known.has(id)) {
-        return { theirs, filed, id: null };
+        return { theirs, ownId: undefined, filed, id: null };
       }
       known.add(id);
       const base = this._base.cells.get(id);
-      return { theirs, filed, base, id: here.has(id) ? id : null };
+      return { theirs, ownId: id, filed, base, id: here.has(id) ? id : null };
     });
     const left = [...this._base.cells].filter(([id]) => !known.has(id));
     const named = pairs.filter(({ base }) => base === undefined);
@@ -173,7 +189,7 @@ class Merge {
       const [id, cell] = left[same.get(place) ?? -1] ?? [null, undefined];
       const isHere = id !== null && here.has(id);
       if (
-        pair.theirs.id === undefined ||
+        pair.ownId === undefined ||
         (isHere && (this._isWritten(id) || this._isRun(id)))
       ) {
         pair.id = isHere ? id : null;
@@ -191,7 +207,9 @@ class Merge {
     const cell = this._list.get(id);
     return (
       base !== undefined &&
-      (cell.getSource() !== base.source || cell.cell_type !== base.type)
+      (cell.getSource() !== base.source ||
+        cell.cell_type !== base.type ||
+        !isSameValue(attachmentsOf(cell), base.attachments))
     );
   }
 
@@ -259,17 +277,13 @@ class Merge {
   }
 
   private _insert(pair: IPair, before: string | null): void {
-    const { theirs, filed, base } = pair;
+    const { theirs, ownId, filed, base } = pair;
     if (base !== undefined && base.source === filed.source) {
       // It was deleted here, and nobody wrote in it there.
       this.unsaved = true;
       return;
     }
-    pair.id = this._put(
-      theirs,
-      before,
-      (theirs.id as string | undefined) ?? UUID.uuid4()
-    );
+    pair.id = this._put(theirs, before, ownId ?? UUID.uuid4());
   }
 
   private _put(
@@ -282,44 +296,107 @@ class Merge {
     return id;
   }
 
-  private _merge(id: string, { theirs, filed }: IPair): void {
+  private _merge(id: string, pair: IPair): void {
+    const { theirs, filed } = pair;
     const cell = this._list.get(id);
-    const base = this._base.cells.get(id) ?? filed;
-    const isWritten = this._isWritten(id);
-    if (cell.cell_type !== filed.type && !isWritten) {
-      this._list.replace(this._list.place(id), {
-        ...theirs,
-        id
-      });
+    const known = this._base.cells.get(id);
+    const isOther = cell.cell_type !== filed.type;
+    const isMine = known
+      ? this._isWritten(id)
+      : cell.getSource() !== filed.source;
+    if (isOther && !isMine) {
+      this._list.replace(this._list.place(id), { ...theirs, id: cell.getId() });
       return;
     }
-    const mine = cell.getSource();
-    const merged =
-      cell.cell_type === filed.type || filed.type === base.type
-        ? mergedText(base.source, mine, filed.source)
-        : null;
-    if (merged === null) {
-      this._put(theirs, id, UUID.uuid4());
-    } else if (merged !== mine) {
-      this._list.change(() => replaceSource(cell, merged));
+    const base = known ?? {
+      ...filed,
+      source: commonText(cell.getSource(), filed.source),
+      attachments: {}
+    };
+    if (!this._followCopy(cell, pair, base)) {
+      const merged =
+        !isOther || (known && filed.type === base.type)
+          ? mergedText(base.source, cell.getSource(), filed.source)
+          : null;
+      if (merged === null) {
+        pair.copy = this._put(theirs, id, UUID.uuid4());
+      } else {
+        this._list.change(() => replaceSource(cell, merged));
+      }
     }
-    this.unsaved ||=
-      cell.cell_type !== filed.type || cell.getSource() !== filed.source;
-    this._list.change(() =>
+    this.unsaved ||= isOther || cell.getSource() !== filed.source;
+    this._list.change(() => {
       this._mergeMetadata(
         base.metadata,
         cell.getMetadata(),
         filed.metadata,
         cell
-      )
-    );
-    if (cell.cell_type !== 'code' && !isWritten) {
-      const attached = cell as ISharedAttachmentsCell;
-      const attachments = theirs.attachments as
-        nbformat.IAttachments | undefined;
-      if (!isSame(attached.getAttachments(), attachments)) {
-        this._list.change(() => attached.setAttachments(attachments));
+      );
+      if (cell.cell_type !== 'code') {
+        this._mergeAttachments(base, cell as ISharedAttachmentsCell, filed);
       }
+    });
+  }
+
+  /**
+   * Take up their text where it has a cell of its own beside the one with mine,
+   * because both were written in one place before. Once both say the same, that
+   * cell goes; what somebody wrote into it stays.
+   *
+   * @returns Whether it was taken up.
+   */
+  private _followCopy(cell: Cell, pair: IPair, base: IFiledCell): boolean {
+    const { theirs, filed } = pair;
+    if (base.copy === undefined || !this._list.has(base.copy)) {
+      return false;
+    }
+    const copy = this._list.get(base.copy);
+    const isUntouched =
+      copy.getSource() === base.source && copy.cell_type === base.type;
+    const isSettled =
+      cell.getSource() === filed.source && cell.cell_type === filed.type;
+    if (isSettled) {
+      if (isUntouched) {
+        this._list.remove(this._list.place(base.copy));
+      }
+      return false;
+    }
+    pair.copy = base.copy;
+    if (filed.source === base.source && filed.type === base.type) {
+      return true;
+    }
+    const place = this._list.place(base.copy);
+    const merged = mergedText(base.source, copy.getSource(), filed.source);
+    if (isUntouched && copy.cell_type !== filed.type) {
+      this._list.replace(place, { ...theirs, id: copy.getId() });
+    } else if (merged !== null && copy.cell_type === filed.type) {
+      this._list.change(() => replaceSource(copy, merged));
+    } else {
+      pair.copy = this._put(theirs, base.copy, UUID.uuid4());
+    }
+    return true;
+  }
+
+  private _mergeAttachments(
+    base: IFiledCell,
+    cell: ISharedAttachmentsCell,
+    filed: IFiledCell
+  ): void {
+    const mine = attachmentsOf(cell);
+    const { changes, kept } = mergedObject(
+      base.attachments,
+      mine,
+      filed.attachments
+    );
+    this.unsaved ||= kept.length > 0;
+    if (changes.length > 0) {
+      const merged = new Map([...Object.entries(mine), ...changes]);
+      const present = [...merged].filter(([, value]) => value !== undefined);
+      cell.setAttachments(
+        present.length > 0
+          ? (Object.fromEntries(present) as nbformat.IAttachments)
+          : undefined
+      );
     }
   }
 
@@ -329,16 +406,15 @@ class Merge {
     theirs: PartialJSONObject,
     to: Pick<ISharedNotebook, 'setMetadata' | 'deleteMetadata'>
   ): void {
-    const keys = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
-    keys.delete(OF_OUTPUTS);
-    for (const key of keys) {
-      const value = theirs[key];
-      if (isSame(mine[key], value)) {
+    const { changes, kept } = mergedObject(base, mine, theirs);
+    this.unsaved ||= kept.some(
+      key => key !== OF_OUTPUTS && !OF_KERNEL.has(key)
+    );
+    for (const [key, value] of changes) {
+      if (key === OF_OUTPUTS) {
         continue;
       }
-      if (!isSame(mine[key], base[key])) {
-        this.unsaved ||= !OF_KERNEL.has(key);
-      } else if (value === undefined) {
+      if (value === undefined) {
         to.deleteMetadata(key);
       } else {
         to.setMetadata(key, value);
@@ -349,21 +425,24 @@ class Merge {
   /**
    * Outputs of a cell that was run here since, or runs, stay.
    */
-  private _mergeOutputs(cell: ICodeCellModel, { theirs, filed }: IPair): void {
+  private _mergeOutputs(
+    cell: ICodeCellModel,
+    { id, theirs, filed }: IPair & { readonly id: string }
+  ): void {
     const { outputs, metadata } = theirs as nbformat.ICodeCell;
     const isFiled =
       cell.executionCount === filed.count &&
       outputsHash(cell.sharedModel.getOutputs()) === filed.outputs;
     const isRunning =
       'executionState' in cell && cell.executionState === 'running';
-    if (!isFiled && (isRunning || this._isRun(cell.id))) {
+    if (!isFiled && (isRunning || this._isRun(id))) {
       this.unsaved = true;
       return;
     }
     setOutputs(cell, outputs, metadata.trusted === true);
     cell.executionCount = filed.count;
     // Lab works in returns and the like: it may not say what the file says.
-    this._shown.set(cell.id, outputsHash(cell.sharedModel.getOutputs()));
+    this._shown.set(id, outputsHash(cell.sharedModel.getOutputs()));
   }
 
   private readonly _list: CellList;
@@ -380,13 +459,6 @@ const OF_KERNEL: ReadonlySet<string> = new Set(['kernelspec', 'language_info']);
  * What of a cell's metadata goes with its outputs.
  */
 const OF_OUTPUTS = 'trusted';
-
-function isSame(
-  one: PartialJSONValue | undefined,
-  other: PartialJSONValue | undefined
-): boolean {
-  return JSONExt.deepEqual(one ?? null, other ?? null);
-}
 
 /**
  * Those of a list that are in another one, in that one's order; others stay

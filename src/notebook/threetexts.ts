@@ -31,6 +31,15 @@ export function mergedText(
 }
 
 /**
+ * What two texts have in common at their ends: what both of them may have been
+ * made of, where nothing is known of that.
+ */
+export function commonText(one: string, other: string): string {
+  const { start, end } = Private.change(one, other);
+  return one.slice(0, start) + one.slice(end);
+}
+
+/**
  * Functions of this module alone.
  */
 namespace Private {

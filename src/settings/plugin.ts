@@ -7,10 +7,11 @@ import type { MainAreaWidget } from '@jupyterlab/apputils';
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { settingsIcon } from '@jupyterlab/ui-components';
+import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
 
 import { CommandIDs } from '../commands/ids';
 import { IAgentChannel } from '../tokens';
+import { addSettingsLink } from './labsettings';
 
 import type { createSettings } from './create';
 import type { SettingsWidget } from './widget';
@@ -24,13 +25,20 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'hdsp-agent:settings',
   description: 'Shows the settings, profiles and keys of HDSP Agent.',
   autoStart: true,
-  optional: [IAgentChannel, ICommandPalette, ILayoutRestorer, ITranslator],
+  optional: [
+    IAgentChannel,
+    ICommandPalette,
+    ILayoutRestorer,
+    ITranslator,
+    IFormRendererRegistry
+  ],
   activate: (
     app: JupyterFrontEnd,
     channel: IAgentChannel | null,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    renderers: IFormRendererRegistry | null
   ): void => {
     const surroundings = {
       serverSettings: app.serviceManager.serverSettings,
@@ -91,6 +99,13 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       palette?.addItem({ command, category });
     }
 
+    if (renderers) {
+      addSettingsLink(
+        renderers,
+        trans,
+        () => void app.commands.execute(CommandIDs.openSettings)
+      );
+    }
     if (restorer) {
       void restorer.restore(tracker, {
         command: CommandIDs.openSettings,

@@ -91,6 +91,7 @@ export class ScriptedServer {
         resumed: false,
         heartbeatSeconds: 20,
         maxFrameBytes: 1000,
+        now: Date.now(),
         ...answer
       }
     });

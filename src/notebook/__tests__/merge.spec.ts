@@ -1,4 +1,4 @@
-import type { YNotebook } from '@jupyter/ydoc';
+import type { ISharedAttachmentsCell, YNotebook } from '@jupyter/ydoc';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import { UUID } from '@lumino/coreutils';
@@ -371,6 +371,166 @@ describe('what somebody else wrote into the file', () => {
     expect(outputs(0)).toMatchObject([{ text: '20 %\n' }]);
     expect(printed('30 %\r40 %\n')).toBe(false);
     expect(outputs(0)).toMatchObject([{ text: '40 %\n' }]);
+  });
+
+  describe('into a cell with attachments', () => {
+    const attach = (data: string) => ({ 'image/png': data });
+    const markdown = () => {
+      opened.model.sharedModel.insertCell(0, {
+        id: 'md',
+        cell_type: 'markdown',
+        source: 'x',
+        metadata: {},
+        attachments: { 'old.png': attach('old') }
+      });
+      base = filedNotebook(opened.model.sharedModel);
+      file = opened.model.toJSON() as nbformat.INotebookContent;
+    };
+    const attached = () =>
+      (here(0) as unknown as ISharedAttachmentsCell).getAttachments();
+
+    beforeEach(markdown);
+
+    it('brings its picture where somebody types', () => {
+      here(0).setSource('x mine');
+      file.cells[0].source = '![i](attachment:p.png)\nx';
+      file.cells[0].attachments = {
+        'old.png': attach('old'),
+        'p.png': attach('new')
+      };
+      expect(merge().unsaved).toBe(true);
+      expect(here(0).getSource()).toBe('![i](attachment:p.png)\nx mine');
+      expect(attached()).toEqual({
+        'old.png': attach('old'),
+        'p.png': attach('new')
+      });
+    });
+
+    it('leaves a picture that was put in here', () => {
+      (here(0) as unknown as ISharedAttachmentsCell).setAttachments({
+        'old.png': attach('old'),
+        'mine.png': attach('mine')
+      });
+      delete file.cells[0].attachments;
+      expect(merge().unsaved).toBe(true);
+      expect(attached()).toEqual({ 'mine.png': attach('mine') });
+    });
+
+    it('takes away no cell into which a picture was put here', () => {
+      (here(0) as unknown as ISharedAttachmentsCell).setAttachments({
+        'mine.png': attach('mine')
+      });
+      file.cells.shift();
+      expect(merge().unsaved).toBe(true);
+      expect(attached()).toEqual({ 'mine.png': attach('mine') });
+    });
+  });
+
+  describe('with a new cell that has the id of a new one here', () => {
+    const markdown = (source: string): Cell => ({
+      id: 'n',
+      cell_type: 'markdown',
+      source,
+      metadata: {}
+    });
+
+    it.each([
+      ['another type', markdown('my text')],
+      ['the same type', code('n', 'my text')]
+    ])('loses neither text, of %s', (_, mine) => {
+      opened.model.sharedModel.insertCell(3, mine);
+      file.cells.push(code('n', 'their code'));
+      let merged = merge();
+      expect(merged.unsaved).toBe(true);
+      const both = ['a = 1', 'b = 2', 'c = 3', 'my text', 'their code'];
+      expect(opened.sources).toEqual(both);
+      merged = mergeFile(opened.model, merged.filed, file);
+      expect(merged.unsaved).toBe(true);
+      expect(opened.sources).toEqual(both);
+    });
+
+    it('makes no copy where one text has the other in it', () => {
+      opened.model.sharedModel.insertCell(3, code('n', 'x = 1 # typed'));
+      file.cells.push(code('n', 'x = 1'));
+      expect(merge().unsaved).toBe(true);
+      expect(opened.sources).toEqual([
+        'a = 1',
+        'b = 2',
+        'c = 3',
+        'x = 1 # typed'
+      ]);
+    });
+  });
+
+  describe('again and again', () => {
+    const mergeAgain = (...sources: string[]) => {
+      let filed = base;
+      for (const source of sources) {
+        file.cells[0].source = source;
+        filed = mergeFile(opened.model, filed, file).filed;
+      }
+      return filed;
+    };
+
+    it('piles up no copies of a cell that both write in', () => {
+      here(0).setSource('mine');
+      mergeAgain('theirs', 'theirs, too', 'something else');
+      expect(opened.sources).toEqual([
+        'mine',
+        'something else',
+        'b = 2',
+        'c = 3'
+      ]);
+    });
+
+    it('leaves what somebody wrote into the copy', () => {
+      here(0).setSource('mine');
+      const filed = mergeAgain('theirs');
+      here(1).setSource('theirs # looks right');
+      base = filed;
+      mergeAgain('now theirs');
+      expect(opened.sources.slice(0, 3)).toEqual([
+        'mine',
+        'now theirs # looks right',
+        'b = 2'
+      ]);
+    });
+
+    it('takes the copy away once both say the same', () => {
+      here(0).setSource('mine');
+      mergeAgain('theirs', 'mine');
+      expect(opened.sources).toEqual(['mine', 'b = 2', 'c = 3']);
+    });
+
+    it('piles up no cells with one id', () => {
+      file.cells.splice(1, 0, code('cell-0', 'y'));
+      const cells = ['a = 1', 'y', 'b = 2', 'c = 3'];
+      let filed = base;
+      for (let time = 0; time < 3; time++) {
+        const merged = mergeFile(opened.model, filed, file);
+        filed = merged.filed;
+        expect(merged.unsaved).toBe(false);
+        expect(opened.sources).toEqual(cells);
+      }
+      expect(new Set(opened.ids).size).toBe(4);
+      opened.model.sharedModel.deleteCell(1);
+      mergeFile(opened.model, filed, file);
+      expect(opened.sources).toEqual(['a = 1', 'b = 2', 'c = 3']);
+    });
+
+    it('leaves cells that were opened with one id as they are', () => {
+      opened.model.sharedModel.insertCell(1, code('cell-0', 'y'));
+      expect(opened.ids.slice(0, 2)).toEqual(['cell-0', 'cell-0']);
+      let filed = filedNotebook(opened.model.sharedModel);
+      file = opened.model.toJSON() as nbformat.INotebookContent;
+      for (const source of ['y', 'y', 'z']) {
+        file.cells[1].source = source;
+        const merged = mergeFile(opened.model, filed, file);
+        filed = merged.filed;
+        expect(merged.unsaved).toBe(false);
+        expect(opened.sources).toEqual(['a = 1', source, 'b = 2', 'c = 3']);
+      }
+    });
   });
 
   it('brings metadata, and leaves what was set here', () => {

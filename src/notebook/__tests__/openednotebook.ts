@@ -11,6 +11,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from '../../comm/client';
+import { ServerClock } from '../../comm/clock';
 import type { IConnectionStatus } from '../../comm/status';
 import type { ExtensionMessage, JsonValue } from '../../generated/wire';
 import { NotebookDesk } from '../desk';
@@ -22,6 +23,7 @@ import { OpenNotebooks } from '../opennotebooks';
 export class ScriptedClient {
   readonly messageReceived = new Signal<this, ExtensionMessage>(this);
   readonly statusChanged = new Signal<this, IConnectionStatus>(this);
+  readonly clock = new ServerClock();
   readonly sent: ChannelClient.Request[] = [];
   readonly place = { epoch: 'first' as string | null, last: 0 };
   readonly answers = new Map<ChannelClient.Request['type'], JsonValue>();

@@ -126,10 +126,13 @@ export class OpenedPanel {
   }
 
   /** Connect and be told this state. */
-  begin(state: ExtensionState = {}): void {
+  begin(
+    state: ExtensionState = {},
+    hello: Partial<Record<string, unknown>> = {}
+  ): void {
     this._seq = 1;
     this.act(() => {
-      this.server.accept({ maxFrameBytes: 1_000_000 }, 1);
+      this.server.accept({ maxFrameBytes: 1_000_000, ...hello }, 1);
       this.server.socket.say({
         op: 'msg',
         seq: 1,

@@ -7,7 +7,6 @@ import type { Widget } from '@lumino/widgets';
 
 import type { CommandStarted } from '../../generated/wire';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
-import type { AgentStore } from '../../state/store';
 import type { IPanelServices } from '../services';
 import { plainTitle } from '../header/opentasks';
 import { showConversation } from '../notify/show';
@@ -132,13 +131,14 @@ namespace Private {
     };
 
     private _lookAtCommand(): void {
-      const { store } = this._services;
+      const { client, store } = this._services;
       const taskId = store.state?.currentTaskId;
       const command = taskId ? awaitedCommand(store) : null;
       if (command?.executionId !== this._command?.id) {
         this._leaveCommand();
         if (taskId && command && !this._toldOf.has(command.executionId)) {
-          const left = startOf(store, command.executionId) + LONG - Date.now();
+          const left =
+            this._startOf(command.executionId) + LONG - client.clock.now();
           const tell = () => this._tellOfCommand(taskId, command);
           this._command = {
             id: command.executionId,
@@ -151,6 +151,20 @@ namespace Private {
         this._takeBack(this._command.told);
         this._command.told = null;
       }
+    }
+
+    /**
+     * When a command began, by the server's clock; now, where that is not known.
+     */
+    private _startOf(executionId: string): number {
+      const { client, store } = this._services;
+      for (let index = store.order.length - 1; index >= 0; index--) {
+        const run = store.message(store.order[index])?.commandRun;
+        if (run?.executionId === executionId) {
+          return run.startedAt;
+        }
+      }
+      return client.clock.now();
     }
 
     private _leaveCommand(): void {
@@ -291,19 +305,6 @@ namespace Private {
     readonly id: string;
     readonly timer: number;
     told: ITold | null;
-  }
-
-  /**
-   * When a command began; now, where that is not known.
-   */
-  function startOf(store: AgentStore, executionId: string): number {
-    for (let index = store.order.length - 1; index >= 0; index--) {
-      const run = store.message(store.order[index])?.commandRun;
-      if (run?.executionId === executionId) {
-        return run.startedAt;
-      }
-    }
-    return Date.now();
   }
 
   function shortened(text: string): string {

@@ -31,7 +31,7 @@ export function HonestyLabel({
    */
   modelId: string | null;
 }): JSX.Element | null {
-  const { store, trans } = usePanel();
+  const { client, store, trans } = usePanel();
   const embedded = useEmbedded();
   const works = useStore(store, isWorking);
   const isOwn = useStore(
@@ -47,7 +47,7 @@ export function HonestyLabel({
     list.models.find(({ id }) => id === modelId) ??
     (isOwn || modelId !== null ? null : embedded.offered);
   const name = model?.name ?? trans.__('A file of yours');
-  const news = newsOf(list.runtime, model, works);
+  const news = newsOf(list.runtime, model, works, client.clock.now());
   const about = {
     none: trans.__('small, often wrong'),
     missing: trans.__('not on this machine yet'),
@@ -105,7 +105,8 @@ type News =
 function newsOf(
   runtime: LocalRuntimeView,
   model: LocalModelView | null,
-  works: boolean
+  works: boolean,
+  now: number
 ): News {
   if (model !== null && model.state !== 'ready') {
     return 'missing';
@@ -119,7 +120,7 @@ function newsOf(
   if (works && runtime.waiting > 0) {
     return 'waiting';
   }
-  const since = Date.now() - Date.parse(runtime.restartedAt ?? '');
+  const since = now - Date.parse(runtime.restartedAt ?? '');
   return since < NEWS_MILLISECONDS ? 'restarted' : 'none';
 }
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -17,6 +18,7 @@ def texts(panel: Panel) -> list[str]:
 
 
 async def test_a_panel_opens_the_channel_and_gets_the_state(serve) -> None:  # type: ignore[no-untyped-def]
+    before = time.time_ns() // 1_000_000
     async with serve() as server, server.connect() as panel:
         await panel.until(lambda: panel.of("msg"))
         assert [frame["op"] for frame in panel.frames] == ["open", "msg"]
@@ -25,6 +27,7 @@ async def test_a_panel_opens_the_channel_and_gets_the_state(serve) -> None:  # t
         assert hello["data"]["resumed"] is False
         assert hello["data"]["epoch"] == server.channel.epoch
         assert hello["data"]["heartbeatSeconds"] == 20
+        assert before <= hello["data"]["now"] <= time.time_ns() // 1_000_000
         assert state["data"]["type"] == "state"
         assert state["seq"] == hello["seq"] == 0
 

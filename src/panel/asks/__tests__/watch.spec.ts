@@ -164,7 +164,7 @@ describe('watchAsks', () => {
 
   describe('a command that runs long', () => {
     const COMMAND = { executionId: 'x', status: 'started' as const };
-    const run = (startedAt = Date.now()) =>
+    const run = (startedAt = Date.now(), now = Date.now()) =>
       page.begin(
         waiting(
           [
@@ -182,7 +182,8 @@ describe('watchAsks', () => {
             currentTaskStatus: 'running',
             runningCommands: [{ ...COMMAND, command: 'make \u202Eall' }]
           }
-        )
+        ),
+        { now }
       );
     const TEXT =
       'A command has been running for more than 30 seconds: make ⟨U+202E⟩all';
@@ -208,6 +209,19 @@ describe('watchAsks', () => {
       expect(told()).toEqual([TEXT]);
       watch.dispose();
       expect(told()).toEqual([]);
+    });
+
+    it.each([
+      ['behind', -3_600_000],
+      ['ahead', 3_600_000]
+    ])('should count by the clock of a server that is %s', (_, skew) => {
+      page.act(() => page.panel.hide());
+      const now = Date.now() + skew;
+      run(now - 10_000, now);
+      page.act(() => jest.advanceTimersByTime(18_000));
+      expect(told()).toEqual([]);
+      page.act(() => jest.advanceTimersByTime(3_000));
+      expect(told()).toEqual([TEXT]);
     });
 
     it('should not be told to who sees it, nor of one that ended', () => {

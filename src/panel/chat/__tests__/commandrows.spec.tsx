@@ -49,25 +49,38 @@ describe('rows of commands', () => {
   }
 
   /** The conversation works, and this command runs. */
-  async function run(change: ExtensionState = {}): Promise<void> {
-    page.begin({
+  async function run(
+    change: ExtensionState = {},
+    now = Date.now()
+  ): Promise<void> {
+    const state: ExtensionState = {
       currentTaskId: 't',
       currentTaskStatus: 'running',
       clineMessages: [
         USER,
         { ts: 2, type: 'ask', ...COMMAND },
-        output('', { startedAt: Date.now() })
+        output('', { startedAt: now })
       ],
       runningCommands: [
         { executionId: 'x', status: 'started', pid: 42, command: 'make test' }
       ],
       ...change
-    });
+    };
+    page.begin(state, { now });
     await page.settle();
   }
 
   const state = () =>
     rows.row(2).querySelector('.jp-hdspAgent-command-state')?.textContent;
+
+  it.each([-3_600_000, 3_600_000])(
+    'should say how long they run by the clock of a server %d ms off',
+    async skew => {
+      await run({}, Date.now() + skew);
+      page.wait(3_000);
+      expect(state()).toMatch(/^Running for [23]\u00a0s/);
+    }
+  );
 
   it('should show what they write as it comes, and how they end', async () => {
     await run();

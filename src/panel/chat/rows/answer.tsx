@@ -8,6 +8,7 @@ import { durationText } from '../../figures';
 import { GrowingText } from '../growingtext';
 import { Markdown } from '../markdown/markdown';
 import { Pictures } from '../pictures';
+import { useElapsed } from '../useelapsed';
 import type { IRowContent } from './content';
 
 /**
@@ -76,17 +77,9 @@ export function ReasoningRow({ message, parts: _ }: IRowContent): JSX.Element {
  */
 function useThinkingTime(ts: number, isGrowing: boolean): number | null {
   const { store } = usePanel();
-  const [now, setNow] = React.useState(() => Date.now());
-  React.useEffect(() => {
-    if (!isGrowing) {
-      return;
-    }
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isGrowing]);
+  const elapsed = useElapsed(ts, isGrowing);
   if (isGrowing) {
-    // In whole seconds, so that what counts does not jump.
-    return Math.max(0, Math.floor((now - ts) / 1_000) * 1_000);
+    return elapsed;
   }
   const index = store.order.indexOf(ts);
   const next = store.order[index + 1];

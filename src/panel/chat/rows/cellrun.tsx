@@ -78,7 +78,7 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
 function RunState({ run }: { run: Partial<CellExecuted> }): JSX.Element {
   const { trans } = usePanel();
   const isRunning = run.state === 'running';
-  const elapsed = useElapsed(run.startedAt ?? Date.now(), isRunning);
+  const elapsed = useElapsed(run.startedAt ?? 0, isRunning);
   return (
     <span className="jp-hdspAgent-chat-badge" data-state={run.state}>
       {isRunning && (

@@ -1,0 +1,39 @@
+import type { Cell } from '@jupyterlab/cells';
+import { PromiseDelegate } from '@lumino/coreutils';
+import { Signal } from '@lumino/signaling';
+
+import { isDrawn } from '../cellrow';
+
+/** A cell of which nothing is in the page yet. */
+class FarCell {
+  readonly node = document.createElement('div');
+  readonly inViewportChanged = new Signal<this, boolean>(this);
+  readonly arrived = new PromiseDelegate<void>();
+  readonly isPlaceholder = () => true;
+  asked = 0;
+
+  get ready(): Promise<void> {
+    this.asked += 1;
+    return this.arrived.promise;
+  }
+}
+
+describe('isDrawn', () => {
+  it('should call back once when the cell is ready, however often it is asked', async () => {
+    const cell = new FarCell();
+    const receiver = {};
+    const later = jest.fn();
+    for (let time = 0; time < 3; time++) {
+      expect(isDrawn(cell as unknown as Cell, later, receiver)).toBe(false);
+    }
+    expect(cell.asked).toBe(1);
+    cell.arrived.resolve();
+    await cell.arrived.promise;
+    expect(later).toHaveBeenCalledTimes(1);
+    // What was drawn may be taken out again.
+    isDrawn(cell as unknown as Cell, later, receiver);
+    isDrawn(cell as unknown as Cell, later, {});
+    await cell.arrived.promise;
+    expect(later).toHaveBeenCalledTimes(3);
+  });
+});
