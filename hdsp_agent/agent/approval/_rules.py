@@ -16,7 +16,7 @@ class Rule:
     source: str
     words: tuple[str, ...]
 
-    def fits(self, words: Sequence[str], *, any_case: bool = False) -> bool:
+    def fits(self, words: Sequence[str], *, any_case: bool) -> bool:
         """Whether the command begins with these words, each whole."""
         if len(words) < len(self.words):
             return False

@@ -42,7 +42,7 @@ ASKED = (
     " && ".join(["cd data", "cd .."] * 8 + ["cat f"]), "nohup nohup nohup nohup nohup ls", "nohup cd data", "time pushd data",
     "find . -type f -exec cat {}", "find . -type f -exec \\;", "find . -type f -exec cat {} x +", "find . -type f -exec cat {}x \\;", "find . -type f -exec {} \\;", "find . -type f -exec rm {} \\;", "find . -type f -exec uniq {} +",
     "find . -exec cat {} +", "find . -type d -exec cat {} +", "find . -type f,l -exec cat {} +", "find . -type f -type l -exec cat {} +", "find . -type f -exec cat {} \\; -exec unknown {} \\;",
-    *(f"find . -type f {sign} -name x -exec cat {{}} +" for sign in ("-o", "-or", ",", "\\!", "-not")), "find . -exec true \\; -exec cat {} +", "find . -type f -exec grep + -R {} \\;",
+    *(f"find . -type f {sign} -name x -exec cat {{}} +" for sign in ("-o", "-or", ",", "\\!", "-not")), "find . -type f -exec true \\; -o -exec cat {} +", "find . -exec true \\; -exec cat {} +", "find . -type f -exec grep + -R {} \\;",
     "xargs -0 cat", "cat f | xargs -0 cat", "find . -type f | xargs -0 cat", "find . -print0 | xargs -0 cat", "find . -type f -print0 | xargs cat", "find . -type f -print0 | xargs -0", "find . -type f -print0 | xargs -0 rm",
     "find . -type f -print0 | xargs -0 /bin/rm", "find . -type f -print0 | xargs -n 0 cat", "find . -type f -print0 | cat | xargs -0 cat", "find . -type l -print0 | xargs -0 cat", "find . -type f -print0; xargs -0 cat",
     "bash", "bash -x run.sh", "bash +x run.sh", "bash /dev/stdin", "eval ls", "bash -c ls", "command -p unknown", "command ls -v unknown; unknown",
