@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
-from ..messages import ClineApiReqCancelReason, ClineMessage, JsonObject, ModelFailure, ModelRoom, TaskTokenUsageUpdated
+from ..messages import (
+    ClineApiReqCancelReason,
+    ClineMessage,
+    JsonObject,
+    ModelFailure,
+    ModelFailureParts,
+    ModelRoom,
+    TaskTokenUsageUpdated,
+)
 from ..providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
 from ._conversation import NOT_YET, text_block
 from ._limits import reached_limit
@@ -252,7 +260,9 @@ class Requests:
             tries.failures += 1
             return
         answer = await task.dialogue.ask(
-            "api_req_failed", _failure_text(error), model_failure=ModelFailure(kind=error.kind)
+            "api_req_failed",
+            _failure_text(error),
+            model_failure=ModelFailure(kind=error.kind, parts=await self._parts(error)),
         )
         await task.words.add(answer)
         if answer.response == "noButtonClicked":
@@ -261,8 +271,25 @@ class Requests:
         tries.failures = 0
         self._recovery.begin(asked=True)
 
+    async def _parts(self, error: ModelError) -> ModelFailureParts | None:
+        """What the page needs to word a failure in the person's language."""
+        if error.kind == "other" and error.particular is None:
+            return None
+        mask = self._task.conversation.mask
+        raw = " ".join(error.raw.split())[:_LONGEST_RAW]
+        return ModelFailureParts(
+            status=error.http_status,
+            particular=await mask(error.particular) if error.particular else None,
+            raw=await mask(raw) if raw and raw not in error.message else None,
+        )
+
     async def _wait_and_show(self, error: ModelError, why: str, seconds: int) -> None:
         task = self._task
+        parts = await self._parts(error) if why == error.message else None
+        failure: JsonObject = {"kind": error.kind}
+        if parts is not None:
+            # What the provider wrote is for the question, where it failed for good.
+            failure["parts"] = parts.model_copy(update={"raw": None}).model_dump(by_alias=True, exclude_none=True)
         ts: int | None = None
 
         def text(left: int) -> str:
@@ -271,7 +298,7 @@ class Requests:
         async def show(left: int) -> None:
             nonlocal ts
             ts = await task.conversation.say(
-                "api_req_retry_delayed", text(left), partial=True, ts=ts, model_failure={"kind": error.kind}
+                "api_req_retry_delayed", text(left), partial=True, ts=ts, model_failure=failure
             )
 
         waited = False
@@ -280,8 +307,9 @@ class Requests:
             waited = True
         finally:
             if ts is not None:
-                failure: JsonObject = {"kind": error.kind, "retried": waited}
-                await task.conversation.say("api_req_retry_delayed", why, partial=False, ts=ts, model_failure=failure)
+                await task.conversation.say(
+                    "api_req_retry_delayed", why, partial=False, ts=ts, model_failure={**failure, "retried": waited}
+                )
 
 
 def _failure_text(error: ModelError) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "CommandRun",
     "Halt",
     "ModelFailure",
+    "ModelFailureParts",
     "NotebookRef",
     "OwnSay",
     "OwnSayTool",
@@ -124,10 +125,23 @@ class CommandRun(Record):
     duration_ms: int | None = None
 
 
+class ModelFailureParts(Record):
+    """What a message about a failure consists of besides the sentence of its class, which the page words itself."""
+
+    status: int | None = None
+    """Of HTTP."""
+    particular: str | None = None
+    """What our own message says beyond the class, in English; of the class ``other``, the provider's words."""
+    raw: str | None = None
+    """The provider's words."""
+
+
 class ModelFailure(Record):
     """Why a model gave no answer, on the message that says so; ``kind`` is one of the classes of ``model_error``."""
 
     kind: str
+    parts: ModelFailureParts | None = None
+    """None where only the message's text says what went wrong."""
     retried: bool | None = None
     """Of one that is tried again after a wait: whether it was, or the wait was cut off."""
 

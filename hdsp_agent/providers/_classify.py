@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from ._error_payload import NULL_INPUT, ErrorPayload, read_payload
-from ._model_error import REMEDIES, ErrorClass, ModelError
+from ._model_error import REFUSED, REMEDIES, ErrorClass, ModelError
 from ._token_numbers import TokenNumbers, token_numbers
 
 __all__ = ["classify", "is_silently_truncated"]
@@ -457,6 +457,6 @@ def _seconds(value: str) -> float | None:
 def _message(kind: ErrorClass, text: str, status: int | None) -> str:
     if kind == "other" and text:
         first = " ".join(text.split())
-        return f"The provider refused the request: {first[:500]}"
+        return f"{REFUSED}{first[:500]}"
     where = f" (HTTP {status})" if status else ""
     return f"{REMEDIES[kind]}{where}"

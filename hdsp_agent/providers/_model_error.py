@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal, get_args
 from ..config import keys_in_use
 from ..errors import HdspAgentError
 
-__all__ = ["ERROR_CLASSES", "PUBLIC_CLASSES", "REMEDIES", "ErrorClass", "ModelError"]
+__all__ = ["ERROR_CLASSES", "PUBLIC_CLASSES", "REFUSED", "REMEDIES", "ErrorClass", "ModelError"]
 
 ErrorClass = Literal[
     "overflow",
@@ -93,11 +93,16 @@ _DIAGNOSES: Final[dict[ErrorClass, str]] = {
 """For the classes that the agent does something about: what it means alone."""
 
 
+REFUSED: Final = "The provider refused the request: "
+"""What the provider's own words follow, where no class fits them."""
+
+
 class ModelError(HdspAgentError):
     """A model gave no usable answer.
 
     ``current`` is what was asked for, without the answer's own budget ``output``; ``limit`` what there is room for, all
-    in tokens. ``index`` is the message at fault. ``raw`` are the provider's own words, for the error's details.
+    in tokens. ``index`` is the message at fault. ``is_particular`` is whether the message says more than the class.
+    ``raw`` are the provider's own words, for the error's details.
     """
 
     code: ClassVar[str] = "model_error"
@@ -116,6 +121,7 @@ class ModelError(HdspAgentError):
         output: int | None = None,
         index: int | None = None,
         raw: str = "",
+        is_particular: bool = True,
     ) -> None:
         # Providers quote the key they refuse, and what they say goes into rows, frames, logs and exports.
         super().__init__(keys_in_use.mask(message), kind=kind, provider=provider, status=http_status)
@@ -128,6 +134,7 @@ class ModelError(HdspAgentError):
         self.output = output
         self.index = index
         self.raw = keys_in_use.mask(raw)
+        self._is_particular = is_particular
 
     @property
     def public_class(self) -> str:
@@ -143,6 +150,13 @@ class ModelError(HdspAgentError):
     def remedy(self) -> str:
         """One or two sentences for a person: what it means, and what is done about it."""
         return REMEDIES[self.kind]
+
+    @property
+    def particular(self) -> str | None:
+        """What the message says beyond the class; of the class ``other``, the provider's words. None if nothing."""
+        if self.kind == "other":
+            return self.message.removeprefix(REFUSED) if self.message.startswith(REFUSED) else None
+        return self.message if self._is_particular and self.remedy not in self.message else None
 
     @property
     def diagnosis(self) -> str:

@@ -150,7 +150,13 @@ def model_error(error: Exception, provider: str, *, begun: bool = False) -> Mode
     cause = error.__cause__ if error.__cause__ is not None else error
     words = f"{type(cause).__name__}: {cause}".rstrip(": ")
     sentence = _UNREADABLE if kind == "broken_stream" and not _is_of_transport(errors) else _SENTENCES[kind]
-    return ModelError(sentence.format(provider=_name(provider)), kind=kind, provider=provider, raw=words)
+    return ModelError(
+        sentence.format(provider=_name(provider)),
+        kind=kind,
+        provider=provider,
+        raw=words,
+        is_particular=kind == "authentication",
+    )
 
 
 _UNREADABLE: Final = "{provider} sent something that cannot be read, so its answer ends there."

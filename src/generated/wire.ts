@@ -2412,7 +2412,15 @@ export interface ModeRequest {
 /** Why a model gave no answer, on the message that says so; `kind` is one of the classes of `model_error`. */
 export interface ModelFailure {
   kind: string;
+  parts?: ModelFailureParts;
   retried?: boolean;
+}
+
+/** What a message about a failure consists of besides the sentence of its class, which the page words itself. */
+export interface ModelFailureParts {
+  status?: number;
+  particular?: string;
+  raw?: string;
 }
 
 /** What a model can do and costs; prices are in dollars a million tokens. */

@@ -11,7 +11,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, UnknownTask
-from hdsp_agent.messages import ModelFailure, TaskId
+from hdsp_agent.messages import ModelFailure, ModelFailureParts, TaskId
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 
 from ..timing import within
@@ -97,7 +97,8 @@ async def test_a_wait_before_a_retry_is_stopped(tmp_path: Path) -> None:
         await until(lambda: any(m.say == "api_req_retry_delayed" for m in agent.heard.shown.get(task_id, {}).values()))
         await cancelled(agent, task_id)
         [wait] = await agent.says(task_id, "api_req_retry_delayed")
-        assert wait.model_failure == ModelFailure(kind="rate_limit", retried=False)
+        parts = ModelFailureParts(particular="Busy.")
+        assert wait.model_failure == ModelFailure(kind="rate_limit", parts=parts, retried=False)
         await go_on(agent, task_id)
 
 

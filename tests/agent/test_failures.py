@@ -14,7 +14,7 @@ from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
 from hdsp_agent.agent._silent_cuts import SilentCuts
 from hdsp_agent.agent._stream import AnswerStream
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure
+from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure, ModelFailureParts
 from hdsp_agent.providers import (
     ModelError,
     ModelRequest,
@@ -50,7 +50,8 @@ async def test_a_busy_provider_is_asked_again_after_a_wait_shown_each_second(tmp
         [recorded] = await agent.says(task_id, "api_req_retry_delayed")
         assert recorded.partial is False
         assert "retry_timer" not in (recorded.text or "")
-        assert recorded.model_failure == ModelFailure(kind="rate_limit", retried=True)
+        parts = ModelFailureParts(particular="The provider is busy.")
+        assert recorded.model_failure == ModelFailure(kind="rate_limit", parts=parts, retried=True)
 
 
 async def test_the_wait_the_provider_wants_is_kept(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ async def test_what_trying_again_cannot_mend_is_asked_about_at_once(tmp_path: Pa
         task_id = await agent.start()
         ask = await agent.asked(task_id, "api_req_failed")
         assert "Check the key" in (ask.text or "")
-        assert ask.model_failure == ModelFailure(kind="authentication")
+        assert ask.model_failure is not None and ask.model_failure.kind == "authentication"
         await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
         resume = await agent.asked(task_id, "resume_task")
         assert resume.stopped_by == "person"

@@ -8,7 +8,16 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TaskId
-from hdsp_agent.providers import ErrorClass, ModelError, Stop, TextDelta, ToolCallStart, UsageReport, call_tool
+from hdsp_agent.providers import (
+    ErrorClass,
+    ModelError,
+    Stop,
+    TextDelta,
+    ToolCallStart,
+    UsageReport,
+    call_tool,
+    classify,
+)
 from hdsp_agent.providers._model import ToolCallDelta
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry, built_in_tools
@@ -120,6 +129,32 @@ async def test_a_failure_that_is_asked_about_does_not_say_that_the_agent_tries_a
         task_id = await agent.start()
         text = (await agent.asked(task_id, "api_req_failed")).text or ""
         assert "agent" not in text and text.count(ModelError("", kind=kind).diagnosis) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "parts"),
+    [
+        (401, "wrong key", {"status": 401, "raw": "wrong key"}),
+        (418, "I am a teapot", {"status": 418, "particular": "I am a teapot"}),
+    ],
+)
+async def test_a_failure_comes_in_parts_that_the_page_can_word(
+    status: int, body: str, parts: dict[str, object], tmp_path: Path
+) -> None:
+    settings = GlobalSettings(max_auto_retries=0)
+    async with running_agent(tmp_path, [[classify(status=status, body=body)]], settings=settings) as agent:
+        failure = (await agent.asked(await agent.start(), "api_req_failed")).model_failure
+        assert failure is not None and failure.parts is not None
+        assert failure.parts.model_dump(exclude_none=True) == parts
+
+
+async def test_a_retry_comes_in_parts_that_the_page_can_word(tmp_path: Path) -> None:
+    broken = ModelError("", kind="overloaded")
+    turns = [[ModelError(broken.remedy, kind="overloaded", http_status=529)], DONE]
+    async with running_agent(tmp_path, turns) as agent:
+        [row] = await agent.says(await agent.finished(), "api_req_retry_delayed")
+        assert row.model_failure is not None and row.model_failure.parts is not None
+        assert row.model_failure.parts.model_dump(exclude_none=True) == {"status": 529}
 
 
 async def test_a_broken_answer_is_explained_once(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+import { nullTranslator } from '@jupyterlab/translation';
+
 import type { ClineMessage } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
+import { failureText } from '../rows/failurewords';
 import { ShownRows, USER } from './shownrows';
 
 describe('rows of requests to the model', () => {
@@ -48,6 +51,76 @@ describe('rows of requests to the model', () => {
       expect(
         page.find('.jp-hdspAgent-chat-problem-advice')?.textContent ?? null
       ).toEqual(advice && expect.stringContaining(advice));
+    });
+
+    it('should say in the language of the person why it failed', () => {
+      const foreign = {
+        ...nullTranslator.load('hdsp_agent'),
+        __: (text: string, ...values: string[]) =>
+          `«${values.reduce((all, value, at) => all.replace(`%${at + 1}`, value), text)}»`
+      };
+      const kinds = [
+        'overflow',
+        'overflow_output_budget',
+        'output_cap',
+        'payload_too_large',
+        'tpm_request_too_large',
+        'rate_limit',
+        'quota',
+        'empty_content',
+        'tool_pairing',
+        'authentication',
+        'permission',
+        'model_not_found',
+        'content_filter',
+        'overloaded',
+        'network',
+        'timeout',
+        'broken_stream'
+      ];
+      for (const kind of kinds) {
+        const text = failureText({ kind, parts: {} }, 'English.', foreign);
+        expect(text).toMatch(/^«[^«]+»$/);
+      }
+      expect(
+        failureText(
+          {
+            kind: 'authentication',
+            parts: { status: 401, particular: 'No key.', raw: 'wrong' }
+          },
+          'English.',
+          foreign
+        )
+      ).toMatch(
+        /^««The provider does not.*» \(HTTP 401\)»\n\nNo key\.\n\nwrong$/
+      );
+      expect(
+        failureText(
+          { kind: 'other', parts: { particular: 'a teapot' } },
+          'English.',
+          foreign
+        )
+      ).toBe('«The provider refused the request: a teapot»');
+      for (const failure of [
+        undefined,
+        { kind: 'network' },
+        { kind: 'of_a_later_version', parts: {} }
+      ]) {
+        expect(failureText(failure, 'English.', foreign)).toBe('English.');
+      }
+    });
+
+    it('should show why it failed, worded here', async () => {
+      await rows.show({
+        type: 'ask',
+        ask: 'api_req_failed',
+        text: 'The words of the server.',
+        modelFailure: { kind: 'network', parts: { raw: 'ConnectError' } }
+      });
+      const text = page.find('.jp-hdspAgent-chat-problem-text')?.textContent;
+      expect(text).toContain('could not be reached');
+      expect(text).toContain('ConnectError');
+      expect(text).not.toContain('The words of the server.');
     });
 
     it('should save what the server tells of it, as a file', async () => {
@@ -206,6 +279,18 @@ describe('rows of requests to the model', () => {
         text: 'Busy.'
       });
       expect(rows.row(2).textContent).toBe('Tried again.Busy.');
+    });
+
+    it('should say why it waits, worded here', async () => {
+      await rows.show({
+        say: 'api_req_retry_delayed',
+        partial: false,
+        text: 'The words of the server.',
+        modelFailure: { kind: 'overloaded', parts: { status: 529 } }
+      });
+      expect(rows.row(2).textContent).toMatch(
+        /^Tried again\.The provider is overloaded.* \(HTTP 529\)$/
+      );
     });
 
     it('should not claim to have tried again when that was stopped', async () => {

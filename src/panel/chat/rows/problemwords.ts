@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ClineMessage } from '../../../generated/wire';
+import { failureText } from './failurewords';
 
 /**
  * An error in words.
@@ -43,7 +44,9 @@ export function problemOf(
   trans: TranslationBundle
 ): IProblem {
   const kind = message.ask ?? message.say;
-  const { text, details } = parted(message.text ?? '');
+  const { text, details } = parted(
+    failureText(message.modelFailure, message.text ?? '', trans)
+  );
   const plain = { text, details, advice: '', section: null };
   switch (kind) {
     case 'api_req_failed':

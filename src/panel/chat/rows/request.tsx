@@ -15,6 +15,7 @@ import { readJson } from '../readjson';
 import { useElapsed } from '../useelapsed';
 import { hasSaid, isFailureTold, requestBefore } from '../wholeanswer';
 import type { IRowContent } from './content';
+import { failureText } from './failurewords';
 
 /**
  * The model was asked: how long it thinks, then what that took; a thin line.
@@ -131,7 +132,8 @@ export function WaitRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
   const isWaiting = message.partial === true;
   const isRetry = message.say === 'api_req_retry_delayed';
-  const { text, seconds } = waitOf(message);
+  const { text: said, seconds } = waitOf(message);
+  const text = failureText(message.modelFailure, said, trans);
   return (
     <div
       className="jp-hdspAgent-request"
