@@ -43,6 +43,11 @@ class AskAnswer:
     said_at: int | None = None
 
     @property
+    def says_something(self) -> bool:
+        """Whether there is more to it than a button."""
+        return self.said_at is not None
+
+    @property
     def approved(self) -> bool:
         """Whether the button that lets the agent go on was pressed."""
         return self.response == "yesButtonClicked"

@@ -22,7 +22,10 @@ from ..messages import (
 from ..persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog
 from ._ports import ConversationShown, DeltaField, MessageSink
 
-__all__ = ["Conversation", "image_block", "masked_json", "sound_text", "text_block"]
+__all__ = ["NOT_YET", "Conversation", "image_block", "masked_json", "sound_text", "text_block"]
+
+NOT_YET: Final = 0
+"""In the place of a message's time until its line is appended."""
 
 _LONG: Final = 50_000
 
@@ -78,7 +81,7 @@ class Conversation:
         """Say something, or say it anew: with the time of an earlier message this takes its place."""
         message = ClineMessage.model_validate(
             {
-                "ts": self.log.next_ts() if ts is None else ts,
+                "ts": NOT_YET if ts is None else ts,
                 "type": "say",
                 "say": kind,
                 "text": None if text is None else await self.mask(text),
@@ -87,24 +90,28 @@ class Conversation:
                 **fields,
             }
         )
-        await (self.create(message, durable=durable) if ts is None else self.update(message, durable=durable))
-        return message.ts
+        if ts is None:
+            return (await self.create(message, durable=durable)).ts
+        await self.update(message, durable=durable)
+        return ts
 
     def ask_message(
         self, kind: ClineAsk, text: str | None, *, ts: int | None = None, partial: bool | None = None
     ) -> ClineMessage:
         """A question, not yet asked."""
-        return ClineMessage(
-            ts=self.log.next_ts() if ts is None else ts, type="ask", ask=kind, text=text, partial=partial
-        )
+        return ClineMessage(ts=NOT_YET if ts is None else ts, type="ask", ask=kind, text=text, partial=partial)
 
-    async def create(self, message: ClineMessage, *, durable: bool = False) -> None:
-        """Add a message."""
-        await self.log.put_ui(message, durable=durable)
+    async def create(self, message: ClineMessage, *, durable: bool = False) -> ClineMessage:
+        """Add a message; as it was recorded. It is given its time here, unless it was made with that of ``new_message``."""
+        if message.ts == NOT_YET:
+            message = await self.log.append_ui(message, durable=durable)
+        else:
+            await self.log.put_ui(message, durable=durable)
         if message.partial:
             self._streaming[message.ts] = message
         self._sink.created(self.task_id, message)
         self._emit("created", message)
+        return message
 
     async def update(self, message: ClineMessage, *, durable: bool = False) -> None:
         """Give a message its newest form. While it streams and only grows, the sink hears of what was added."""

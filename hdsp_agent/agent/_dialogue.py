@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal, overload
 
 from ..events import Emitter
@@ -25,7 +25,7 @@ from ..messages import (
 )
 from ..tools import ActionRequest
 from ._asks import AskAnswer, Asks, Given
-from ._conversation import Conversation
+from ._conversation import NOT_YET, Conversation
 
 __all__ = ["Dialogue"]
 
@@ -134,10 +134,9 @@ class Dialogue:
         await self._supersede(None)
         message = self._message(kind, text, ts, {"is_protected": is_protected, "is_answered": True})
         if ts is None:
-            await self.conversation.create(message)
-        else:
-            await self.conversation.update(message)
-        return message.ts
+            return (await self.conversation.create(message)).ts
+        await self.conversation.update(message)
+        return ts
 
     async def withdraw(self, message: ClineMessage, failure: str | None = None) -> None:
         """A question that will not be asked any more stays as it is, and nobody can answer it; ``failure`` says why."""
@@ -154,16 +153,23 @@ class Dialogue:
         """The person's answer. Raises AskNotOpen."""
         return await self.asks.answer(ts, given)
 
-    async def user_said(self, text: str | None, images: Sequence[str], *, ts: int | None = None) -> int:
-        """Record what the person says; the time of the message, which may be given if it is a new one."""
+    async def user_said(
+        self, text: str | None, images: Sequence[str], *, first: Callable[[int], Awaitable[None]] | None = None
+    ) -> int:
+        """Record what the person says; the time of the message, with which ``first`` is done before it is recorded."""
         message = ClineMessage(
-            ts=self.conversation.log.next_ts() if ts is None else ts,
+            ts=NOT_YET,
             type="say",
             say="user_feedback",
             text=await self.conversation.mask(text or ""),
             images=list(images) or None,
         )
-        await self.conversation.create(message, durable=True)
+        if first is None:
+            message = await self.conversation.create(message, durable=True)
+        else:
+            async with self.conversation.log.new_message() as ts:
+                await first(ts)
+                message = await self.conversation.create(message.model_copy(update={"ts": ts}), durable=True)
         self._events.emit(TaskUserMessage(payload=(self.task_id,)))
         return message.ts
 
@@ -184,14 +190,13 @@ class Dialogue:
     async def _put(
         self, kind: ClineAsk, text: str | None, ts: int | None, fields: Mapping[str, object]
     ) -> ClineMessage:
-        expected = await self._supersede(self._message(kind, text, ts or 0, fields))
+        expected = await self._supersede(self._message(kind, text, ts or NOT_YET, fields))
         if expected is not None:
             return await self._with_flags(expected, fields["approval_flags"])
         message = self._message(kind, text, ts, fields)
         if ts is None:
-            await self.conversation.create(message, durable=True)
-        else:
-            await self.conversation.update(message, durable=True)
+            return await self.conversation.create(message, durable=True)
+        await self.conversation.update(message, durable=True)
         return message
 
     def _message(self, kind: ClineAsk, text: str | None, ts: int | None, fields: Mapping[str, object]) -> ClineMessage:

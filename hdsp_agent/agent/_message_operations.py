@@ -196,10 +196,6 @@ class MessageOperations:
         history = task.conversation.history
         before = history.view.visible_ui
         mark = await _do(history, change, newer, files, mark_id)
-        async for message in history.messages_in(before.minus(history.view.visible_ui)):
-            if message.say == "user_feedback":
-                # Words that waited for the end of the turn are not told to the model any more.
-                task.words.has_told(message.ts)
         await self._settle_item(task)
         task.conversation.shown_changed(await _shown(history, before))
         return None if mark is None else mark.id

@@ -114,14 +114,14 @@ class Openings:
         asked: ClineAsk | None = answered.ask if answered else None  # type: ignore[assignment]  # older kinds were never pending here
         if asked == "completion_result" and answer.approved:
             return Completed("", again=True)
+        # At once: whoever stops the task now was heard all the same.
+        task.words.add_later(answer)
         if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
-            await task.words.add(answer)
             raise Stopped
         if asked == "auto_approval_max_req_reached":
             task.spending.reset()
         await self._take_back(recalled)
-        await self._tell_unheard(recalled)
-        if not await task.words.add(answer) and not recalled.unheard and not task.queue:
+        if not task.words.any_said and not task.queue:
             await task.conversation.add_api("user", [text_block(RESUMPTION)])
         return None
 
@@ -158,14 +158,6 @@ class Openings:
         await task.calls.interrupted(calls_of(recalled.calls), _SUBTASK_LEFT.format(child=child))
         await task.note_item(status="active", awaiting_child_id=None, delegated_to_id=None)
 
-    async def _tell_unheard(self, recalled: Recalled) -> None:
-        """Tell the model what the person said right before the server stopped."""
-        for message in recalled.unheard:
-            blocks = (await self._task.speech.heard(message.text, message.images or ())).blocks
-            if blocks:
-                await self._task.conversation.add_api("user", blocks, ts=message.ts, durable=True)
-                self._task.words.has_told(message.ts)
-
     async def _child_done(self, opening: ChildDone) -> None:
         """The subtask's result is the result of the call that began it."""
         task = self._task
@@ -201,6 +193,7 @@ class Openings:
             counted_from=task.counted_from, aside=self._half_restores.is_its_own,
         )  # fmt: skip
         task.usage, task.spending, task.todos = recalled.usage, recalled.spending, recalled.todos
+        await task.words.keep(recalled.unheard)
         for message in recalled.torn:
             if message.type == "ask":
                 await task.dialogue.withdraw(message)

@@ -28,6 +28,7 @@ class MessageQueue:
         self._messages = [QueuedMessage.model_validate(entry) for entry in entries]
         times = [(str(entry.get("id")), entry.get(_TOLD_AT)) for entry in entries]
         self._told_at = {message_id: ts for message_id, ts in times if isinstance(ts, int)}
+        self._claimed: str | None = None
         self._left: frozenset[str] = frozenset()
         self.leave()
 
@@ -55,6 +56,16 @@ class MessageQueue:
     def wants_to_go_on(self) -> bool:
         """Whether something was said since the work stopped."""
         return any(message.id not in self._left for message in self._messages)
+
+    def claim(self) -> QueuedMessage | None:
+        """The first message that waits, to be told as it is now: it can be neither changed nor removed any more."""
+        first = next(iter(self._messages), None)
+        self._claimed = None if first is None else first.id
+        return first
+
+    def unclaim(self) -> None:
+        """What was claimed was told, or waits on."""
+        self._claimed = None
 
     def told_at(self, message_id: str) -> int | None:
         """When an earlier life was about to make this message part of the conversation, if it was."""
@@ -101,7 +112,7 @@ class MessageQueue:
 
     def _index(self, message_id: str) -> int:
         for index, message in enumerate(self._messages):
-            if message.id == message_id:
+            if message.id == message_id and message_id != self._claimed and message_id not in self._told_at:
                 return index
         raise NotFound(
             "This message does not wait any more: the agent has read it, or it was removed.", queued=message_id

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ..errors import Conflict, HdspAgentError, StorageUnavailable
 from ..messages import ClineApiReqCancelReason, ClineMessage, JsonObject, ModelFailure, ModelRoom, TaskTokenUsageUpdated
 from ..providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
-from ._conversation import text_block
+from ._conversation import NOT_YET, text_block
 from ._limits import reached_limit
 from ._outcomes import Stopped
 from ._resume import SERVER_STOPPED
@@ -138,15 +138,14 @@ class Requests:
     async def _tell_started(self, client: ModelClient) -> ClineMessage:
         task = self._task
         message = ClineMessage(
-            ts=task.conversation.log.next_ts(),
+            ts=NOT_YET,
             type="say",
             say="api_req_started",
             text=request_info(client.protocol, client.info, None).to_json(),
             api_protocol=client.protocol,
         )
         task.spending.requests += 1
-        await task.conversation.create(message)
-        return message
+        return await task.conversation.create(message)
 
     async def _tell_ended(self, started: ClineMessage, client: ModelClient, stream: AnswerStream) -> None:
         await self._account(started, client, stream.answer.usage)

@@ -74,6 +74,8 @@ async def recall(
 
     ``aside`` tells which questions and answers are not about the model's work.
     """
+    # What was stopped in the middle of being recorded has been handed over: it comes, though nobody waits for it.
+    await log.sync()
     recalled = Recalled()
     visible = view.visible_ui.membership()
     async for message in log.ui.iterate():
@@ -99,7 +101,6 @@ async def recall(
 
 async def unanswered_calls(log: TaskLog, view: HistoryView) -> list[JsonObject]:
     """The calls of the last answer that have no result."""
-    # What was stopped in the middle of recording a result has handed it over: it comes, though nobody waits for it.
     await log.sync()
     answered: set[str] = set()
     before: int | None = None

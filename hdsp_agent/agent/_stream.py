@@ -76,8 +76,9 @@ class _Shown:
             if not piece.strip() and self.kind == "text":
                 # Some models begin with a blank line; a message of nothing would flicker.
                 return piece
-            self.ts = self._conversation.log.next_ts()
-            await self._conversation.create(self._message(self.ts, partial=True))
+            # Known before it is recorded: whoever is stopped meanwhile ends the message all the same.
+            async with self._conversation.log.new_message() as self.ts:
+                await self._conversation.create(self._message(self.ts, partial=True))
         else:
             self._conversation.delta(self.ts, "text", piece)
             if self._recording is None or self._recording.done():
@@ -234,10 +235,9 @@ class AnswerStream:
         if text is None:
             return
         if call.ts is None:
-            message = self._conversation.ask_message("tool", text, partial=True)
-            call.ts = message.ts
-            self._note(call.ts)
-            await self._conversation.create(message)
+            async with self._conversation.log.new_message() as call.ts:
+                self._note(call.ts)
+                await self._conversation.create(self._conversation.ask_message("tool", text, ts=call.ts, partial=True))
         else:
             await self._conversation.update(self._conversation.ask_message("tool", text, ts=call.ts, partial=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -210,8 +211,16 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
         """A time for a new message: greater than all others of this task."""
         ...
 
+    def new_message(self) -> AbstractAsyncContextManager[int]:
+        """The time of a message that is recorded within the block. No other message begins meanwhile."""
+        ...
+
+    async def append_ui(self, message: ClineMessage, *, durable: bool = False) -> ClineMessage:
+        """Record a new message, which is given its time when its line is appended; it with that time."""
+        ...
+
     async def put_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
-        """Record a message, or its newest form. While it streams (``partial``) not every form is kept."""
+        """Record the newest form of a message, or one that has its time. While it streams not every form is kept."""
         ...
 
     async def append_api(self, draft: ApiDraft, *, durable: bool = False) -> ApiRecord:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Final, Generic, Protocol, TypeVar
 
 from typing_extensions import Unpack
@@ -99,6 +100,7 @@ class RecordingLog(ABC, Generic[F]):
         self._keeper = keeper
         self._on_end = on_end
         self._times = TimestampAllocator()
+        self._beginning = asyncio.Lock()
         self._first_number: dict[Stream, int] = {}
         self._system_prompt: ApiRecord | None = None
         self._newest_ui = 0
@@ -181,12 +183,28 @@ class RecordingLog(ABC, Generic[F]):
         """A time for a new message: greater than all others of this task."""
         return self._times.next()
 
+    @asynccontextmanager
+    async def new_message(self) -> AsyncIterator[int]:
+        """The time of a message that is recorded within the block. No other message begins meanwhile."""
+        async with self._beginning:
+            await self._room()
+            yield self._times.next()
+
+    async def append_ui(self, message: ClineMessage, *, durable: bool = False) -> ClineMessage:
+        """Record a new message, which is given its time when its line is appended; it with that time."""
+        async with self.new_message() as ts:
+            message = message.model_copy(update={"ts": ts})
+            self._streaming.forget(ts, streams=bool(message.partial))
+            written = self._hand_over(message, durable=durable)
+        await written
+        return message
+
     async def put_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
-        """Record a message, or its newest form. While it streams (``partial``) at most one form a second is kept."""
+        """Record the newest form of a message, or one that has its time. Of forms that stream one a second is kept."""
         known = message.ts in self._ui_on_the_way or self._ui.is_recent(message.ts)
         if not known and message.ts <= self._newest_ui and await self._ui.get(message.ts) is None:
             raise Conflict(
-                f"The message {message.ts} would come before the newest one, {self._newest_ui}. Ask next_ts for its time.",
+                f"The message {message.ts} would come before the newest one, {self._newest_ui}.",
                 task=self._metadata.uuid,
                 ts=message.ts,
             )
@@ -329,6 +347,10 @@ class RecordingLog(ABC, Generic[F]):
 
     async def _write_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
         await self._room()
+        await self._hand_over(message, durable=durable)
+
+    def _hand_over(self, message: ClineMessage, *, durable: bool) -> Awaitable[None]:
+        """Hand a message's line over at once; to be awaited until it is recorded."""
         file, ts = self._files["ui"], message.ts
         first = ts > self._newest_ui and self._ui_on_the_way.get(ts) != file.attempt
         if first:
@@ -342,8 +364,12 @@ class RecordingLog(ABC, Generic[F]):
 
         line = ui_line(message, replaces=not first)
         attempt = file.attempt
+        appended = self._writer.append(file, line, durable=durable, on_success=remember)
+        return self._written(appended, ts, attempt)
+
+    async def _written(self, appended: asyncio.Future[None], ts: int, attempt: int) -> None:
         try:
-            await self._writer.append(file, line, durable=durable, on_success=remember)
+            await appended
         except StorageUnavailable:
             if self._ui_on_the_way.get(ts) == attempt:
                 del self._ui_on_the_way[ts]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import ClineMessage
 from hdsp_agent.providers import call_tool
 
 from .scripted_agent import running_agent
@@ -33,7 +34,14 @@ async def main(home: Path, step: str) -> None:
 
         match step:
             case "noted":
-                task.dialogue.user_said = stop  # type: ignore[method-assign]  # the moment to be killed at
+                create = task.conversation.create
+
+                async def unless_said(message: ClineMessage, *, durable: bool = False) -> ClineMessage:
+                    if message.say == "user_feedback":
+                        await stop()
+                    return await create(message, durable=durable)
+
+                task.conversation.create = unless_said  # type: ignore[method-assign]  # the moment to be killed at
             case "shown":
                 add = task.conversation.add_api
 

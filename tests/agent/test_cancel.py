@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.errors import UnknownTask
+from hdsp_agent.errors import HdspAgentError, UnknownTask
 from hdsp_agent.messages import ModelFailure, TaskId
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 
@@ -190,3 +191,29 @@ async def test_a_task_can_be_stopped_at_any_moment(tmp_path: Path, moment: int) 
             await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
             await agent.completed(task_id)
         assert len(await agent.results(task_id)) >= 1
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2, 4, 8, 16, 32, 64, 128])
+async def test_words_that_make_a_task_go_on_are_heard_though_it_is_stopped_right_after(
+    tmp_path: Path, moment: int
+) -> None:
+    slow = call_tool("slow", {"text": "x"}, id="a")
+    async with running_agent(tmp_path, [slow, DONE, DONE], settings=AUTO) as agent:
+        task_id = await agent.start()
+        await until((agent.workspace / "slow.txt").exists)
+        await agent.manager.cancel(task_id)
+        asked = await agent.asked(task_id, "resume_task")
+        await agent.manager.answer(task_id, asked.ts, "messageResponse", "Use the other file")
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        with suppress(HdspAgentError):
+            await agent.manager.cancel(task_id)
+        while agent.manager.opened(task_id) is not None:
+            again = agent.task(task_id).dialogue.asks.newest("resume_task")
+            if again is not None and again.ts != asked.ts:
+                with suppress(HdspAgentError):
+                    await agent.manager.answer(task_id, again.ts, "yesButtonClicked")
+            await asyncio.sleep(0.002)
+        reader = await agent.store.view(task_id)
+        heard = [record async for record in reader.api.iterate() if "Use the other file" in str(record.content)]
+        assert len(heard) == 1

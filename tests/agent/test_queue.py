@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import InvalidInput
+from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import SendMessageCommand, SendMessageData, TaskId
 from hdsp_agent.providers import call_tool
 
@@ -118,6 +119,90 @@ async def test_words_in_the_queue_approve_nothing_and_answer_no_question_of_the_
         await agent.manager.answer(task_id, followup.ts, "messageResponse", "no")
         await agent.completed(task_id)
         assert agent.notes() == []
+
+
+async def test_words_in_the_queue_reach_the_model_while_cells_report_in_between(tmp_path: Path) -> None:
+    work = [
+        *call_tool("look", {"text": "a"}, id="a", stop=False),
+        0.1,
+        *call_tool("look", {"text": "b"}, id="b", index=1),
+    ]
+    async with running_agent(tmp_path, [work, DONE, DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests)
+        task = agent.task(task_id)
+        for number in range(5):
+            await agent.manager.queue(task_id, f"message {number}")
+
+        async def rows() -> None:
+            # As a run in the background tells of cell after cell.
+            while agent.manager.opened(task_id):
+                with suppress(Conflict):
+                    await task.conversation.say("cell_executed", "{}")
+
+        telling = asyncio.create_task(rows())
+        await agent.completed(task_id)
+        await telling
+        assert [message.text for message in await agent.says(task_id, "user_feedback")] == [
+            f"message {number}" for number in range(5)
+        ]
+        assert not await agent.says(task_id, "error")
+        assert all([await told(agent, task_id, f"message {number}") == 1 for number in range(5)])
+
+
+@pytest.mark.parametrize("kind", ["say", "user_said", "ask"])
+async def test_a_long_text_is_masked_before_it_is_given_its_time(kind: str, tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0]]) as agent:
+        task = agent.task(await agent.start())
+        await until(lambda: agent.model.requests)
+        conversation, long = task.conversation, "word " * 40_000
+        telling = {
+            "say": lambda: conversation.say("text", long),
+            "user_said": lambda: task.dialogue.user_said(long, ()),
+            "ask": lambda: task.dialogue.tell_approved("tool", long),
+        }[kind]
+        waiting = asyncio.create_task(telling())
+        while not waiting.done():
+            await conversation.say("cell_executed", "{}")
+        ts = await waiting
+        times = [message.ts for message in await agent.ui(task.task_id)]
+        assert ts in times and times == sorted(times)
+
+
+async def test_what_is_removed_or_changed_while_the_queue_is_emptied_is_not_told_as_it_was(tmp_path: Path) -> None:
+    work = [
+        *call_tool("look", {"text": "a"}, id="a", stop=False),
+        0.1,
+        *call_tool("look", {"text": "b"}, id="b", index=1),
+    ]
+    async with running_agent(tmp_path, [work, DONE, DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests)
+        queued = [await agent.manager.queue(task_id, f"message {number}") for number in range(6)]
+        queue = agent.task(task_id).queue
+        while len(queue.messages) == 6:  # noqa: ASYNC110 -- each turn of the loop counts
+            await asyncio.sleep(0)
+        await agent.manager.remove_queued(task_id, queued[5].id)
+        await agent.manager.edit_queued(task_id, queued[4].id, "another")
+        await agent.completed(task_id)
+        assert [message.text for message in await agent.says(task_id, "user_feedback")] == [
+            "message 0", "message 1", "message 2", "message 3", "another",
+        ]  # fmt: skip
+        assert await told(agent, task_id, "message 4") + await told(agent, task_id, "message 5") == 0
+
+
+async def test_what_is_being_told_can_be_neither_removed_nor_changed(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: agent.model.requests)
+        queue = agent.task(task_id).queue
+        message = await queue.add("go on")
+        assert queue.claim() == message
+        for refused in (queue.remove(message.id), queue.edit(message.id, "stay")):
+            with pytest.raises(NotFound):
+                await refused
+        queue.unclaim()
+        assert (await queue.remove(message.id)).text == "go on"
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -171,6 +171,22 @@ class StoreContract(ABC):
                 await log.put_ui(said(log, "early", ts=early))
             assert [m.text for m in await log.ui.newest()] == ["late"]
 
+    async def test_messages_that_begin_together_have_their_times_in_the_order_of_the_log(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask())
+            new = [said(log, str(number), ts=-1) for number in range(50)]
+            async with log.new_message() as ts:
+                # They wait: this one has its time, and something else is recorded before it.
+                others = [asyncio.create_task(log.append_ui(message)) for message in new]
+                await log.append_api(asked("hi"), durable=True)
+                await log.put_ui(said(log, "first", ts=ts))
+            recorded = await asyncio.gather(*others)
+            await log.append_ui(recorded[0])
+            shown = await log.ui.newest(100)
+            assert [message.text for message in shown] == ["first", *map(str, range(50)), "0"]
+            assert [message.ts for message in shown] == sorted({message.ts for message in shown})
+            assert [message.ts for message in shown[1:-1]] == [message.ts for message in recorded]
+
     async def test_half_a_surrogate_pair_is_no_reason_to_lose_a_message(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
             log = await store.create(NewTask())

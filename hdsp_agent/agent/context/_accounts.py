@@ -77,17 +77,17 @@ def cleared_of(
 
 async def tell_cleared(conversation: Conversation, cleared: ContextCleared, used: int) -> None:
     """Tell it in a row of its own; ``used`` are the tokens of the request before."""
-    ts = conversation.log.next_ts()
-    truncation = ContextTruncation(
-        truncation_id=f"cleared-{ts}",
-        messages_removed=0,
-        prev_context_tokens=used,
-        new_context_tokens=max(0, used - cleared.tokens),
-        cleared=cleared,
-    )
-    await conversation.create(
-        ClineMessage(ts=ts, type="say", say="sliding_window_truncation", context_truncation=truncation)
-    )
+    async with conversation.log.new_message() as ts:
+        truncation = ContextTruncation(
+            truncation_id=f"cleared-{ts}",
+            messages_removed=0,
+            prev_context_tokens=used,
+            new_context_tokens=max(0, used - cleared.tokens),
+            cleared=cleared,
+        )
+        await conversation.create(
+            ClineMessage(ts=ts, type="say", say="sliding_window_truncation", context_truncation=truncation)
+        )
 
 
 def _kept(kind: _Kind, items: Sequence[str]) -> ContextKept:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ...context import Parts, SentHistory, TokenCounter, used_tokens
-from ...messages import ApiMessage, ClineMessage
+from ...messages import ApiMessage, ClineMessage, ContextTruncation
 from ...persistence import ApiRecord
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
 from .._conversation import Conversation
@@ -185,26 +185,23 @@ class PlainContext:
         """Hide the older half of what the model sees, but for what the person said."""
         if kind not in _OVERFLOWS:
             return False
-        log = self._conversation.log
-        event_ts, before = log.next_ts(), await self._size()
-        history = self._conversation.history
+        before, history = await self._size(), self._conversation.history
         spared = words_to_spare(await history.api_history(), self.counter)
-        mark = await history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts, spared=spared)
-        if mark is None:
-            return False
-        self._conversation.history_changed()
-        truncation = {"truncation_id": mark.truncation_id, "messages_removed": mark.count, "mark_id": mark.id}
-        truncation |= {"prev_context_tokens": before, "new_context_tokens": await self._size()}
-        await self._conversation.create(
-            ClineMessage.model_validate(
-                {
-                    "ts": event_ts,
-                    "type": "say",
-                    "say": "sliding_window_truncation",
-                    "context_truncation": truncation,
-                }
+        async with self._conversation.log.new_message() as event_ts:
+            mark = await history.truncate(truncation_id=f"truncation-{event_ts}", event_ts=event_ts, spared=spared)
+            if mark is None:
+                return False
+            self._conversation.history_changed()
+            truncation = ContextTruncation(
+                truncation_id=mark.truncation_id,
+                messages_removed=mark.count,
+                prev_context_tokens=before,
+                new_context_tokens=await self._size(),
+                mark_id=mark.id,
             )
-        )
+            await self._conversation.create(
+                ClineMessage(ts=event_ts, type="say", say="sliding_window_truncation", context_truncation=truncation)
+            )
         return True
 
     # ---- inside

@@ -36,24 +36,24 @@ async def revert(task: Task) -> bool:
     hidden = newest_step_to_hide(records)
     if sum(record.token_count for record in hidden) < _LEAST_GAIN:
         return False
-    event_ts = conversation.log.next_ts()
     before = sum(record.token_count for record in records)
-    mark = await conversation.history.hide(
-        [record.seq for record in hidden], truncation_id=f"{REVERTED}{event_ts}", event_ts=event_ts
-    )
-    conversation.history_changed()
+    async with conversation.log.new_message() as event_ts:
+        mark = await conversation.history.hide(
+            [record.seq for record in hidden], truncation_id=f"{REVERTED}{event_ts}", event_ts=event_ts
+        )
+        conversation.history_changed()
+        truncation = ContextTruncation(
+            truncation_id=mark.truncation_id,
+            messages_removed=mark.count,
+            prev_context_tokens=before,
+            new_context_tokens=before - sum(record.token_count for record in hidden),
+            mark_id=mark.id,
+            end="newest",
+        )
+        await conversation.create(
+            ClineMessage(ts=event_ts, type="say", say="sliding_window_truncation", context_truncation=truncation)
+        )
     calls = ", ".join(f"`{block.get('name')}`" for block in _blocks(hidden[0]) if block.get("type") == "tool_use")
-    truncation = ContextTruncation(
-        truncation_id=mark.truncation_id,
-        messages_removed=mark.count,
-        prev_context_tokens=before,
-        new_context_tokens=before - sum(record.token_count for record in hidden),
-        mark_id=mark.id,
-        end="newest",
-    )
-    await conversation.create(
-        ClineMessage(ts=event_ts, type="say", say="sliding_window_truncation", context_truncation=truncation)
-    )
     await conversation.add_api("user", [text_block(_NOTE.format(calls=calls or _NO_CALLS))])
     return True
 
