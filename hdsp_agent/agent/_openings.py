@@ -120,6 +120,8 @@ class Openings:
             raise Stopped
         if asked == "auto_approval_max_req_reached":
             task.spending.reset()
+        if task.item.status == "completed":
+            await task.note_item(status="active")
         await self._take_back(recalled)
         if not task.words.any_said and not task.queue:
             await task.conversation.add_api("user", [text_block(RESUMPTION)])

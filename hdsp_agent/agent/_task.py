@@ -307,16 +307,19 @@ class Task:
             await asyncio.wait({self._worker})
 
     async def let_go(self) -> None:
-        """Let go of everything. The work has ended."""
-        await self._end_tools()
-        await self._line.told()
-        await self.conversation.log.close()
+        """Let go of everything: a task that was done already is completed again, any other is paused. The work has ended."""
+        await (self.finish() if self.item.status == "completed" else self._put_aside())
 
     async def finish(self) -> None:
         """The task is over: put its log with the completed ones. The work has ended."""
         await self._end_tools()
         await self._line.told()
         await self.conversation.log.finish("completed")
+
+    async def _put_aside(self) -> None:
+        await self._end_tools()
+        await self._line.told()
+        await self.conversation.log.close()
 
     async def _end_tools(self) -> None:
         """Nothing the task has begun goes on without it: no command, and no cell."""

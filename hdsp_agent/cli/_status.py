@@ -12,7 +12,7 @@ __all__ = ["STATUSES", "STATUS_COLOURS"]
 
 # Not taken from persistence: the help must not wait for its import. A test holds that they are the same.
 STATUSES: Final[tuple[TaskStatus, ...]] = (
-    "initializing", "processing", "compressing", "completing", "completed", "failed", "timeout",
+    "initializing", "processing", "compressing", "paused", "completing", "completed", "failed", "timeout",
 )  # fmt: skip
 
 STATUS_COLOURS: Final[dict[str, Colour]] = {
@@ -22,5 +22,6 @@ STATUS_COLOURS: Final[dict[str, Colour]] = {
     "initializing": "yellow",
     "processing": "yellow",
     "compressing": "yellow",
+    "paused": "yellow",
     "completing": "yellow",
 }

@@ -258,7 +258,7 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of the task as it is; it can be resumed."""
+        """Let go of the task as it is: it is paused, and can be resumed."""
         ...
 
 
@@ -298,5 +298,5 @@ class TaskStore(Protocol):
         ...
 
     async def recover(self) -> Sequence[Recovery]:
-        """Finish interrupted moves and mark the tasks of dead processes as failed."""
+        """Finish interrupted moves and mark what dead processes were working on as failed."""
         ...

@@ -301,7 +301,7 @@ class RecordingLog(ABC, Generic[F]):
         await self._held.finish(self._finish(outcome, error, resumable))
 
     async def close(self) -> None:
-        """Let go of the task as it is; it can be resumed."""
+        """Let go of the task as it is: it is paused, and can be resumed."""
         await self._held.finish(self._close())
 
     async def _finish(self, outcome: Outcome, error: str | None, resumable: bool) -> None:
@@ -323,6 +323,7 @@ class RecordingLog(ABC, Generic[F]):
             await self._let_go_of_files()
             try:
                 if self._keeper.lost is None:
+                    self._keeper.change(status="paused")
                     await self._keeper.save()
             except (StorageUnavailable, Conflict) as error:
                 self._logger.warning("The task's last state was not written: %s", error)

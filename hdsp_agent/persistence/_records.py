@@ -37,7 +37,10 @@ __all__ = [
 Stream = Literal["ui", "api", "summaries", "tools", "marks"]
 ApiRole = Literal["system", "user", "assistant", "tool"]
 ToolStatus = Literal["success", "error"]
-TaskStatus = Literal["initializing", "processing", "compressing", "completing", "completed", "failed", "timeout"]
+TaskStatus = Literal[
+    "initializing", "processing", "compressing", "paused", "completing", "completed", "failed", "timeout"
+]
+"""``paused`` is our own: nobody works on it just now, and it is not done."""
 
 COMPLETED_STATUSES: Final[tuple[TaskStatus, ...]] = ("completed", "failed", "timeout")
 
@@ -214,6 +217,11 @@ class TaskState(_File):
     pinned: bool = False
     history_item: HistoryItem | None = None
     model_use: list[ModelUse] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended and nobody can be waiting for more of it; one that its dead process left can go on."""
+        return self.status in COMPLETED_STATUSES and not (self.status == "failed" and self.resumable)
 
 
 class LockRecord(_File):

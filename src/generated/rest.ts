@@ -1015,6 +1015,7 @@ export interface SetupUse {
 export interface StatisticsView {
   total: TotalsView;
   running: number;
+  paused: number;
   completed: number;
   failureRate: number;
   byStatus: Record<string, TotalsView>;
@@ -1099,6 +1100,7 @@ export interface TaskState {
     | 'initializing'
     | 'processing'
     | 'compressing'
+    | 'paused'
     | 'completing'
     | 'completed'
     | 'failed'
@@ -1117,6 +1119,7 @@ export interface TaskState {
     | 'initializing'
     | 'processing'
     | 'compressing'
+    | 'paused'
     | 'completing'
     | 'completed'
     | 'failed'

@@ -18,7 +18,7 @@ from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Turn
 
-from .scripted_agent import running_agent, until
+from .scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
@@ -346,3 +346,47 @@ async def test_a_result_that_is_being_written_when_its_turn_is_stopped_is_no_mis
         recording.cancel()
         await asyncio.wait([recording])
         assert await unanswered_calls(conversation.log, conversation.history.view) == []
+
+
+async def status_of(agent: Agent, task_id: TaskId) -> str:
+    """What the store says of a task nobody works on, after a round of the monitor."""
+    await agent.store.recover()
+    return (await (await agent.store.view(task_id)).read_state()).status
+
+
+async def test_what_is_closed_or_stopped_with_the_server_is_paused(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [WRITE, [60.0], [60.0]]) as agent:
+        asking, closed, working = [await agent.start() for _ in range(3)]
+        ask = await agent.asked(asking, "tool")
+        await until(lambda: len(agent.model.requests) == 3)
+        await agent.manager.close(closed)
+        assert await status_of(agent, closed) == "paused"
+    async with running_agent(tmp_path, [DONE]) as agent:
+        assert [await status_of(agent, task_id) for task_id in (asking, closed, working)] == ["paused"] * 3
+        await agent.manager.answer(asking, ask.ts, "noButtonClicked")
+        await agent.completed(asking)
+    async with running_agent(tmp_path) as agent:
+        assert await status_of(agent, asking) == "completed"
+
+
+async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE, [60.0]]) as agent:
+        task_id = await agent.finished()
+        await agent.manager.resume(task_id)
+        await agent.asked(task_id, "resume_completed_task")
+        await agent.manager.close(task_id)
+        assert await status_of(agent, task_id) == "completed"
+        await agent.manager.send(task_id, "One more thing")
+        await until(lambda: len(agent.model.requests) == 2)
+        await agent.manager.close(task_id)
+        assert await status_of(agent, task_id) == "paused"
+        assert agent.history.items[task_id].status == "active"
+
+
+async def test_a_parent_that_waits_for_its_subtask_is_paused(tmp_path: Path) -> None:
+    delegate = call_tool("new_task", {"mode": "ask", "message": "Find it"}, id="sub")
+    allowed = GlobalSettings(auto_approval_enabled=True, always_allow_subtasks=True)
+    async with running_agent(tmp_path, [delegate, [60.0]], settings=allowed) as agent:
+        parent = await agent.start()
+        await until(lambda: len(agent.model.requests) == 2)
+        assert await status_of(agent, parent) == "paused"

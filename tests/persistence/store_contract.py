@@ -43,6 +43,10 @@ class StoreContract(ABC):
     def make_store(self, home: Path) -> TaskStore:
         """A store on this home; two of them on the same home are two servers."""
 
+    @abstractmethod
+    def leave_behind(self, home: Path, task_id: TaskId, *, locked: bool) -> None:
+        """Make a paused task look as if its process had died, or, without a lock, let go of it as earlier versions did."""
+
     @asynccontextmanager
     async def store(self, home: Path) -> AsyncIterator[TaskStore]:
         store = self.make_store(home)
@@ -261,18 +265,60 @@ class StoreContract(ABC):
             other = await theirs.resume(log.task_id)
             assert (await other.append_api(asked("theirs"))).seq == 2
 
-    async def test_a_task_that_was_left_behind_is_marked_failed_and_can_be_resumed(self, tmp_path: Path) -> None:
+    async def test_a_task_that_is_let_go_of_is_paused_however_often_it_is_looked_after(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
+            closed, stopped = await store.create(NewTask()), await store.create(NewTask())
+            for log in (closed, stopped):
+                log.update_state(status="processing")
+                await log.append_api(asked("hi"))
+            await closed.close()
+            assert await store.recover() == []
+        async with self.store(tmp_path / "home") as store:
+            assert await store.recover() == []
+            assert set(await store.tasks("running")) == {closed.task_id, stopped.task_id}
+            assert await store.tasks("completed") == []
+            for task_id in (closed.task_id, stopped.task_id):
+                state = await (await store.view(task_id)).read_state()
+                assert (state.status, state.error, state.is_over) == ("paused", None, False)
+                log = await store.resume(task_id)
+                assert log.state.status == "processing"
+                assert [r.content for r in await log.api.newest()] == ["hi"]
+
+    @pytest.mark.parametrize(
+        ("newest", "item", "locked", "status"),
+        [
+            ({"type": "say", "say": "text"}, "active", True, "failed"),
+            ({"type": "ask", "ask": "tool"}, "active", True, "paused"),
+            ({"type": "ask", "ask": "resume_task"}, "active", True, "paused"),
+            ({"type": "ask", "ask": "tool", "isAnswered": True}, "active", True, "failed"),
+            ({"type": "ask", "ask": "tool", "partial": True}, "active", True, "failed"),
+            ({"type": "ask", "ask": "command_output"}, "active", True, "failed"),
+            ({"type": "ask", "ask": "resume_completed_task"}, "completed", True, "completed"),
+            ({"type": "say", "say": "text"}, "active", False, "paused"),
+            ({"type": "ask", "ask": "completion_result"}, "completed", False, "completed"),
+        ],
+    )
+    async def test_only_what_a_dead_process_was_working_on_has_failed(
+        self, newest: dict[str, object], item: str, locked: bool, status: str, tmp_path: Path
+    ) -> None:
+        home = tmp_path / "home"
+        async with self.store(home) as store:
             log = await store.create(NewTask())
-            log.update_state(status="processing")
-            await log.append_api(asked("hi"))
-        async with self.store(tmp_path / "home") as store:
-            assert await store.tasks("completed") == [log.task_id]
+            line = HistoryItem.model_validate(
+                {"id": log.task_id, "number": 1, "ts": 1, "task": "t", "status": item}
+                | {"tokensIn": 0, "tokensOut": 0, "totalCost": 0}
+            )
+            log.update_state(history_item=line)
+            await log.append_ui(ClineMessage.model_validate({"ts": 1, **newest}))
+        self.leave_behind(home, log.task_id, locked=locked)
+        async with self.store(home) as store:
             state = await (await store.view(log.task_id)).read_state()
-            assert (state.status, state.resumable) == ("failed", True)
-            assert state.error is not None and "processing" in state.error
-            log = await store.resume(log.task_id)
-            assert [r.content for r in await log.api.newest()] == ["hi"]
+            assert (state.status, state.resumable) == (status, status == "failed")
+            assert (state.error is not None and "processing" in state.error) is (status == "failed")
+            place = "running" if status == "paused" else "completed"
+            assert await store.tasks(place) == [log.task_id]
+            assert await store.recover() == []
+            assert (await store.resume(log.task_id)).state.status == "processing"
 
     async def test_half_a_surrogate_pair_in_the_state_is_no_reason_to_lose_it(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:

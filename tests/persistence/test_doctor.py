@@ -157,9 +157,15 @@ async def test_a_task_that_is_worked_on_is_left_to_who_works_on_it(tmp_path: Pat
         assert (await examine(tmp_path, repair=True)).findings == []
         assert every_byte(tmp_path) == before
         await log.close()
-    report = await examine(tmp_path)
-    assert {finding.kind for finding in report.notes} == {"stopped_task"}
-    assert await mended(tmp_path) == ["stopped_task", "torn_tail"]
+    # A task that is paused is as it should be.
+    assert await mended(tmp_path) == ["torn_tail"]
+    state = tmp_path / "contexts" / "running" / log.task_id / "state.json"
+    state.write_text(json.dumps({**json.loads(state.read_text()), "status": "processing"}))
+    # What the torn line was is kept beside it.
+    assert {finding.kind for finding in (await examine(tmp_path)).notes} == {"stopped_task", "kept_aside"}
+    assert await mended(tmp_path) == ["stopped_task"]
+    assert json.loads(state.read_text())["status"] == "paused"
+    assert {finding.kind for finding in (await examine(tmp_path)).notes} == {"kept_aside"}
 
 
 @pytest.mark.parametrize("same", [True, False])

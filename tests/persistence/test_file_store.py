@@ -13,7 +13,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.messages import ClineMessage
+from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore, kept_aside
 
 from ..timing import until
@@ -23,6 +23,13 @@ from .store_contract import StoreContract, asked, said
 class TestFileStore(StoreContract):
     def make_store(self, home: Path) -> TaskStore:
         return FileStore(home)
+
+    def leave_behind(self, home: Path, task_id: TaskId, *, locked: bool) -> None:
+        folder = home / "contexts" / "running" / task_id
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        (folder / "state.json").write_text(json.dumps({**state, "status": "processing"}), encoding="utf-8")
+        if locked:
+            (folder / ".lock").write_text("", encoding="utf-8")
 
     async def test_the_folder_has_every_file_of_the_seed_and_only_the_owner_can_read_them(self, tmp_path: Path) -> None:
         home = tmp_path / "home"

@@ -65,6 +65,7 @@ async def test_the_rounds_find_what_dies_later(tmp_path: Path) -> None:
     store = FileStore(tmp_path, monitor_seconds=0.05)
     await store.start()
     change_state(folder, status="processing")
+    (folder / ".lock").write_text("", encoding="utf-8")
     os.rename(folder, tmp_path / "contexts" / "running" / task_id)
     reader = await store.view(task_id)
 

@@ -17,7 +17,7 @@ from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .history_samples import history
-from .old_tasks import contents, file_store, finished
+from .old_tasks import contents, days_ago, file_store, finished
 from .test_crashes import ROOT, Disk, quick_folder, unix
 
 __all__ = ["quick_folder"]
@@ -65,6 +65,23 @@ async def test_nothing_is_done_by_rules_that_say_never_or_in_a_dry_run(tmp_path:
         assert packed(tmp_path, week) == set()
         assert set(await store.tasks()) == {week, month}
         assert [task.step for task in (await clean(store, RetentionRules(0, 30))).done] == ["deleted"]
+
+
+async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        died, failed = await finished(store, 400, outcome="failed"), await finished(store, 400, outcome="failed")
+        await store.amend(died, lambda state: state.model_copy(update={"resumable": True}))
+        paused = await store.create(NewTask())
+        await paused.append_api(ApiDraft(role="user", content="hi"))
+        await paused.close()
+        await store.amend(paused.task_id, lambda state: state.model_copy(update={"updated_at": days_ago(400)}))
+        for _ in range(2):
+            report = await clean(store, RULES)
+            assert report.failed == {} and report.busy == []
+        assert set(await store.tasks()) == {died, paused.task_id}
+        assert failed not in await store.tasks()
+        log = await store.resume(died)
+        assert len([record async for record in log.api.iterate()]) == 5
 
 
 async def test_pinned_and_favourite_tasks_and_their_subtasks_stay_as_they_are(tmp_path: Path) -> None:

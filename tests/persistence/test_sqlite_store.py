@@ -18,7 +18,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import Conflict, StorageUnavailable
-from hdsp_agent.messages import ClineMessage
+from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore
 from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
 from hdsp_agent.persistence.files import _locks
@@ -52,6 +52,15 @@ def scene(name: str, *arguments: object) -> dict[str, object]:
 class TestSqliteStore(StoreContract):
     def make_store(self, home: Path) -> TaskStore:
         return SqliteStore(home / DATABASE_NAME)
+
+    def leave_behind(self, home: Path, task_id: TaskId, *, locked: bool) -> None:
+        with database(home) as connection:
+            connection.execute("UPDATE tasks SET state = json_set(state, '$.status', 'processing')")
+            if locked:
+                connection.execute(
+                    "INSERT INTO locks SELECT number, ?, 'long ago', ?, '', '', 'theirs', 1 FROM tasks",
+                    (os.getpid(), socket.gethostname()),
+                )
 
     async def test_only_the_owner_can_read_the_database_whatever_the_umask(self, tmp_path: Path) -> None:
         home = tmp_path / "home"

@@ -43,6 +43,18 @@ async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) ->
     assert told[-1] == ("statistics", 4, 4)
 
 
+async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path: Path) -> None:
+    async with file_store(tmp_path) as store:
+        for _ in range(2):
+            await (await store.create(NewTask())).close()
+        await store.recover()
+        later = datetime.now(tz=timezone.utc) + timedelta(days=3)
+        found = await statistics(store, now=later)
+    assert (found.paused, found.running, found.completed, found.failure_rate) == (2, 0, 0, 0.0)
+    assert found.long_running == []
+    assert {status: totals.tasks for status, totals in found.by_status.items()} == {"paused": 2}
+
+
 async def test_only_what_is_asked_for_is_counted(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
         await some_tasks(store)

@@ -102,6 +102,7 @@ def _summary(terminal: Terminal, found: Statistics, use: StorageUse) -> Iterator
     yield ""
     yield f"Total contexts: {count_text(total.tasks)}"
     yield f"  - Running: {count_text(found.running)}"
+    yield f"  - Paused: {count_text(found.paused)}"
     yield f"  - Completed: {count_text(found.completed)}"
     if found.unreadable:
         yield f"  - Unreadable: {count_text(found.unreadable)}"
@@ -187,6 +188,7 @@ def _document(found: Statistics, use: StorageUse, level: AlertLevel) -> dict[str
         "contexts": {
             "total": found.total.tasks,
             "running": found.running,
+            "paused": found.paused,
             "completed": found.completed,
             "unreadable": found.unreadable,
         },

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...messages import HistoryItem, HistorySnippet, HistorySort, JsonObject
-from ...persistence import TaskMetadata, TaskState
+from ...persistence import TaskMetadata, TaskState, TaskStatus
 from ...wire import WireModel
 
 __all__ = [
@@ -198,9 +198,7 @@ class StatisticsQuery(WireModel):
 
     since: Time | None = None
     until: Time | None = None
-    status: (
-        Literal["initializing", "processing", "compressing", "completing", "completed", "failed", "timeout"] | None
-    ) = None
+    status: TaskStatus | None = None
 
 
 class TotalsView(WireModel):
@@ -237,6 +235,7 @@ class StatisticsView(WireModel):
 
     total: TotalsView
     running: int
+    paused: int
     completed: int
     failure_rate: float
     by_status: dict[str, TotalsView]

@@ -31,6 +31,7 @@ class StatisticsHandler(RestHandler):
         return StatisticsView(
             total=_view(found.total),
             running=found.running,
+            paused=found.paused,
             completed=found.completed,
             failure_rate=round(found.failure_rate, 6),
             by_status={status: _view(totals) for status, totals in found.by_status.items()},
@@ -76,6 +77,7 @@ class StorageHandler(RestHandler):
 
 def _add(found: Statistics, more: Statistics) -> None:
     found.running += more.running
+    found.paused += more.paused
     found.completed += more.completed
     found.unreadable += more.unreadable
     found.long_running += more.long_running

@@ -8,16 +8,18 @@ could be taken by somebody else.) Everything here blocks.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
-from ...errors import Conflict
-from ...messages import TaskId
+from ...errors import Conflict, UnknownTask
+from ...messages import ClineMessage, TaskId
+from .._left_tasks import verdict_on
 from .._protocol import Outcome, Place, Recovery
-from .._records import COMPLETED_STATUSES, LockRecord, TaskState, iso_time
+from .._records import COMPLETED_STATUSES, STREAM_FILES, TaskState, iso_time
 from ._folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
+from ._jsonl import JsonlLog
 from ._locks import LOCK_NAME, LockWatch, TaskLock, read_lock
+from ._records import UI_FORM
 
-__all__ = ["end_task", "recover_task", "take_task"]
+__all__ = ["end_task", "recover_task", "settle_task", "take_task"]
 
 
 def end_task(folders: TaskFolders, folder: Path, lock: TaskLock, state: TaskState, outcome: Outcome) -> TaskState:
@@ -73,34 +75,45 @@ def take_task(folders: TaskFolders, task_id: TaskId) -> tuple[Path, TaskLock, Ta
 def recover_task(folders: TaskFolders, place: Place, task_id: TaskId, watch: LockWatch) -> Recovery | None:
     """Take the steps that a dead process left; None if there are none, or it lives."""
     folder = folders.at(place, task_id)
-    holder = read_lock(folder)
-    if place == "completed" and not (folder / LOCK_NAME).exists():
+    if not (folder / LOCK_NAME).exists() and (place == "completed" or _is_paused(folder)):
         return None
+    return settle_task(folders, place, folder, watch)
+
+
+def settle_task(folders: TaskFolders, place: Place, folder: Path, watch: LockWatch | None = None) -> Recovery | None:
+    """Give a task that nobody works on the state it is in; None if it has that, or somebody works on it."""
+    holder, died = read_lock(folder), (folder / LOCK_NAME).exists()
     try:
-        lock = TaskLock.acquire(folder, watch)
+        lock = TaskLock.acquire(folder, watch) if watch is not None else TaskLock.acquire(folder)
     except (Conflict, FileNotFoundError):
         return None
     try:
         state = read_state(folder, repair=True)
         if place == "completed" and state.status in COMPLETED_STATUSES:
             return None
-        if state.status == "completing" and state.outcome in COMPLETED_STATUSES:
-            outcome = cast("Outcome", state.outcome)
-            reason = "Its move to the completed tasks was interrupted and is finished now."
+        verdict = verdict_on(state, died=died, holder=holder, newest=_newest_message(folder))
+        if verdict.status == "failed" and state.status != "completing":
+            state = state.model_copy(update={"error": verdict.reason, "resumable": True})
+        if verdict.status == "paused":
+            if place == "completed":
+                lock.moved(folder := folders.move(TaskId(folder.name), "running"))
+            write_record(folder / STATE, state.model_copy(update={"status": "paused"}))
         else:
-            outcome = "failed"
-            reason = _reason(holder, state)
-            state = state.model_copy(update={"error": reason, "resumable": True})
-        end_task(folders, folder, lock, state, outcome)
-        return Recovery(task_id, outcome, reason)
+            end_task(folders, folder, lock, state, verdict.status)
+        return Recovery(TaskId(folder.name), verdict.status, verdict.reason)
     finally:
         lock.release()
 
 
-def _reason(holder: LockRecord | None, state: TaskState) -> str:
-    if holder is None:
-        return f"The server was stopped while the task was {state.status}. It can be resumed."
-    return (
-        f"Process {holder.process_id} on {holder.hostname} ended while the task was {state.status}; "
-        f"it was last seen at {holder.heartbeat_at}. The task can be resumed."
-    )
+def _is_paused(folder: Path) -> bool:
+    try:
+        return read_state(folder, repair=False).status == "paused"
+    except UnknownTask:
+        return False
+
+
+def _newest_message(folder: Path) -> ClineMessage | None:
+    """The last message that the person saw."""
+    log = JsonlLog(lambda: [folder / STREAM_FILES["ui"]], UI_FORM, lambda path, line: None)
+    newest = log.newest(1)
+    return newest[-1].record if newest else None

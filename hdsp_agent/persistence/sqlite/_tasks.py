@@ -11,12 +11,15 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from ...errors import Conflict
-from ...messages import TaskId
+from ...messages import ClineMessage, TaskId
+from .._left_tasks import verdict_on
 from .._protocol import Outcome, Place, Recovery
 from .._records import LockRecord, TaskMetadata, TaskState, iso_time
 from ..files._folders import STATE, checked_id, record_as_json, unknown_task
 from ..files._locks import LockWatch
+from ..files._records import UI_FORM
 from ._locks import RowLock, held_by, read_row_lock, row_is_dead
+from ._schema import STREAM_TABLES
 
 __all__ = ["TaskRow", "TaskRows"]
 
@@ -126,26 +129,38 @@ class TaskRows:
         _give_back_space(connection)
 
     def left_behind(self, connection: sqlite3.Connection) -> list[tuple[TaskId, LockRecord | None]]:
-        """The running tasks that nobody works on any more, or never were ended."""
-        rows = connection.execute("SELECT number, task_id FROM tasks WHERE place = 'running'").fetchall()
-        locks = [(TaskId(task_id), read_row_lock(connection, number)) for number, task_id in rows]
-        left = [(id_, lock) for id_, lock in locks if lock is None or row_is_dead(lock, self._watch, self._database)]
-        self._watch.forget_all_but([lock for _, lock in locks if lock is not None])
+        """The running tasks that nobody works on any more, or never were ended or paused."""
+        rows = connection.execute(
+            "SELECT number, task_id, CASE WHEN json_valid(state) THEN json_extract(state, '$.status') END"
+            " FROM tasks WHERE place = 'running'"
+        ).fetchall()
+        found = [(TaskId(task_id), read_row_lock(connection, number), status) for number, task_id, status in rows]
+        left = [
+            (task_id, lock)
+            for task_id, lock, status in found
+            if (status != "paused" if lock is None else row_is_dead(lock, self._watch, self._database))
+        ]
+        self._watch.forget_all_but([lock for _, lock, _ in found if lock is not None])
         return left
 
     def recover(self, connection: sqlite3.Connection, task_id: TaskId) -> Recovery | None:
-        """Mark a task that was left behind as failed; None if somebody works on it again, or has ended it."""
+        """Give a task that was left behind the state it is in; None if somebody works on it again, or has ended it."""
         row = self.find(connection, task_id)
         lock = read_row_lock(connection, row.number)
         if row.place != "running" or (lock is not None and not row_is_dead(lock, self._watch, self._database)):
             return None
         self._keep_damaged(connection, row)
         state = row.read_state()
-        reason = _reason(lock, state)
-        _complete(
-            connection, row.number, state.model_copy(update={"error": reason, "resumable": True}), outcome="failed"
-        )
-        return Recovery(task_id, "failed", reason)
+        verdict = verdict_on(state, died=lock is not None, holder=lock, newest=_newest_message(connection, row.number))
+        if verdict.status == "paused":
+            paused = state.model_copy(update={"status": "paused"})
+            connection.execute(_SET_STATE, (as_json(paused), row.number))
+            connection.execute("DELETE FROM locks WHERE task = ?", (row.number,))
+        else:
+            if verdict.status == "failed":
+                state = state.model_copy(update={"error": verdict.reason, "resumable": True})
+            _complete(connection, row.number, state, outcome=verdict.status)
+        return Recovery(task_id, verdict.status, verdict.reason)
 
     def at_rest(self, connection: sqlite3.Connection, task_id: TaskId) -> TaskRow:
         """The row of a task nobody works on. A ``Conflict`` says who does."""
@@ -198,10 +213,14 @@ def _parsed(kind: type[R], data: bytes) -> R | None:
         return None
 
 
-def _reason(holder: LockRecord | None, state: TaskState) -> str:
-    if holder is None:
-        return f"The server was stopped while the task was {state.status}. It can be resumed."
-    return (
-        f"Process {holder.process_id} on {holder.hostname} ended while the task was {state.status}; "
-        f"it was last seen at {holder.heartbeat_at}. The task can be resumed."
-    )
+def _newest_message(connection: sqlite3.Connection, number: int) -> ClineMessage | None:
+    """The last message that the person saw."""
+    table = STREAM_TABLES["ui"][0]
+    found = connection.execute(
+        f"SELECT CAST(record AS BLOB) FROM {table} WHERE task = ? ORDER BY ts DESC, id DESC LIMIT 1",  # noqa: S608
+        (number,),
+    ).fetchone()
+    try:
+        return None if found is None else UI_FORM.parse(found[0])
+    except ValueError:
+        return None

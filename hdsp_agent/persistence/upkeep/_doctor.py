@@ -17,14 +17,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from ...config._private_files import read_with_identity
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
-from .._protocol import Outcome, Place
+from .._protocol import Place
 from .._records import COMPLETED_STATUSES
-from ..files._endings import end_task
+from ..files._endings import settle_task
 from ..files._folders import TaskFolders, read_state
 from ..files._locks import LOCK_NAME, TaskLock, is_held
 from ._doctor_index import examine_index
@@ -201,19 +201,7 @@ def _examine_task(folders: TaskFolders, place: Place, task_id: TaskId, report: R
 
 def _end(folders: TaskFolders, folder: Path) -> None:
     """What a monitor would do, also for a task whose lock is gone."""
-    lock = TaskLock.acquire(folder)
-    try:
-        state = read_state(folder, repair=True)
-        if folder.parent.name == "completed" and state.status in COMPLETED_STATUSES:
-            return
-        outcome = cast("Outcome", state.outcome) if state.outcome in COMPLETED_STATUSES else "failed"
-        if state.status != "completing" or outcome == "failed":
-            reason = state.error or f"The server was stopped while the task was {state.status}. It can be resumed."
-            state = state.model_copy(update={"error": reason, "resumable": True})
-            outcome = "failed"
-        end_task(folders, folder, lock, state, outcome)
-    finally:
-        lock.release()
+    settle_task(folders, "completed" if folder.parent.name == "completed" else "running", folder)
 
 
 def _trouble(folder: Path, place: Place) -> tuple[FindingKind, str] | None:
@@ -223,11 +211,13 @@ def _trouble(folder: Path, place: Place) -> tuple[FindingKind, str] | None:
     if status == "completing":
         return "interrupted_move", "Its move to the completed tasks was interrupted."
     if place == "running":
+        if status == "paused" and not locked:
+            return None
         if locked:
             return "dead_task", f"It is {status}, but the process that worked on it has died."
         return (
             "stopped_task",
-            f"It is {status}, and was let go of. The next start of the server ends it; it can be resumed.",
+            f"It is {status}, and nobody works on it. The next start of the server pauses it; it can be resumed.",
         )
     if locked or any(folder.glob(f"{LOCK_NAME}.*")):
         return "orphan_lock", "A process that died has left its lock."

@@ -59,7 +59,10 @@ Step = Literal["packed", "deleted"]
 
 @dataclass(frozen=True)
 class RetentionRules:
-    """After how many days without activity a finished task is packed, and deleted. 0 is never."""
+    """After how many days without activity a finished task is packed, and deleted. 0 is never.
+
+    A task that can go on is packed at most, if its process died, and left alone if it is paused.
+    """
 
     compress_days: float = 7
     delete_days: float = 30
@@ -199,7 +202,7 @@ def _clean_task(
     if task_id in exemptions or _is_kept(state):
         report.exempt += 1
         return
-    if step == "deleted" and report.clock_doubted:
+    if step == "deleted" and (report.clock_doubted or not state.is_over):
         step = "packed" if rules.compress_days > 0 else None
     if step is None or (step == "packed" and not _plain_logs(folder)):
         return
@@ -319,7 +322,7 @@ def _delete(folders: TaskFolders, folder: Path, rules: RetentionRules, now: date
     lock = TaskLock.acquire(folder)
     try:
         age, state = _age(folder, now)
-        if rules.step(age) == "deleted" and not _is_kept(state) and state.status in COMPLETED_STATUSES:
+        if rules.step(age) == "deleted" and not _is_kept(state) and state.is_over:
             lock.moved(folders.delete(TaskId(folder.name), folder))
         else:
             raise Conflict(f"Task {folder.name} was changed meanwhile. It stays.", task=folder.name)

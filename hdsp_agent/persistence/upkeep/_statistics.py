@@ -89,6 +89,7 @@ class Statistics:
 
     total: Totals = field(default_factory=Totals)
     running: int = 0
+    paused: int = 0
     completed: int = 0
     by_status: dict[TaskStatus, Totals] = field(default_factory=dict)
     by_user: dict[str, Totals] = field(default_factory=dict)
@@ -217,6 +218,8 @@ def _count(found: Statistics, facts: _Facts, now: datetime) -> None:
     state, metadata = facts.state, facts.metadata
     if state.status in COMPLETED_STATUSES:
         found.completed += 1
+    elif state.status == "paused":
+        found.paused += 1
     else:
         found.running += 1
         if facts.begun is not None and now - facts.begun > _LONG:

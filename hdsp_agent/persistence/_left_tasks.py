@@ -1,0 +1,54 @@
+"""What becomes of a task that nobody works on any more and nobody has ended, wherever it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from ..messages import ClineMessage, status_during
+from ._protocol import Outcome
+from ._records import COMPLETED_STATUSES, LockRecord, TaskState
+
+__all__ = ["Verdict", "verdict_on", "waits_for_person"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the task is from now on, and why."""
+
+    status: Outcome | Literal["paused"]
+    reason: str
+
+
+def verdict_on(state: TaskState, *, died: bool, holder: LockRecord | None, newest: ClineMessage | None) -> Verdict:
+    """Only what a dead process was working on has failed.
+
+    ``died`` says that somebody's lock was left, which ``holder`` tells of if it can be read; ``newest`` is the last
+    message that the person saw.
+    """
+    if state.status == "completing" and state.outcome in COMPLETED_STATUSES:
+        return Verdict(
+            cast("Outcome", state.outcome), "Its move to the completed tasks was interrupted and is finished now."
+        )
+    worked = died and state.status != "paused" and not waits_for_person(newest)
+    if worked:
+        return Verdict("failed", _why_failed(state, holder))
+    if state.history_item is not None and state.history_item.status == "completed":
+        return Verdict("completed", "It was done, and only looked at.")
+    return Verdict("paused", "Nobody works on it. It can be resumed.")
+
+
+def waits_for_person(newest: ClineMessage | None) -> bool:
+    """Whether the work stands still at a question."""
+    if newest is None or newest.ask is None or newest.is_answered is not None or newest.partial:
+        return False
+    return status_during(newest.ask) != "running"
+
+
+def _why_failed(state: TaskState, holder: LockRecord | None) -> str:
+    if holder is None:
+        return f"The process that worked on it ended while the task was {state.status}. It can be resumed."
+    return (
+        f"Process {holder.process_id} on {holder.hostname} ended while the task was {state.status}; "
+        f"it was last seen at {holder.heartbeat_at}. The task can be resumed."
+    )
