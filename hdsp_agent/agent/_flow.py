@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Flow"]
 
 _FINISH: Final = ActionRequest(frozenset({"subtask"}), "attempt_completion")
+_SAID_ABOUT_IT: Final = "The user said about this result:"
 _FINISH_TEXT: Final = '{"tool":"finishTask"}'
 
 
@@ -78,14 +79,18 @@ class Flow:
             raise ToolFailed(
                 f"The to-do list has {len(still_open)} open items. Finish them or take them off the list first."
             )
+        told = result
         if task.parent is not None and not task.returned:
             from ._tool_context import CallContext
 
             approval = await CallContext(task, task.calls).approve(_FINISH, "tool", _FINISH_TEXT)
             if not approval.approved:
                 return Completion(False, approval.feedback, approval.images)
+            if approval.feedback:
+                # Its own model has no turn left to hear of it.
+                told = f"{result}\n\n{_SAID_ABOUT_IT}\n{approval.feedback}"
         await task.conversation.say("completion_result", result, partial=False, durable=True)
-        self.outcome = Completed(result)
+        self.outcome = Completed(told)
         return Completion(True)
 
     async def _known_mode(self, slug: str) -> None:

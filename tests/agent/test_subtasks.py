@@ -52,8 +52,12 @@ async def test_beginning_and_finishing_are_asked_about(tmp_path: Path) -> None:
         child = await child_of(agent, parent)
         finish = await agent.asked(child, "tool")
         assert finish.text == '{"tool":"finishTask"}'
-        await agent.manager.answer(child, finish.ts, "yesButtonClicked")
+        await agent.manager.answer(child, finish.ts, "yesButtonClicked", "In base thirteen")
         await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        # The subtask's own model has no turn left to hear of it.
+        result = (await agent.results(parent))["sub"]
+        assert "It is 42" in result and "In base thirteen" in result
+        assert [message.text for message in await agent.says(child, "completion_result")] == ["It is 42"]
 
 
 async def test_costs_roll_up(tmp_path: Path) -> None:
