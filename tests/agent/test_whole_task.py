@@ -181,5 +181,6 @@ async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path)
 
         log.append_api = refuse  # type: ignore[method-assign, assignment]  # a fault
         log.put_ui = refuse  # type: ignore[method-assign]  # a fault
+        log.append_ui = refuse  # type: ignore[method-assign, assignment]  # a fault
         await until(lambda: not agent.manager.open)
         assert agent.manager.status(task_id) == "none"

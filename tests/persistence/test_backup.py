@@ -164,7 +164,7 @@ async def test_a_backup_made_while_tasks_append_has_whole_lines_and_all_that_was
                 assert await reader.api.count() >= count
                 assert await reader.ui.count() >= count
                 state = await reader.read_state()
-                assert state.resumable
+                assert state.status == "paused"
             await restored.stop()
             assert damage == []
         stopping = True

@@ -277,7 +277,7 @@ def _measure(folders: TaskFolders, task_id: TaskId) -> _Measured | None:
 
 
 def _is_over(state: bytes) -> bool:
-    """A task that is in the midst of anything is restored as one that a monitor will end."""
+    """A task that is in the midst of anything is restored as one that a monitor will pause."""
     try:
         content = json.loads(state)
     except ValueError:
