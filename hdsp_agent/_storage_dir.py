@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import stat
+import tempfile
+from functools import cache
 from pathlib import Path
 
-__all__ = ["default_storage_dir"]
+__all__ = ["default_storage_dir", "home_folder"]
+
+_log = logging.getLogger(__name__)
 
 
 def default_storage_dir() -> str:
     """The folder that HDSP_AGENT_HOME names, else one in the person's home."""
-    return os.environ.get("HDSP_AGENT_HOME") or str(Path.home() / ".hdsp-agent")
+    return os.environ.get("HDSP_AGENT_HOME") or str(home_folder() / ".hdsp-agent")
+
+
+def home_folder() -> Path:
+    """The person's home; for a user without any, as in some containers, a folder of theirs among the temporary ones."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return _instead_of_home()
+
+
+@cache
+def _instead_of_home() -> Path:
+    folder = Path(tempfile.gettempdir()) / f"hdsp-agent-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    except OSError:
+        is_ours = False
+    if not is_ours:
+        # Somebody else made it: nothing of ours belongs there.
+        folder = Path(tempfile.mkdtemp(prefix="hdsp-agent-"))
+    _log.warning(
+        "This user has no home folder, so everything is kept in %s, which may not last. Set HOME or HDSP_AGENT_HOME.",
+        folder,
+    )
+    return folder

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
+from .._storage_dir import home_folder
 from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, TrustedFolders, overridden
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
@@ -241,7 +242,7 @@ def _context(
         folder = Path(where) if where else None
         surroundings = Surroundings(
             workspace=folder,
-            person=Path.home(),
+            person=home_folder(),
             trusted=await asyncio.to_thread(folders.trusted, folder) if folder is not None else None,
             notebook=notebook.path if notebook is not None else None,
             has_notebooks=any(tool.name == "read_notebook" for tool in situation.tools),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from .._storage_dir import home_folder
 from ._limits import Limits
 
 __all__ = ["excluded_folders", "reason_for_touched_only"]
@@ -22,7 +23,7 @@ def reason_for_touched_only(root: Path, limits: Limits) -> str | None:
     """Why the workspace is not walked at all, if it is not."""
     if limits.touched_only:
         return "setting"
-    home = Path(os.path.realpath(Path.home()))
+    home = Path(os.path.realpath(home_folder()))
     if root == home or root in home.parents:
         return "home"
     if _file_system(root).startswith(_NETWORK):

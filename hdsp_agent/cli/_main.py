@@ -31,6 +31,7 @@ $HDSP_AGENT_HOME, else ~/.hdsp-agent.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code."""
+    _open_closed_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _run(given)
@@ -48,6 +49,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = keys_in_use.mask(_sentence(error))
         print(f"{PROGRAM}: {said} Set HDSP_AGENT_DEBUG=1 to see where.", file=sys.stderr)
         return ExitCode.FAILED
+
+
+def _open_closed_streams() -> None:
+    """Give what was started without input or output an empty one: else the next file that is opened would be it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+        setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115 -- until the end
 
 
 def _run(given: Sequence[str]) -> ExitCode:

@@ -7,7 +7,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TextIO
 
@@ -65,6 +66,30 @@ class Terminal:
     def is_seen(self) -> bool:
         """Whether the output goes to a terminal."""
         return self._out.isatty()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep whatever else writes to standard output out of it, such as a kernel's programs: it goes to standard error."""
+        if self._out is not sys.stdout:
+            yield
+            return
+        try:
+            number, instead = self._out.fileno(), self._err.fileno()
+        except (OSError, ValueError):
+            # No file is behind it, so no program can write to it either.
+            yield
+            return
+        self.flush()
+        before, own = self._out, os.dup(number)
+        os.dup2(instead, number)
+        try:
+            with open(os.dup(own), "w", encoding="utf-8") as self._out:
+                _never_fail_to_encode(self._out)
+                yield
+        finally:
+            self._out = before
+            os.dup2(own, number)
+            os.close(own)
 
     def line(self, text: str = "") -> None:
         """Print a line of the result."""

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -188,7 +189,8 @@ def test_what_the_settings_deny_stays_denied(place: Place) -> None:
     assert place.note() is None, ran.err
 
 
-def test_ctrl_c_keeps_the_task_and_it_goes_on_later(place: Place) -> None:
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_and_what_ends_programs_keep_the_task_and_it_goes_on_later(place: Place, told: signal.Signals) -> None:
     place.speak([{"text": "I begin. "}, {"wait": 600}])
     program = place.home.start("run", "--workspace", str(place.workspace), "Begin")
     assert program.stdout is not None
@@ -197,7 +199,7 @@ def test_ctrl_c_keeps_the_task_and_it_goes_on_later(place: Place) -> None:
         piece = program.stdout.read(1)
         assert piece, "the program ended"
         seen += piece
-    program.send_signal(signal.SIGINT)
+    program.send_signal(told)
     _, err = program.communicate(timeout=60)
     assert program.returncode == 130, err
     task = re.search("--resume ([0-9a-f-]{36})", err)
@@ -205,6 +207,18 @@ def test_ctrl_c_keeps_the_task_and_it_goes_on_later(place: Place) -> None:
     place.speak(DONE)
     ran = place.run("--resume", task[1])
     assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_without_input_or_output_it_works_all_the_same(place: Place, closed: str) -> None:
+    place.speak(WRITE, DONE)
+    command = shlex.join([*PROGRAM, "run", "--workspace", str(place.workspace), "--auto-write", "Write a note"])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {closed}"], env=place.home.environment(), cwd=place.home.config, capture_output=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and place.note() == "once\n", done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -62,3 +62,12 @@ def test_without_leave_nothing_is_run_and_nothing_changed(place: Place) -> None:
     assert ran.code == 3
     assert "refused, because nobody is there to approve it: runCells a.ipynb" in ran.err
     assert file.read_bytes() == before and not (place.workspace / "made").exists()
+
+
+def test_json_stays_json_whatever_a_cell_has_programs_print(place: Place) -> None:
+    notebook(place, "import os\nos.system('echo from a program')\nos.write(1, b'from a descriptor\\n')\nprint('seen')")
+    place.speak(call("run_cells", "f", cells=["all"]), DONE)
+    ran = place.run("Run it", "--notebook", "a.ipynb", "--auto", "--json")
+    assert ran.code == 0, ran.err
+    assert all(isinstance(json.loads(line), dict) for line in ran.out.splitlines())
+    assert "seen" in ran.out

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..._storage_dir import home_folder
 from ...config import FolderStanding, TrustedFolder, TrustedFolders
 from ._brings import Brought, brought_by
 
@@ -64,4 +65,4 @@ class WorkspaceTrust:
 
     def _of(self, folder: Path) -> FolderTrust:
         standing = self._folders.standing(folder)
-        return FolderTrust(standing, brought_by(standing.folder, Path.home(), subfolders=self._with_subfolders()))
+        return FolderTrust(standing, brought_by(standing.folder, home_folder(), subfolders=self._with_subfolders()))

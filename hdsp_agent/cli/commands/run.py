@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +40,7 @@ _AUTO: Final = {
 }
 _AUTO_ALL: Final = ("read", "write", "run-cells", "execute", "modes", "subtasks")
 _ANSWER_AT_ONCE_MS: Final = 1
+_INTERRUPTED: Final = "interrupted"
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -70,6 +75,55 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    with terminal.alone() if terminal.json else nullcontext(), _ends_by_signals() as ended:
+        try:
+            return await _worked(terminal, options)
+        except asyncio.CancelledError:
+            if not ended:
+                raise
+            terminal.error(_INTERRUPTED)
+            return ExitCode.INTERRUPTED
+
+
+@contextmanager
+def _ends_by_signals() -> Iterator[list[int]]:
+    """End as Ctrl+C does when the program is told to end or its terminal is gone; the list has what told it."""
+    loop, work = asyncio.get_running_loop(), asyncio.current_task()
+    assert work is not None
+    came: list[int] = []
+    terminals = [number for number in range(3) if os.isatty(number)]
+
+    def end(number: int) -> None:
+        if came:
+            return
+        came.append(number)
+        if number == getattr(signal, "SIGHUP", None):
+            # The terminal is gone: what is written to it would fail, and with it what is to be kept.
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for terminal in terminals:
+                os.dup2(nowhere, terminal)
+        work.cancel()
+
+    heard: list[int] = []
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever began it with nohup wants it to go on.
+        if number is None or signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        try:
+            loop.add_signal_handler(number, end, number)
+        except (NotImplementedError, RuntimeError, ValueError):
+            # Windows has no such signals, and another thread than the main one gets none.
+            continue
+        heard.append(number)
+    try:
+        yield came
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)
+
+
+async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
     workspace = _workspace(options)
     text = _text(options)
     notebook = _notebook(options, workspace)
@@ -200,5 +254,5 @@ COMMAND: Final = Command(
     "the --auto flags or the settings allow it. What a folder brings for the agent is used if you trust it. --json prints one event a line.\n\n"
     "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 130 interrupted;\n"
     "whatever is not completed is kept and goes on with --resume.",
-    interrupted="interrupted",
+    interrupted=_INTERRUPTED,
 )
