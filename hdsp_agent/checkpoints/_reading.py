@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import time
@@ -23,6 +24,8 @@ _FLAGS: Final = (
     | getattr(os, "O_BINARY", 0)
 )
 _RECENT_SECONDS: Final = 10.0
+_PARSED_BYTES: Final = 20_000_000
+"""A larger notebook is looked at only where it begins and ends."""
 _ABANDONED_SECONDS: Final = 30.0
 """A save of Jupyter's takes less; one that left its copy behind for longer has died."""
 
@@ -89,6 +92,8 @@ def _take_once(path: bytes, largest: int, take: Callable[[int, int], T | None]) 
         copy = _copy_of_a_save(path, before.st_ctime)
         if copy is not None and _is_under_way(copy):
             return None
+        if path.endswith(b".ipynb") and _is_half_written(descriptor, before):
+            return None
         taken = take(descriptor, before.st_size)
         after = os.fstat(descriptor)
     finally:
@@ -117,6 +122,26 @@ def _copy_of_a_save(path: bytes, changed: float) -> bytes | None:
         return None
     folder, _, name = path.rpartition(b"/")
     return folder + b"/.~" + name
+
+
+def _is_half_written(descriptor: int, status: os.stat_result) -> bool:
+    """Whether a notebook that was written just now has no whole text: under a new name it is saved without a copy."""
+    if status.st_ctime < time.time() - _RECENT_SECONDS:
+        return False
+    try:
+        if status.st_size > _PARSED_BYTES:
+            os.lseek(descriptor, -2, os.SEEK_END)
+            return not _read(descriptor, 2).rstrip().endswith(b"}")
+        text = _read(descriptor, _PARSED_BYTES).strip()
+        if text and not text.startswith(b"{"):
+            # Somebody keeps something else under that name.
+            return False
+        json.loads(text)
+        return False
+    except ValueError:
+        return True
+    finally:
+        os.lseek(descriptor, 0, os.SEEK_SET)
 
 
 def _is_under_way(copy: bytes) -> bool:

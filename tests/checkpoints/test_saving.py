@@ -178,6 +178,20 @@ async def test_a_notebook_that_jupyter_is_saving_is_waited_for(
     assert record.files == 1
 
 
+@pytest.mark.parametrize("half", ["", '{"cells": [], "metadata": {}'])
+async def test_a_notebook_that_is_saved_under_a_new_name_is_never_kept_half(
+    checkpoints: Checkpoints, workspace: Path, store_dir: Path, monkeypatch: pytest.MonkeyPatch, half: str
+) -> None:
+    # There is no copy beside it: nothing was there before.
+    write(workspace, {"new.ipynb": half, "other.txt": ""})
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    first = await checkpoints.save("first")
+    assert (first.files, first.skipped) == (1, 1)
+    monkeypatch.setattr("time.sleep", lambda _: (workspace / "new.ipynb").write_text('{"cells": []}'))
+    record = await checkpoints.save("second")
+    assert git(the_store(store_dir), "show", f"{record.commit}:new.ipynb") == b'{"cells": []}'
+
+
 async def test_the_store_is_private_and_outside_of_what_it_keeps(tmp_path: Path) -> None:
     workspace = tmp_path
     store_dir = tmp_path / ".hdsp-agent" / "checkpoints"

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Final
 
-from pydantic import JsonValue
-
 from ...errors import HdspAgentError, NotFound
 from ...messages import JsonObject
 from ._channels import Execution, KernelLink
+from ._collecting import as_number, as_object, as_text, collect_output
 from ._limits import RunLimits
 from ._ports import KernelPort
 from ._run import CellRun, EndReason, Run, RunError
@@ -96,6 +95,7 @@ class CellExecution:
                 self._cell.code, self._heard, store_history=self._run.store_history, cell_id=self._cell.cell_id
             )
             await self._until_ended(execution)
+            await self._link.widgets.settled()
             if not _aborted(execution):
                 break
             # A failing cell of the person took everything queued with it. Ours has not begun, so it can come again.
@@ -241,38 +241,15 @@ class CellExecution:
             self._notice_start(self.execution)
         cell = self._cell
         cell.last_output = time.monotonic()
-        outputs = cell.outputs
-        match message.kind:
-            case "stream":
-                outputs.stream(_text(content.get("name")), _text(content.get("text")))
-            case "display_data" | "execute_result" as kind:
-                outputs.display(
-                    "display_data" if kind == "display_data" else "execute_result",
-                    _object(content.get("data")),
-                    _object(content.get("metadata")),
-                    size=message.size,
-                    execution_count=_number(content.get("execution_count")),
-                    display_id=_display_id(content),
-                )
-            case "update_display_data":
-                display_id = _display_id(content)
-                data, metadata = _object(content.get("data")), _object(content.get("metadata"))
-                if display_id is None or not outputs.update(display_id, data, metadata, size=message.size):
-                    return
-            case "clear_output":
-                outputs.clear(wait=bool(content.get("wait")))
-            case "error":
-                self._failed(content)
-            case _:
-                return
-        self._run.changed(cell)
+        if message.kind == "error":
+            self._failed(content)
+        if collect_output(cell.outputs, message, content):
+            self._run.changed(cell)
 
     def _failed(self, content: JsonObject) -> None:
         lines = content.get("traceback")
-        traceback = [str(line) for line in lines] if isinstance(lines, list) else []
-        error = RunError(_text(content.get("ename")), _text(content.get("evalue")), tuple(traceback))
-        self._cell.error = error
-        self._cell.outputs.error(error.ename, error.evalue, traceback)
+        traceback = tuple(str(line) for line in lines) if isinstance(lines, list) else ()
+        self._cell.error = RunError(as_text(content.get("ename")), as_text(content.get("evalue")), traceback)
 
     # ---- the end
 
@@ -280,7 +257,7 @@ class CellExecution:
         cell = self._cell
         reply = self.execution.reply if self.execution is not None else None
         if reply is not None:
-            cell.execution_count = _number(reply.get("execution_count"))
+            cell.execution_count = as_number(reply.get("execution_count"))
             self._show_pages(reply)
         if self._link.lost is not None:
             cell.end("dead", self._link.lost, ADVICE[self._link.lost])
@@ -296,7 +273,7 @@ class CellExecution:
     def _end_failed(self, reply: JsonObject) -> None:
         cell = self._cell
         if cell.error is None and "ename" in reply:
-            cell.error = RunError(_text(reply.get("ename")), _text(reply.get("evalue")))
+            cell.error = RunError(as_text(reply.get("ename")), as_text(reply.get("evalue")))
         name = cell.error.ename if cell.error is not None else ""
         if self._why in ("idle_limit", "total_limit"):
             cell.end("timed_out", self._why, ADVICE[self._why])
@@ -312,27 +289,10 @@ class CellExecution:
         payload = reply.get("payload")
         for page in payload if isinstance(payload, list) and reply.get("status") == "ok" else ():
             if isinstance(page, dict) and page.get("source") == "page":
-                data = _object(page.get("data"))
+                data = as_object(page.get("data"))
                 self._cell.outputs.display("display_data", data, {}, size=len(str(data)))
 
 
 def _aborted(execution: Execution) -> bool:
     reply = execution.reply
     return reply is not None and reply.get("status") == "aborted" and not execution.began
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _display_id(content: JsonObject) -> str | None:
-    found = _object(content.get("transient")).get("display_id")
-    return found if isinstance(found, str) else None

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from ...errors import Unavailable
 from ...messages import CellId, JsonObject
+from ._output_widgets import OutputWidgets
 from ._transport import KernelMessage, Transport
 
 __all__ = ["Execution", "KernelLink", "KernelState", "LostReason", "OutputSink"]
@@ -29,6 +30,9 @@ _CONTROL_SECONDS: Final = 3.0
 _IDLE_GRACE_SECONDS: Final = 5.0
 """After a reply the kernel's "idle" may be missing, lost in a flood; so much silence stands for it."""
 _REMEMBERED_DISPLAYS: Final = 10_000
+_PROBE: Final = "hdsp_agent"
+"""As in ``_variables_probe``."""
+_COMMS: Final = frozenset({"comm_open", "comm_msg", "comm_close"})
 _DISPLAYS: Final = frozenset({"display_data", "update_display_data", "execute_result"})
 
 
@@ -94,6 +98,7 @@ class KernelLink:
         self._questions: dict[str, asyncio.Future[JsonObject]] = {}
         self._evaluations: set[str] = set()
         """Requests to run code on control, which say nothing about what runs on shell."""
+        self.widgets = OutputWidgets(self._set_widget)
         self._subscribed = asyncio.Event()
         self._at_work = False
         """Whether it has run a cell. Its "starting" may come after an answer on control."""
@@ -232,6 +237,7 @@ class KernelLink:
     async def close(self) -> None:
         """Leave the kernel alone."""
         self.lose("connection_lost")
+        await self.widgets.close()
         await self._transport.close()
 
     # ---- what comes back
@@ -304,11 +310,17 @@ class KernelLink:
         if message.kind == "shutdown_reply":
             self.lose("kernel_restarted" if message.load().get("restart") else "kernel_gone")
             return
+        if message.kind in _COMMS:
+            self.widgets.hear_comm(message.kind, message.load())
+            return
         if message.kind in _DISPLAYS:
             self._display(message)
             return
         execution = self._executions.get(message.parent_id)
         if execution is None:
+            return
+        if self.widgets.take(message, message.load()):
+            execution.heard_at = time.monotonic()
             return
         execution.heard_at = time.monotonic()
         if message.kind == "execute_input":
@@ -351,16 +363,29 @@ class KernelLink:
             for name in shown_in:
                 if (earlier := self._executions.get(name)) is not None:
                     earlier.sink(_as_update(message), content)
+            self.widgets.update(_as_update(message), content)
             if message.kind == "update_display_data":
+                return
+            if self._is_taken(message, content):
                 return
             if message.parent_id in self._executions and message.parent_id not in shown_in:
                 self._displays.setdefault(display_id, []).append(message.parent_id)
                 if len(self._displays) > _REMEMBERED_DISPLAYS:
                     del self._displays[next(iter(self._displays))]
         execution = self._executions.get(message.parent_id)
-        if execution is not None:
+        if execution is not None and not (display_id is None and self._is_taken(message, content)):
             execution.heard_at = time.monotonic()
             execution.sink(message, content)
+
+    def _is_taken(self, message: KernelMessage, content: JsonObject) -> bool:
+        return message.parent_id in self._executions and self.widgets.take(message, content)
+
+    async def _set_widget(self, outputs: JsonObject) -> JsonObject:
+        """Not by a message on shell, where a page would send it: see above."""
+        if not self.probed:
+            return {}
+        told = (await self.ask("comm_info_request", {_PROBE: {"widget": outputs}})).get(_PROBE)
+        return told if isinstance(told, dict) else {}
 
     def _know(self, info: JsonObject) -> None:
         language = info.get("language_info")

@@ -40,6 +40,19 @@ def install():
         def reply(told):
             kernel.session.send(stream, "comm_info_reply", {"status": "ok", "comms": {}, KEY: told}, parent, ident)
 
+        if "widget" in asked:
+
+            def set_widget():
+                _print_for(shell, parent)
+                try:
+                    told = _set_widget(kernel, **asked["widget"])
+                except Exception as error:  # noqa: BLE001 -- as below
+                    told = {"error": _said(error)}
+                (kernel.control_thread or kernel).io_loop.add_callback(reply, told)
+
+            # As a page's message would be, when the main thread has time; but what threads print stays where it was.
+            return kernel.io_loop.add_callback(set_widget)
+
         def work():
             _print_for(shell, parent)
             try:
@@ -54,6 +67,16 @@ def install():
     comm_info_request.hdsp_agent_before = before
     kernel.control_handlers["comm_info_request"] = comm_info_request
     return True
+
+
+def _set_widget(kernel, comm_id, outputs, append):
+    """Set an output widget's outputs as a page does; with ``append``, after those that it has."""
+    told = kernel.comm_manager.get_comm(comm_id)._msg_callback
+    base = list(told.__self__.outputs)
+    state = {"outputs": base + outputs if append else outputs}
+    content = {"comm_id": comm_id, "data": {"method": "update", "state": state, "buffer_paths": []}}
+    told({"content": content, "buffers": []})
+    return {"base": base}
 
 
 def _print_for(shell, parent):

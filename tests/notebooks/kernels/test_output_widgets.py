@@ -1,0 +1,82 @@
+"""Output widgets, side by side with nbclient, which does what JupyterLab does."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from .working import Bench, bench, text_of
+
+IMPORTED = (
+    "from ipywidgets import Output, interact, IntSlider\nfrom IPython.display import display, clear_output, HTML\n"
+)
+SHOWN = "print([(o['output_type'], o.get('text') or o.get('ename') or o['data']['text/plain']) for o in out.outputs])"
+NOTEBOOKS = {
+    "prints": ["out = Output()\nout", "with out:\n    print('inside')\nprint('outside')", SHOWN],
+    "displays": ["out = Output()", "with out:\n    display(HTML('<b>x</b>')); print('y')\n'result'", SHOWN],
+    "errors": ["out = Output()", "with out:\n    1 / 0\nprint('goes on')", SHOWN],
+    "cleared": ["out = Output()", "with out:\n    print('a'); clear_output(); print('b')", SHOWN],
+    "cleared when the next comes": [
+        "out = Output()",
+        "with out:\n    print('a'); clear_output(wait=True)",
+        SHOWN,
+        "with out:\n    print('b')",
+        SHOWN,
+    ],
+    "in turn": ["out = Output()", "with out:\n    print(1)", "with out:\n    print(2)", SHOWN],
+    "nested": [
+        "out = Output(); inner = Output()",
+        "with out:\n    print('a')\n    with inner:\n        print('b')",
+        SHOWN,
+        SHOWN.replace("out.outputs", "inner.outputs"),
+    ],
+    "interact": [
+        "@interact(x=IntSlider(3))\ndef f(x):\n    print('x is', x)\n    return x * 2",
+        "out = f.widget.out",
+        SHOWN,
+        "f.widget.children[0].value = 5",
+        SHOWN,
+    ],
+}
+
+
+def with_nbclient(codes: list[str], folder: Path) -> list[object]:
+    """In a process of its own: nbclient's loop is not the tests'."""
+    path = folder / "beside.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in codes]), path)
+    command = [sys.executable, "-c", "from nbclient.cli import main; main()", "--inplace", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    return [[brief(output) for output in cell.outputs] for cell in nbformat.read(path, 4).cells]
+
+
+def brief(output: object) -> object:
+    assert isinstance(output, dict)
+    data = output.get("data")
+    return output["output_type"], output.get("name"), output.get("text"), data and data.get("text/plain")
+
+
+async def with_agent(work: Bench, codes: list[str]) -> list[object]:
+    return [[brief(output) for output in (await work.cell(code)).outputs.outputs] for code in codes]
+
+
+@pytest.mark.parametrize("name", list(NOTEBOOKS))
+async def test_outputs_are_where_nbclient_puts_them(tmp_path: Path, name: str) -> None:
+    first, *others = NOTEBOOKS[name]
+    codes = [IMPORTED + first, *others]
+    async with bench(tmp_path) as work:
+        ours = await with_agent(work, codes)
+    assert ours == await asyncio.to_thread(with_nbclient, codes, tmp_path)
+
+
+async def test_what_a_widget_had_before_we_came_stays_in_it(tmp_path: Path) -> None:
+    async with bench(tmp_path) as work:
+        await work.run(IMPORTED + "out = Output(); out.append_stdout('theirs\\n')")
+        link = await work.executor.link("work.ipynb")
+        link.lose("connection_lost")
+        await work.run("with out:\n    print('ours')", "with out:\n    print('again')")
+        assert text_of(await work.cell(SHOWN)) == "[('stream', 'theirs\\n'), ('stream', 'ours\\nagain\\n')]\n"
