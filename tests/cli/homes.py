@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -90,7 +91,14 @@ class Home:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
+            preexec_fn=_heed_signals if os.name == "posix" else None,  # noqa: PLW1509 -- calls no Python lock
         )
+
+
+def _heed_signals() -> None:
+    """Whoever runs the tests may ignore these, as nohup and a shell's background do, and programs inherit that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def item(task_id: TaskId, task: str, **fields: object) -> HistoryItem:

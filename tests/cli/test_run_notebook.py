@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 from pathlib import Path
 
 import nbformat
@@ -71,3 +72,28 @@ def test_json_stays_json_whatever_a_cell_has_programs_print(place: Place) -> Non
     assert ran.code == 0, ran.err
     assert all(isinstance(json.loads(line), dict) for line in ran.out.splitlines())
     assert "seen" in ran.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of this kind")
+@pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_ends_programs_ends_a_running_cell_and_keeps_what_it_printed(place: Place, told: str) -> None:
+    file = notebook(
+        place, "import os, time\nprint('process', os.getpid(), 'of the kernel', flush=True)\ntime.sleep(600)"
+    )
+    place.speak(call("run_cells", "f", cells=["all"]), DONE)
+    program = place.home.start("run", "Run it", "--notebook", "a.ipynb", "--auto", "--workspace", str(place.workspace))
+    assert program.stdout is not None
+    seen = ""
+    while "of the kernel" not in seen:
+        piece = program.stdout.read(1)
+        assert piece, "the program ended"
+        seen += piece
+    program.send_signal(getattr(signal, told))
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == 130, err
+    found = re.search(r"process (\d+)", seen)
+    assert found is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(found[1]), 0)
+    outputs = json.loads(file.read_text())["cells"][0]["outputs"]
+    assert f"process {found[1]} of the kernel\n" in str(outputs[0]["text"]).replace("\\n", "\n")
