@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import hashlib
 import io
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,11 @@ from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, StorageUna
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
 from hdsp_agent.persistence.upkeep._archive import ArchiveHead, ArchiveWriter
-from hdsp_agent.persistence.upkeep._backup import back_up, backups, restore_backup, verify_backup
+from hdsp_agent.persistence.upkeep._backup import _failure, back_up, backups, restore_backup, verify_backup
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
+from ..checkpoints.volumes import small_volume
 from .history_samples import found, history, task
 from .old_tasks import contents, file_store, finished
 from .store_contract import said
@@ -356,6 +359,38 @@ async def test_a_disk_that_is_full_costs_no_old_backup_and_leaves_nothing(tmp_pa
     assert {path.name for path in target.iterdir()} - {"backup.lock"} == {backups(target)[0].path.name}
     assert list((tmp_path / "other").iterdir()) == []
     assert await verify_backup(backups(target)[0].path) > 0
+
+
+@unix
+async def test_a_disk_that_is_full_for_the_copy_of_a_database_is_the_reason(tmp_path: Path) -> None:
+    home, disk = tmp_path / "home", tmp_path / "disk"
+    await make_home(home)
+    with closing(sqlite3.connect(home / "state.db")) as database:
+        database.execute("CREATE TABLE large (text)")
+        database.execute("INSERT INTO large VALUES (?)", ("x" * 3_000_000,))
+        database.commit()
+    with small_volume(disk, 1) as folder:
+        with pytest.raises(StorageUnavailable, match=r"write .*backups.*No space left") as refused:
+            await back_up(home, folder / "backups")
+        assert refused.value.params["action"] == "write"
+        assert backups(folder / "backups") == []
+
+
+def test_a_file_that_cannot_be_read_is_named_and_not_the_backup(tmp_path: Path) -> None:
+    backup, source = tmp_path / "backups" / "b.tar.gz", tmp_path / "home" / "memories" / "a.md"
+    unreadable = _failure(backup, PermissionError(errno.EACCES, "Permission denied", str(source)))
+    assert (unreadable.params["action"], unreadable.params["path"]) == ("read", str(source))
+    for name in (None, str(tmp_path / "backups" / ".unfinished")):
+        unwritable = _failure(backup, OSError(errno.ENOSPC, "No space left on device", name))
+        assert (unwritable.params["action"], unwritable.params["path"]) == ("write", str(backup))
+
+
+async def test_a_backup_is_not_kept_among_what_is_backed_up(tmp_path: Path) -> None:
+    await make_home(tmp_path / "home")
+    for target in ("home", "home/contexts", "home/memories/old"):
+        with pytest.raises(InvalidInput, match="part of what is backed up"):
+            await back_up(tmp_path / "home", tmp_path / target)
+    assert (await back_up(tmp_path / "home", tmp_path / "home" / "backups")).files > 0
 
 
 @unix

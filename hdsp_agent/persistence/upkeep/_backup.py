@@ -27,7 +27,7 @@ from pydantic import JsonValue
 from ...config._fields import CREDENTIAL_NAME
 from ...config._private_files import locked, make_private_folder, read_with_identity, storage_error
 from ...config._provider_settings import secret_keys
-from ...errors import HdspAgentError, InvalidInput, UnknownTask
+from ...errors import HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
 from ...messages import TaskId
 from .._records import COMPLETED_STATUSES, STREAM_FILES, iso_time
 from ..files._folders import METADATA, STATE, Place, TaskFolders, sync_folder
@@ -107,6 +107,11 @@ def backups(target: Path) -> list[BackupInfo]:
 def _back_up(home: Path, target: Path, generations: int, work: LongWork) -> BackupReport:
     if not home.is_dir():
         raise InvalidInput(f"There is no folder {home}. Say which folder is to be backed up.", field="home")
+    inside = (
+        target.resolve().relative_to(home.resolve()).parts if target.resolve().is_relative_to(home.resolve()) else ()
+    )
+    if target.resolve() == home.resolve() or (inside and belongs_in_a_backup(inside[0])):
+        raise InvalidInput(f"A backup cannot be kept in {target}: that is part of what is backed up.", field="to")
     make_private_folder(target)
     with locked(target / "backup", _LOCK_SECONDS):
         for leftover in target.glob(f"{_UNFINISHED}*"):
@@ -130,11 +135,20 @@ def _back_up(home: Path, target: Path, generations: int, work: LongWork) -> Back
             with suppress(OSError):
                 unfinished.unlink()
             if isinstance(error, OSError):
-                raise storage_error(path, "write", error) from error
+                raise _failure(path, error) from error
             raise
         report.backup = BackupInfo(path, number, report.backup.created_at, report.backup.tasks, path.stat().st_size)
         report.removed = [*removed, *_remove_old(target, generations)]
     return report
+
+
+def _failure(backup: Path, error: OSError) -> StorageUnavailable:
+    """What failed: writing the backup, or reading what was to go into it."""
+    name = error.filename
+    failed = Path(os.fsdecode(name)) if isinstance(name, (str, bytes)) else backup
+    if failed.is_relative_to(backup.parent):
+        return storage_error(backup, "write", error)
+    return storage_error(failed, "read", error)
 
 
 def _remove_old(target: Path, generations: int) -> Iterator[Path]:
@@ -239,14 +253,24 @@ def _add_database(path: Path, scratch: Path, writer: ArchiveWriter) -> None:
             closing(sqlite3.connect(source_uri, uri=True, timeout=_BUSY_SECONDS)) as source,
             closing(sqlite3.connect(copy)) as target,
         ):
-            source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")
+            _copy_database(source, target, copy)
         with open(copy, "rb") as data:
             writer.add(path.name, data, os.fstat(data.fileno()).st_size, path.stat().st_mtime)
     finally:
         for leftover in scratch.glob(f"{copy.name}*"):
             with suppress(OSError):
                 leftover.unlink()
+
+
+def _copy_database(source: sqlite3.Connection, target: sqlite3.Connection, copy: Path) -> None:
+    try:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.OperationalError as error:
+        if "full" in str(error):
+            # Of the two databases only the copy grows: it is the disk of the backup.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy)) from error
+        raise
 
 
 @dataclass(frozen=True)
