@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pydantic import JsonValue
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from ..messages import ApiMessage, JsonObject
 from ._blocks import content_blocks, has_image, string_of, text_block
 
-__all__ = ["PICTURE_LEFT_OUT", "within_picture_total"]
+__all__ = ["PICTURE_LEFT_OUT", "picture_sizes", "within_picture_total"]
 
 PICTURE_LEFT_OUT: Final = "[An image was left out here: together, the images were too large for one request.]"
 
@@ -19,21 +19,25 @@ _STEPS: Final = 4
 """Room is made in steps of such a part of the total: each change of what was sent before costs the provider's cache."""
 
 
-def within_picture_total(messages: Sequence[ApiMessage], most_bytes: int) -> Sequence[ApiMessage]:
-    """The messages with at most so many bytes of images; the same ones where they fit."""
-    pictured = {
-        place: sizes for place, message in enumerate(messages) if (sizes := [*_sizes(message)])
-    }  # fmt: skip
+def within_picture_total(
+    messages: Sequence[ApiMessage], most_bytes: int, pictured: Mapping[int, Sequence[int]] | None = None
+) -> Sequence[ApiMessage]:
+    """The messages with at most so many bytes of images; the same ones where they fit.
+
+    ``pictured`` are the sizes of images by message, where they are known; else all messages are looked at.
+    """
+    if pictured is None:
+        pictured = {place: sizes for place, message in enumerate(messages) if (sizes := picture_sizes(message))}
     total = sum(sum(sizes) for sizes in pictured.values())
     if total <= most_bytes:
         return messages
     step = max(1, most_bytes // _STEPS)
     too_much = math.ceil((total - most_bytes) / step) * step
     fitting = list(messages)
-    for place, sizes in pictured.items():
+    for place, of_message in pictured.items():
         dropped = 0
-        while dropped < len(sizes) and too_much > 0:
-            too_much -= sizes[dropped]
+        while dropped < len(of_message) and too_much > 0:
+            too_much -= of_message[dropped]
             dropped += 1
         if dropped:
             fitting[place] = _without_first(fitting[place], dropped)
@@ -42,10 +46,11 @@ def within_picture_total(messages: Sequence[ApiMessage], most_bytes: int) -> Seq
     return fitting
 
 
-def _sizes(message: ApiMessage) -> Iterator[int]:
-    for block in content_blocks(message):
-        if has_image(block):
-            yield from (_bytes(picture) for picture in _pictures(block))
+def picture_sizes(message: ApiMessage) -> list[int]:
+    """The bytes of each image of a message, in their order."""
+    if isinstance(message.content, str):
+        return []
+    return [_bytes(picture) for block in message.content if has_image(block) for picture in _pictures(block)]
 
 
 def _pictures(block: JsonObject) -> Iterator[JsonObject]:

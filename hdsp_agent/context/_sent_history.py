@@ -13,6 +13,7 @@ from ..messages import ApiMessage
 from ._as_it_was import AsItWas
 from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_blanks, without_images
 from ._pairing import Calls, closed_turn
+from ._picture_total import picture_sizes
 from ._tokens import TokenCounter
 
 __all__ = ["BEGINNING_HIDDEN", "SentHistory", "normalized"]
@@ -45,6 +46,8 @@ class SentHistory:
         # Turns that are over never change again. The last one does: results come, or the person says more.
         self._over: list[ApiMessage] = []
         self._sums: list[int] = [0]
+        self._pictured: dict[int, list[int]] = {}
+        self._looked_for_pictures = 0
         self._asked: list[tuple[ApiMessage, Calls]] = []
         self._said: list[ApiMessage] = []
         self._turn: list[ApiMessage] | None = []
@@ -95,6 +98,15 @@ class SentHistory:
         over = sums[-1] - sums[min(first, len(self._over))]
         return over + self._counter.messages(turn[max(0, first - len(self._over)) :])
 
+    def pictures(self) -> Mapping[int, Sequence[int]]:
+        """The bytes of each image, by the index of its message. What is over is looked at once."""
+        for place in range(self._looked_for_pictures, len(self._over)):
+            if sizes := picture_sizes(self._over[place]):
+                self._pictured[place] = sizes
+        self._looked_for_pictures = len(self._over)
+        behind = enumerate(self._last_turn(), len(self._over))
+        return {**self._pictured, **{place: sizes for place, message in behind if (sizes := picture_sizes(message))}}
+
     @property
     def cleared(self) -> Mapping[str, str]:
         """What is sent instead of results that were pruned, by call."""
@@ -107,6 +119,7 @@ class SentHistory:
         first = next((n for n, message in enumerate(changed) if message is not self._over[n]), len(changed))
         # A new list: requests that were made hold the old one.
         self._over, self._sums, self._turn = changed, self._sums[: first + 1], None
+        self._pictured, self._looked_for_pictures = {}, 0
 
     def _last_turn(self) -> list[ApiMessage]:
         if self._turn is None:

@@ -51,7 +51,7 @@ async def test_a_task_is_started_with_settings_of_its_own(tmp_path: Path) -> Non
         assert agent.notes() == ["one"]
         assert agent.history.items[task_id].mode == "debug"
         metadata = (await agent.store.view(task_id)).metadata
-        assert metadata.config == {"settings": {"autoApprovalEnabled": True, "alwaysAllowWrite": True, "mode": "debug"}}
+        assert metadata.config["settings"] == {"autoApprovalEnabled": True, "alwaysAllowWrite": True, "mode": "debug"}
 
 
 async def test_the_operator_has_the_last_word_on_settings(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.context import PICTURE_LEFT_OUT, within_picture_total
+from hdsp_agent.context import PICTURE_LEFT_OUT, SentHistory, within_picture_total
+from hdsp_agent.context._picture_total import picture_sizes
 from hdsp_agent.messages import ApiMessage, JsonObject
 
 
@@ -72,3 +73,22 @@ def test_what_is_left_always_fits_and_the_newest_stay(sizes: list[list[int]], mo
     flat = [len("A" * (size * 4 // 3)) * 3 // 4 for each in sizes for size in each]
     assert sum(size for size, mark in zip(flat, marks, strict=True) if mark == "sent") <= most
     assert len(marks) == len(flat)
+
+
+def test_what_a_growing_history_knows_of_its_images_is_what_there_is_in_it() -> None:
+    history = SentHistory()
+    for number in range(6):
+        history.add(said(300 * number, 30))
+        history.pictures()
+        history.add(
+            ApiMessage(
+                role="assistant", ts=1, content=[{"type": "tool_use", "id": f"t{number}", "name": "x", "input": {}}]
+            )
+        )
+        part: JsonObject = {"type": "tool_result", "tool_use_id": f"t{number}", "content": [picture(60)]}
+        history.add(ApiMessage(role="user", ts=2, content=[part]))
+        assert history.pictures() == {
+            place: sizes for place, message in enumerate(history.messages) if (sizes := picture_sizes(message))
+        }
+    history.clear_results({"t0": "cleared", "t3": "cleared"})
+    assert sum(map(len, history.pictures().values())) == 6 * 2 + 4

@@ -66,9 +66,10 @@ class PlainContext:
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
         self._count_as(TokenCounter.of(situation.settings))
+        system, sent = await self._told.system_prompt(situation), await self.sent(info)
         return ModelRequest(
-            system=await self._told.system_prompt(situation),
-            messages=within_picture_total(await self.history(info), most_picture_bytes(situation.settings)),
+            system=system,
+            messages=within_picture_total(sent.messages, most_picture_bytes(situation.settings), sent.pictures()),
             tools=situation.tools,
             max_output=answer_tokens,
             cache_key=situation.task_id,

@@ -354,4 +354,5 @@ async def _hide(task: InMemory, how: str, number: int) -> bool:
 
 
 def test_every_dimension_takes_part() -> None:
-    assert {*PROMPT, *CHEAP, *OTHER, "environment", "person_runs"} == set(DIMENSIONS)
+    told = {*PROMPT, *CHEAP, *OTHER, "environment", "person_runs", "workspace_files", "git_status"}
+    assert told == set(DIMENSIONS)
