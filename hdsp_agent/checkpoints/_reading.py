@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from ._folders import Key, SkipReason
 
-__all__ = ["NotCaptured", "key_of", "open_source", "read_link", "read_stable", "take_stable"]
+__all__ = ["NotCaptured", "key_of", "open_source", "read_link", "read_stable", "seconds_until_settled", "take_stable"]
 
 T = TypeVar("T")
 
@@ -142,6 +142,14 @@ def _is_half_written(descriptor: int, status: os.stat_result) -> bool:
         return True
     finally:
         os.lseek(descriptor, 0, os.SEEK_SET)
+
+
+def seconds_until_settled(path: str | os.PathLike[str]) -> float:
+    """How long a file may still count as one that somebody is writing."""
+    try:
+        return max(0.0, os.stat(path).st_ctime + _RECENT_SECONDS - time.time())
+    except OSError:
+        return 0.0
 
 
 def _is_under_way(copy: bytes) -> bool:

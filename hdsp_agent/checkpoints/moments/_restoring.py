@@ -16,6 +16,7 @@ from typing import Final
 from ...errors import Conflict, HdspAgentError, InvalidInput, NotFound
 from ...notebooks import CellConflict, Notebooks
 from .._engine import INTERRUPTED, Anchor
+from .._reading import seconds_until_settled
 from .._records import (
     OperationRecord,
     Part,
@@ -278,6 +279,9 @@ class Restoring:
         why: Why | None,
     ) -> OperationRecord | None:
         torn = [one for one in reversed(changed) if not await self._put_cells_back(one)]
+        if torn and self._notebooks is not None and (root := self._notebooks.desk.root) is not None:
+            # Half a notebook may be one that somebody is writing; what a crash left stays as it is.
+            await asyncio.sleep(max(seconds_until_settled(root / one.path) for one in torn))
         leave, mend = await self._files_of(planned), await self._files_of(torn)
         return await self._checkpoints.recover("roll_back", leave=leave, mend=mend, error=reason, why=why)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.checkpoints import _reading
 from hdsp_agent.checkpoints.moments._restoring import Restoring
 from hdsp_agent.errors import Conflict
 from tests.persistence.test_crashes import unix
@@ -105,6 +106,7 @@ async def test_a_notebook_torn_by_the_crash_is_mended(tmp_path: Path, monkeypatc
         target = await broken(here)
         await die(here, target, monkeypatch)
         here.file.write_text(here.file.read_text("utf-8")[:100], "utf-8")
+        monkeypatch.setattr(_reading, "_RECENT_SECONDS", 0.5)
         await here.another_line().recover("roll_back")
         assert await is_broken(here)
 
