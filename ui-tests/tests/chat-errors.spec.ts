@@ -26,7 +26,7 @@ test('a wrong key is said in words, with a way to the settings and a retry', asy
   });
 
   await test.step('also from another page of them', async () => {
-    await lab.openSettings('memory');
+    await lab.openSettings('context');
     await expect(page).toBeHidden();
     await settings.click();
     await expect(page).toBeVisible();

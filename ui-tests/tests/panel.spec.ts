@@ -79,9 +79,9 @@ test('panel and settings are where they were after a reload', async ({
     response =>
       response.url().includes('/api/workspaces') &&
       response.request().method() === 'PUT' &&
-      (response.request().postData() ?? '').includes('"section":"memory"')
+      (response.request().postData() ?? '').includes('"section":"storage"')
   );
-  await lab.settings.getByRole('button', { name: 'Memory' }).click();
+  await lab.settings.getByRole('button', { name: 'Storage' }).click();
   await saved;
 
   await lab.page.goto(`${lab.api.url}/lab`);
@@ -89,7 +89,7 @@ test('panel and settings are where they were after a reload', async ({
   await expect(lab.panel).toBeVisible();
   await lab.expectConnected();
   await expect(
-    lab.settings.getByRole('heading', { name: 'Memory' })
+    lab.settings.getByRole('heading', { name: 'Storage' })
   ).toBeVisible();
 });
 
