@@ -17,6 +17,11 @@ __all__ = ["SilentCuts"]
 _CHARACTERS_A_TOKEN: Final = 5
 """More than any model's text has on average, and images are not counted: too low an estimate does no harm."""
 
+_CHARACTERS_A_TOKEN_OF_TOOLS: Final = 8
+"""Providers write the descriptions of tools in forms of their own, shorter than ours."""
+_LEAST_OF_WORDS: Final = 0.8
+_MOST_OF_WORDS: Final = 1.35
+
 
 @dataclass(frozen=True)
 class _Counted:
@@ -38,8 +43,11 @@ class SilentCuts:
         """About how many tokens were sent, if so many did not arrive; told once."""
         if self._told or not usage.context or not request.messages:
             return None
-        fixed = len(request.system) + self._tool_characters(request.tools)
-        estimate = (fixed + self._characters(request.messages)) // _CHARACTERS_A_TOKEN
+        words = (len(request.system) + self._characters(request.messages)) // _CHARACTERS_A_TOKEN
+        estimate = words + self._tool_characters(request.tools) // _CHARACTERS_A_TOKEN_OF_TOOLS
+        if _LEAST_OF_WORDS * words <= usage.context <= _MOST_OF_WORDS * words:
+            # All that was said, and no tools: some servers leave them out of what they count.
+            return None
         if not is_silently_truncated(estimate=estimate, reported=usage.context, window=window):
             return None
         self._told = True

@@ -203,8 +203,17 @@ def test_tools_that_are_left_out_are_noticed() -> None:
     tools = [ToolSpec(f"tool_{number}", "What it is good for. " * 40, {"type": "object"}) for number in range(30)]
     usage = UsageReport(input=300, output=5)
     asked = ModelRequest(system="Be brief.", messages=[ApiMessage(role="user", content="Hi.")], tools=tools)
-    assert (SilentCuts().first_seen(asked, usage, None) or 0) > 4_000
+    assert (SilentCuts().first_seen(asked, usage, None) or 0) > 3_000
     assert SilentCuts().first_seen(replace(asked, tools=[]), usage, None) is None
+
+
+def test_a_server_that_counts_all_but_the_tools_is_not_suspected() -> None:
+    tools = [ToolSpec(f"tool_{number}", "What it is good for. " * 40, {"type": "object"}) for number in range(30)]
+    asked = ModelRequest(system="Be brief. " * 500, messages=[ApiMessage(role="user", content="Hi.")], tools=tools)
+    for counted in (900, 1_000, 1_250):
+        assert SilentCuts().first_seen(asked, UsageReport(input=counted, output=5), None) is None
+    # Less than was said alone is suspicious whatever is counted.
+    assert SilentCuts().first_seen(asked, UsageReport(input=500, output=5), None) is not None
 
 
 async def test_a_server_that_counts_all_it_was_sent_is_not_suspected(tmp_path: Path) -> None:
