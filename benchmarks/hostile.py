@@ -103,7 +103,7 @@ async def profiles(taker: Taker, hostile: bool) -> str:
 async def keys(taker: Taker, hostile: bool) -> str:
     """A settings file of names that nobody knows."""
     names = {f"k{number}": 1 for number in range(18_000 if hostile else 2)}
-    document = {"globalSettings": {**names, "requestDelaySeconds": 1000}}
+    document = {"globalSettings": {**names, "requestDelaySeconds": 10}}
     return await taker.body("POST", "settings/import", json.dumps(document).encode())
 
 
