@@ -106,6 +106,8 @@ class Task:
         self.counted_from: Final = self._config.forked_at
         self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
         self._settings: GlobalSettings | None = None
+        self._ending = asyncio.Lock()
+        self._is_over = False
 
         masker = Masker(services.settings().masked_kinds)
         self.conversation: Final = Conversation(log, history, masker, services.sink, services.events)
@@ -309,18 +311,21 @@ class Task:
 
     async def let_go(self) -> None:
         """Let go of everything: a task that was done already is completed again, any other is paused. The work has ended."""
-        await (self.finish() if self.item.status == "completed" else self._put_aside())
+        await self._end(completed=self.item.status == "completed")
 
     async def finish(self) -> None:
         """The task is over: put its log with the completed ones. The work has ended."""
-        await self._end_tools()
-        await self._line.told()
-        await self.conversation.log.finish("completed")
+        await self._end(completed=True)
 
-    async def _put_aside(self) -> None:
-        await self._end_tools()
-        await self._line.told()
-        await self.conversation.log.close()
+    async def _end(self, *, completed: bool) -> None:
+        # The server may stop just when the task comes to its end by itself.
+        async with self._ending:
+            if self._is_over:
+                return
+            await self._end_tools()
+            await self._line.told()
+            await (self.conversation.log.finish("completed") if completed else self.conversation.log.close())
+            self._is_over = True
 
     async def _end_tools(self) -> None:
         """Nothing the task has begun goes on without it: no command, and no cell."""

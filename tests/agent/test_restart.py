@@ -390,3 +390,14 @@ async def test_a_parent_that_waits_for_its_subtask_is_paused(tmp_path: Path) -> 
         parent = await agent.start()
         await until(lambda: len(agent.model.requests) == 2)
         assert await status_of(agent, parent) == "paused"
+
+
+async def test_the_server_may_stop_just_when_a_task_is_done(tmp_path: Path) -> None:
+    for pauses in range(0, 40, 2):
+        async with running_agent(tmp_path / str(pauses), [DONE]) as agent:
+            task_id = await agent.start()
+            await agent.completed(task_id)
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            await agent.manager.stop()
+            assert (await (await agent.store.view(task_id)).read_state()).status == "completed"

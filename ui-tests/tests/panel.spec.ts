@@ -81,7 +81,9 @@ test('panel and settings are where they were after a reload', async ({
       response.request().method() === 'PUT' &&
       (response.request().postData() ?? '').includes('"section":"storage"')
   );
-  await lab.settings.getByRole('button', { name: 'Storage' }).click();
+  await lab.settings
+    .getByRole('button', { name: 'Storage', exact: true })
+    .click();
   await saved;
 
   await lab.page.goto(`${lab.api.url}/lab`);
