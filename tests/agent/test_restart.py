@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.agent._resume import unanswered_calls
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import TaskId, TodoItem
+from hdsp_agent.messages import HistoryItem, TaskId, TodoItem
 from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Turn
@@ -392,12 +392,23 @@ async def test_a_parent_that_waits_for_its_subtask_is_paused(tmp_path: Path) -> 
         assert await status_of(agent, parent) == "paused"
 
 
-async def test_the_server_may_stop_just_when_a_task_is_done(tmp_path: Path) -> None:
-    for pauses in range(0, 40, 2):
-        async with running_agent(tmp_path / str(pauses), [DONE]) as agent:
-            task_id = await agent.start()
-            await agent.completed(task_id)
-            for _ in range(pauses):
-                await asyncio.sleep(0)
-            await agent.manager.stop()
-            assert (await (await agent.store.view(task_id)).read_state()).status == "completed"
+async def test_the_server_may_stop_just_when_a_task_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        going, stopped = asyncio.Event(), asyncio.Event()
+        tell = agent.history.put
+
+        async def slowly(item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+            if item.status == "completed":
+                going.set()
+                await stopped.wait()
+            await tell(item, text=text, owner=owner)
+
+        monkeypatch.setattr(agent.history, "put", slowly)
+        task_id = await agent.start()
+        await going.wait()
+        stop = asyncio.create_task(agent.manager.stop())
+        for _ in range(100):
+            await asyncio.sleep(0)
+        stopped.set()
+        await stop
+        assert (await (await agent.store.view(task_id)).read_state()).status == "completed"
