@@ -162,11 +162,20 @@ const OTHER_NAMES = [/^HDSP Agent$/, /^default$/, /^English$/];
 
 async function sectionsOf(api: AgentApi): Promise<string[]> {
   const { globalSettings } = await api.get<{
-    globalSettings: { 'x-groups': { id: string }[] };
+    globalSettings: {
+      'x-groups': { id: string }[];
+      properties: Record<string, { 'x-group'?: string; 'x-hidden'?: boolean }>;
+    };
   }>('settings/schema');
+  // A group whose settings are all hidden has no page.
+  const shown = Object.values(globalSettings.properties)
+    .filter(setting => !setting['x-hidden'])
+    .map(setting => setting['x-group']);
   return [
     'keys',
-    ...globalSettings['x-groups'].map(group => group.id),
+    ...globalSettings['x-groups']
+      .map(group => group.id)
+      .filter(id => shown.includes(id)),
     'transfer'
   ];
 }
