@@ -17,7 +17,7 @@ import { longestRise } from './longestrise';
 import { outputsHash } from './outputshash';
 import { pairedByText } from './pairing';
 import { replaceSource } from './steps';
-import { isSameValue, mergedObject } from './threeobjects';
+import { isSameValue, mergedObject } from './objectmerge';
 import { commonText, mergedText } from './threetexts';
 
 type Cell = ISharedNotebook['cells'][number];

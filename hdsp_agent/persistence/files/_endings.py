@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import Conflict, UnknownTask
 from ...messages import ClineMessage, TaskId
-from .._left_tasks import verdict_on
+from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, Recovery
 from .._records import COMPLETED_STATUSES, STREAM_FILES, TaskState, iso_time
 from ._folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
@@ -91,16 +91,16 @@ def settle_task(folders: TaskFolders, place: Place, folder: Path, watch: LockWat
         state = read_state(folder, repair=True)
         if place == "completed" and state.status in COMPLETED_STATUSES:
             return None
-        verdict = verdict_on(state, died=died, holder=holder, newest=_newest_message(folder))
-        if verdict.status == "failed" and state.status != "completing":
-            state = state.model_copy(update={"error": verdict.reason, "resumable": True})
-        if verdict.status == "paused":
+        settled = settled_status(state, died=died, holder=holder, newest=_newest_message(folder))
+        if settled.status == "failed" and state.status != "completing":
+            state = state.model_copy(update={"error": settled.reason, "resumable": True})
+        if settled.status == "paused":
             if place == "completed":
                 lock.moved(folder := folders.move(TaskId(folder.name), "running"))
             write_record(folder / STATE, state.model_copy(update={"status": "paused"}))
         else:
-            end_task(folders, folder, lock, state, verdict.status)
-        return Recovery(TaskId(folder.name), verdict.status, verdict.reason)
+            end_task(folders, folder, lock, state, settled.status)
+        return Recovery(TaskId(folder.name), settled.status, settled.reason)
     finally:
         lock.release()
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ...errors import Conflict
 from ...messages import ClineMessage, TaskId
-from .._left_tasks import verdict_on
+from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, Recovery
 from .._records import LockRecord, TaskMetadata, TaskState, iso_time
 from ..files._folders import STATE, checked_id, record_as_json, unknown_task
@@ -151,16 +151,18 @@ class TaskRows:
             return None
         self._keep_damaged(connection, row)
         state = row.read_state()
-        verdict = verdict_on(state, died=lock is not None, holder=lock, newest=_newest_message(connection, row.number))
-        if verdict.status == "paused":
+        settled = settled_status(
+            state, died=lock is not None, holder=lock, newest=_newest_message(connection, row.number)
+        )
+        if settled.status == "paused":
             paused = state.model_copy(update={"status": "paused"})
             connection.execute(_SET_STATE, (as_json(paused), row.number))
             connection.execute("DELETE FROM locks WHERE task = ?", (row.number,))
         else:
-            if verdict.status == "failed":
-                state = state.model_copy(update={"error": verdict.reason, "resumable": True})
-            _complete(connection, row.number, state, outcome=verdict.status)
-        return Recovery(task_id, verdict.status, verdict.reason)
+            if settled.status == "failed":
+                state = state.model_copy(update={"error": settled.reason, "resumable": True})
+            _complete(connection, row.number, state, outcome=settled.status)
+        return Recovery(task_id, settled.status, settled.reason)
 
     def at_rest(self, connection: sqlite3.Connection, task_id: TaskId) -> TaskRow:
         """The row of a task nobody works on. A ``Conflict`` says who does."""

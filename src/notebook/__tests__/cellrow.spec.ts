@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { isDrawn } from '../cellrow';
 
 /** A cell of which nothing is in the page yet. */
-class FarCell {
+class PlaceholderCell {
   readonly node = document.createElement('div');
   readonly inViewportChanged = new Signal<this, boolean>(this);
   readonly arrived = new PromiseDelegate<void>();
@@ -20,7 +20,7 @@ class FarCell {
 
 describe('isDrawn', () => {
   it('should call back once when the cell is ready, however often it is asked', async () => {
-    const cell = new FarCell();
+    const cell = new PlaceholderCell();
     const receiver = {};
     const later = jest.fn();
     for (let time = 0; time < 3; time++) {

@@ -26,7 +26,7 @@ class NotWritten(Exception):
     """The store's folder does not take it."""
 
 
-class Torn(Exception):
+class ChangedMeanwhile(Exception):
     """It was another when it was copied than when it was looked at."""
 
 
@@ -78,7 +78,7 @@ class Chunks:
     def keep(self, view, pieces, most):
         """Copy what the store lacks and have it written. ``most``: bytes that may wait in memory; None writes at once.
 
-        Raises Torn for bytes that have changed since they were named; what the store then has is whole all the same.
+        Raises ChangedMeanwhile for bytes that have changed since they were named; what the store then has is whole all the same.
         """
         for number, (_, key) in enumerate(pieces):
             with self._lock:
@@ -92,7 +92,7 @@ class Chunks:
                 raise NoRoom
             copy = bytes(piece)
             if self.careful and hashlib.sha256(copy).hexdigest() != key:
-                raise Torn
+                raise ChangedMeanwhile
             if most is None and self.held > SIZE * 64:
                 try:
                     self._write(key, copy)

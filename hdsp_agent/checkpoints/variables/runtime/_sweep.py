@@ -410,7 +410,7 @@ def _reason(error, limits):
         return "live", f"it holds {error.args[0]}"
     if isinstance(error, _objects.TooLarge):
         return "too_large", f"it is larger than the {limits.variable // 1_000_000} MB a variable may have"
-    if isinstance(error, _chunks.Torn):
+    if isinstance(error, _chunks.ChangedMeanwhile):
         return "failed", "a thread changed it while it was saved"
     if isinstance(error, MemoryError):
         return "too_large", "there is not enough memory to save it"

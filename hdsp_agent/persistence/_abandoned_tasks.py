@@ -9,33 +9,35 @@ from ..messages import ClineMessage, status_during
 from ._protocol import Outcome
 from ._records import COMPLETED_STATUSES, LockRecord, TaskState
 
-__all__ = ["Verdict", "verdict_on", "waits_for_person"]
+__all__ = ["SettledStatus", "settled_status", "waits_for_person"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SettledStatus:
     """What the task is from now on, and why."""
 
     status: Outcome | Literal["paused"]
     reason: str
 
 
-def verdict_on(state: TaskState, *, died: bool, holder: LockRecord | None, newest: ClineMessage | None) -> Verdict:
+def settled_status(
+    state: TaskState, *, died: bool, holder: LockRecord | None, newest: ClineMessage | None
+) -> SettledStatus:
     """Only what a dead process was working on has failed.
 
     ``died`` says that somebody's lock was left, which ``holder`` tells of if it can be read; ``newest`` is the last
     message that the person saw.
     """
     if state.status == "completing" and state.outcome in COMPLETED_STATUSES:
-        return Verdict(
+        return SettledStatus(
             cast("Outcome", state.outcome), "Its move to the completed tasks was interrupted and is finished now."
         )
     worked = died and state.status != "paused" and not waits_for_person(newest)
     if worked:
-        return Verdict("failed", _why_failed(state, holder))
+        return SettledStatus("failed", _why_failed(state, holder))
     if state.history_item is not None and state.history_item.status == "completed":
-        return Verdict("completed", "It was done, and only looked at.")
-    return Verdict("paused", "Nobody works on it. It can be resumed.")
+        return SettledStatus("completed", "It was done, and only looked at.")
+    return SettledStatus("paused", "Nobody works on it. It can be resumed.")
 
 
 def waits_for_person(newest: ClineMessage | None) -> bool:
