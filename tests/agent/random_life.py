@@ -199,10 +199,13 @@ class _Life:
     async def check(self) -> None:
         """Nobody's words were lost or told twice, and the log holds together."""
         said = ""
+        self._said.add("Begin")
         for task_id in self._tasks:
             reader = await self._agent.store.view(task_id)
             records = [record async for record in reader.api.iterate()]
-            said += "\n".join(str(record.content) for record in records if record.role == "user")
+            # A summary carries what the person said over: that is not telling it again.
+            told = [record for record in records if record.role == "user" and not record.is_summary]
+            said += "\n".join(str(record.content) for record in told)
             results = [
                 (str(block["tool_use_id"]), block["content"])
                 for record in records
