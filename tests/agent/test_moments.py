@@ -298,6 +298,34 @@ RUN = call_tool("run_cells", {"cells": ["all"]}, id="r")
 RESTART = call_tool("manage_kernel", {"action": "restart"}, id="k")
 
 
+async def test_all_cells_of_the_first_run_in_a_new_kernel_point_to_their_checkpoint(tmp_path: Path) -> None:
+    # Twice the same source, one that IPython rewrites, and an end that it does not keep.
+    sources = ("x = [1]", "%colors NoColor", "x.append(2)\n", "x.append(2)\n")
+    with_notebook(tmp_path, *sources)
+    async with headless_notebooks(tmp_path / "work") as notebooks:
+        files = kept_at(tmp_path, ALLOWED, notebooks)
+        async with running_agent(
+            tmp_path, [RUN, DONE], settings=ALLOWED, tools=ToolRegistry(), notebooks=notebooks, files=files
+        ) as agent:
+            assert not await notebooks.executor.kernels()
+            task_id = await agent.manager.start(TaskRequest("Run it", notebook=NotebookRef(path="a.ipynb")))
+            await agent.completed(task_id)
+            async with files.at(agent.workspace) as line:
+                now = json.loads((tmp_path / "work" / "a.ipynb").read_text())
+                record = next(one for one in await line.list() if one.reason == "after run_cells")
+                assert now["metadata"]["hdsp_agent"] == {"version": 1, "head": record.id, "task_id": task_id}
+                assert [cell["metadata"].get("hdsp_checkpoint", {}).get("variables") for cell in now["cells"]] == [
+                    ["x"]
+                ] * 4
+                (opened,) = files.lines.opened.values()
+                assert opened.variables is not None
+                runs = opened.variables.store.load(record.variables[0].manifest).runs
+                # As they were written: whoever is asked whether to run them again reads them so.
+                assert [(run.cell, run.source) for run in runs] == [
+                    (f"c{number}", source.rstrip()) for number, source in enumerate(sources)
+                ]
+
+
 async def test_variables_are_kept_before_the_agent_restarts_the_kernel(tmp_path: Path) -> None:
     with_notebook(tmp_path, "x = [1]", "x.append(2)")
     record = await told_to(tmp_path, RUN, RESTART)

@@ -156,6 +156,26 @@ class Capturing:
                 why="kernel_busy" if busy else "kernel_silent",
             ) from None
 
+    async def cells_that_ran(self, path: str) -> Mapping[tuple[int, str], str]:
+        """The notebook's cells by the execution count and the source they ran with, as ``CellsThatRan`` tells them."""
+        assert self._notebooks is not None
+        found: dict[tuple[int, str], str] = {}
+        try:
+            snapshot = await self._notebooks.desk.document(path).snapshot()
+        except HdspAgentError as error:
+            _log.info("It cannot be told which cells of %s ran: %s", path, error.message)
+        else:
+            found = {
+                (cell.execution_count, cell.source.rstrip()): cell.id
+                for cell in snapshot.cells
+                if cell.execution_count is not None
+            }
+        # What is open in a tab may be behind what was printed.
+        for cell_id, printed in self._notebooks.stage.printed(path).items():
+            if printed.execution_count is not None:
+                found[printed.execution_count, printed.code.rstrip()] = cell_id
+        return found
+
     async def _cells(self, path: str) -> KeptNotebook | LeftOut | None:
         try:
             seen = await self.look(path)
@@ -186,7 +206,7 @@ class Capturing:
         if link not in self._followed:
             await self._variables.follow(link)
             self._followed.add(link)
-        manifest = await self._variables.capture(link, thorough=thorough)
+        manifest = await self._variables.capture(link, thorough=thorough, cells=lambda: self.cells_that_ran(path))
         return KeptVariables(path=path, manifest=manifest.id, state=manifest.state_hash)
 
 

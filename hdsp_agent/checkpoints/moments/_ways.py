@@ -352,7 +352,13 @@ class Ways:
         try:
             plan = await self._capturing.asked(
                 path,
-                lambda link: values.plan(target, link, leave=parts.leave_variables or (), overwrite=parts.overwrite),
+                lambda link: values.plan(
+                    target,
+                    link,
+                    leave=parts.leave_variables or (),
+                    overwrite=parts.overwrite,
+                    cells=lambda: self._capturing.cells_that_ran(path),
+                ),
             )
             return VariablesWay(path, target, plan)
         except _FOR_GOOD as error:

@@ -99,6 +99,8 @@ class RecordedRun(_Stored):
 
     run: int
     cell: str | None = None
+    count: int | None = None
+    """Its execution count, where the kernel does not know its cell."""
     source: str | None = None
     """Absent where it was too long to keep."""
     ok: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +28,9 @@ __all__ = ["VariableCheckpoints", "VariableReport"]
 _log = logging.getLogger(__name__)
 
 _LONGEST_HISTORY: Final = 10_000
+
+CellsThatRan = Callable[[], Awaitable[Mapping[tuple[int, str], str]]]
+"""Tells cells by the execution count and the source, without white space at its end, that they ran with."""
 
 
 class VariableReport(WireModel):
@@ -89,8 +92,10 @@ class VariableCheckpoints:
         async with self._at(kernel) as asked:
             await self._hello(kernel, asked, follow=True)
 
-    async def capture(self, kernel: VariableKernel, *, thorough: bool = True) -> VariableManifest:
-        """Save the variables once the kernel is idle.
+    async def capture(
+        self, kernel: VariableKernel, *, thorough: bool = True, cells: CellsThatRan | None = None
+    ) -> VariableManifest:
+        """Save the variables once the kernel is idle. ``cells`` is asked about runs from before the kernel was followed.
 
         A thorough capture looks at every variable and misses no change. Otherwise variables that take long to look at are
         looked at only if a cell may have changed them, as far as its text and the functions it calls tell; they are marked as
@@ -104,7 +109,7 @@ class VariableCheckpoints:
                 why="values_no_room",
             )
         async with self._at(kernel) as asked:
-            return await self._capture(kernel, asked, thorough)
+            return await self._capture(kernel, asked, thorough, cells)
 
     async def plan(
         self,
@@ -114,10 +119,11 @@ class VariableCheckpoints:
         only: Collection[str] | None = None,
         leave: Collection[str] = (),
         overwrite: bool = False,
+        cells: CellsThatRan | None = None,
     ) -> VariablePlan:
-        """What ``restore`` would do now. Saves the variables as they are, and changes nothing."""
+        """What ``restore`` would do now. Saves the variables as they are, as ``capture`` does, and changes nothing."""
         async with self._at(kernel) as asked:
-            return (await self._plan(target, kernel, asked, only, leave, overwrite))[0]
+            return (await self._plan(target, kernel, asked, only, leave, overwrite, cells))[0]
 
     async def restore(
         self,
@@ -218,7 +224,9 @@ class VariableCheckpoints:
         met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
         return met
 
-    async def _capture(self, kernel: VariableKernel, asked: KernelAsked, thorough: bool) -> VariableManifest:
+    async def _capture(
+        self, kernel: VariableKernel, asked: KernelAsked, thorough: bool, cells: CellsThatRan | None = None
+    ) -> VariableManifest:
         # A connection is to one life of the kernel.
         life, environment = self._met.get(kernel) or await self._hello(kernel, asked)
         known = self._lives.get(life)
@@ -251,6 +259,8 @@ class VariableCheckpoints:
         if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
             _, environment = await self._hello(kernel, asked)
             manifest = manifest.model_copy(update={"environment": environment})
+        if cells is not None and any(run.cell is None and run.count is not None for run in manifest.runs):
+            manifest = _with_cells(manifest, await cells())
         await asyncio.to_thread(self._store.keep, manifest)
         self._lives[life] = _Life(manifest.id, manifest.run)
         return manifest
@@ -263,6 +273,7 @@ class VariableCheckpoints:
         only: Collection[str] | None,
         leave: Collection[str],
         overwrite: bool,
+        cells: CellsThatRan | None = None,
     ) -> tuple[VariablePlan, VariableManifest]:
         wanted = await asyncio.to_thread(self._store.load, target)
         if wanted.runs_only:
@@ -277,7 +288,7 @@ class VariableCheckpoints:
             raise StorageUnavailable(
                 f"{missing} pieces of the checkpoint {target} of variables are not there any more.", why="values_gone"
             )
-        current = await self._capture(kernel, asked, thorough=True)
+        current = await self._capture(kernel, asked, thorough=True, cells=cells)
         plan = variable_plan(wanted, current, only=only, leave=leave, overwrite=overwrite)
         if lost := plan.named("lost"):
             # Only then: a long session has a manifest for each of its cells.
@@ -339,6 +350,16 @@ def _manifest(
         )
     except ValidationError as error:
         raise Unavailable("The kernel's variables came in a form that cannot be read.", why="kernel_failed") from error
+
+
+def _with_cells(manifest: VariableManifest, cells: Mapping[tuple[int, str], str]) -> VariableManifest:
+    runs = tuple(
+        run.model_copy(update={"cell": cells.get((run.count, run.source.rstrip()))})
+        if run.cell is None and run.count is not None and run.source is not None
+        else run
+        for run in manifest.runs
+    )
+    return manifest.model_copy(update={"runs": runs})
 
 
 def _moved(kernel: VariableKernel) -> Conflict:

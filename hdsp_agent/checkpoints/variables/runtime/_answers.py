@@ -97,13 +97,14 @@ class Answers:
             record = self._sweep(limits, self._may_have_changed(), seconds)
             self.runs[-1]["sweep"] = record.number
 
-    def _log(self, source, cell, success):
+    def _log(self, source, cell, success, count=None):
         facts = _code.facts(source, self.shell.input_transformer_manager.transform_cell)
         self.run += 1
         self.runs.append(
             {
                 "run": self.run,
                 "cell": cell if isinstance(cell, str) else None,
+                "count": count,
                 "source": source if len(source) <= _MOST_SOURCE else None,
                 "ok": success,
                 "reads": sorted(facts.reads),
@@ -121,10 +122,10 @@ class Answers:
                 self._touched |= facts.reads | facts.writes
 
     def _seed(self):
-        """Runs from before anybody looked: their sources are in ``In``."""
-        for source in list(self.shell.user_ns.get("In", ()))[1:]:
-            if isinstance(source, str) and source.strip():
-                self._log(source, None, True)
+        """Runs from before anybody looked: IPython knows their sources, and not their cells."""
+        for count, source in enumerate(list(self.shell.history_manager.input_hist_raw)):
+            if source.strip():
+                self._log(source, None, True, count)
         self._touched = None
 
     def _may_have_changed(self):
