@@ -6,6 +6,7 @@ from ._asks import AskAnswer, AskNotOpen, Given
 from ._build import Headless, build_agent, headless_agent
 from ._commands import CommandSession
 from ._enhancing import enhanced_prompt
+from ._kernel_restarts import UpTo
 from ._manager import TaskManager, TaskRequest
 from ._models import ProfileModels
 from ._ports import (
@@ -47,6 +48,7 @@ __all__ = [
     "TaskManager",
     "TaskRequest",
     "Unheard",
+    "UpTo",
     "WorkspaceMoments",
     "build_agent",
     "enhanced_prompt",

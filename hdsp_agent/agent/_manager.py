@@ -36,6 +36,7 @@ from ._asks import AskNotOpen, Given
 from ._commands import CommandSession
 from ._delegation import Delegation, last_word
 from ._items import TaskConfig
+from ._kernel_restarts import KernelRestarts
 from ._message_operations import MessageOperations
 from ._outcomes import Again, Begin, ChildDone, Completed, Delegated, Opening, Outcome
 from ._recorded_config import recorded
@@ -82,6 +83,7 @@ class TaskManager:
         self._delegation = Delegation(self)
         self.messages: Final = MessageOperations(self)
         self.moments: Final = WorkspaceMoments(services, self.messages)
+        self.restarts: Final = KernelRestarts(services)
         self.on_left: Callable[[TaskId], None] = lambda task_id: None
         """Told of a task that is not worked on any more."""
 

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..checkpoints import CheckpointDiff
-from ..checkpoints.moments import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
+from ..checkpoints.moments import (
+    CellVersions,
+    MomentView,
+    RestartedRun,
+    RestartPreview,
+    RestorePreview,
+    RestoreResult,
+    StoreView,
+    TimeLineView,
+)
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
@@ -26,7 +35,7 @@ from .running_agent import RunningAgent
 from .screens import Screens
 
 if TYPE_CHECKING:
-    from ..agent import WorkspaceMoments
+    from ..agent import UpTo, WorkspaceMoments
 
 __all__ = ["Place", "TimeTravel"]
 
@@ -168,6 +177,31 @@ class TimeTravel:
         result = await self._held.finish(moments.undo(folder, operation, overwrite=overwrite))
         await self._gone_back(place, folder, moments, result, task_id)
         return (await self._others(place, folder, moments)).in_result(result)
+
+    # ---- restarting a kernel and running cells again
+
+    async def preview_restart(self, place: Place, up_to: UpTo) -> RestartPreview:
+        """Which cells would run again."""
+        folder, _ = await self._at(place)
+        return await (await self._agent.manager()).restarts.preview(folder, up_to)
+
+    async def restart(self, place: Place, up_to: UpTo, seen: str) -> RestartedRun:
+        """Restart the kernel and begin to run them, even if whoever asked goes away in between."""
+        folder, moments = await self._at(place)
+        restarts = (await self._agent.manager()).restarts
+        run = await self._held.finish(restarts.start(folder, up_to, seen, owner=place.owner))
+        commit = await moments.head(folder)
+        if commit is not None:
+            self._history.stands_at(place.owner, commit, place.task_id)
+        return run
+
+    async def look_at_restart(self, owner: Owner, run_id: str) -> RestartedRun:
+        """How far such a run is."""
+        return (await self._agent.manager()).restarts.look(run_id, owner=owner)
+
+    async def stop_restart(self, owner: Owner, run_id: str) -> RestartedRun:
+        """Stop such a run."""
+        return await (await self._agent.manager()).restarts.stop(run_id, owner=owner)
 
     async def stop(self) -> None:
         """Wait a moment for what is under way; what is cut short is asked about when the server is back."""

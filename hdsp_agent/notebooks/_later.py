@@ -77,10 +77,6 @@ class LaterKernels:
         """Start a kernel for a notebook."""
         return await self._port().start_session(path, kernel_name)
 
-    async def end_session(self, session_id: str) -> None:
-        """Shut its kernel down."""
-        await self._port().end_session(session_id)
-
     async def connect(self, kernel_id: str) -> Transport:
         """A new client of this kernel."""
         return await self._port().connect(kernel_id)

@@ -51,7 +51,7 @@ class Notebooks:
         path: str,
         cells: Sequence[CellRunSpec],
         *,
-        task_id: TaskId,
+        task_id: TaskId | None = None,
         kernel_name: str | None = None,
         store_history: bool = True,
         stop_on_error: bool = True,

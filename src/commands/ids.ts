@@ -102,5 +102,6 @@ export namespace CommandIDs {
   export const saveCheckpoint = 'hdsp-agent:save-checkpoint';
   export const restoreCheckpoint = 'hdsp-agent:restore-checkpoint';
   export const restoreCell = 'hdsp-agent:restore-cell';
+  export const restartToCell = 'hdsp-agent:restart-to-cell';
   export const undoRestore = 'hdsp-agent:undo-restore';
 }

@@ -252,6 +252,20 @@ export interface Endpoints {
     body: UndoBody;
     answer: RestoreResult;
   };
+  /** Restart a notebook's kernel and run its cells again, from the top up to one of them. */
+  'POST /kernel-restarts': { body: RestartBody; answer: RestartedRun };
+  /** Which cells would run again. */
+  'POST /kernel-restarts/preview': {
+    body: RestartPreviewBody;
+    answer: RestartPreview;
+  };
+  /** How far such a run is. */
+  'GET /kernel-restarts/{run}': { path: { run: string }; answer: RestartedRun };
+  /** Interrupt the cell that runs, and run none after it. */
+  'POST /kernel-restarts/{run}/stop': {
+    path: { run: string };
+    answer: RestartedRun;
+  };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -667,7 +681,8 @@ export interface MomentView {
     | 'rename_variable'
     | 'add_text'
     | 'delete_cell'
-    | 'restore';
+    | 'restore'
+    | 'restart';
   author: 'person' | 'agent' | 'restore';
   taskId?: string;
   /** The message of the conversation that it belongs to; there is a conversation to go back to only with one. */
@@ -869,6 +884,66 @@ export interface RerunCell {
   overwrites: Array<string>;
   /** It runs text or failed when it ran, so that nobody can tell from its code what it does. */
   uncertain: boolean;
+}
+
+/** The same, with what was seen of it. */
+export interface RestartBody {
+  /** In the contents API. */
+  path: string;
+  cell?: string;
+  checkpoint?: string;
+  /** Whose workspace has the checkpoint; absent, the server's own folder. */
+  task?: string;
+  /** As the preview told it: nothing else runs. */
+  seen: string;
+}
+
+/** What restarting a notebook's kernel and running its cells up to one of them again would do now. */
+export interface RestartPreview {
+  path: string;
+  /** The last one that would run. */
+  cellId: string;
+  /** In this order, with the sources they have now. */
+  cells: Array<RerunCell>;
+  /** The name of the kernel that runs, whose variables would be gone; absent if one would be started. */
+  kernel?: string;
+  /** Whether it runs a cell, which would be stopped. */
+  busy: boolean;
+  /** Stands for these cells: those that run are those that were seen. */
+  seen: string;
+}
+
+/** Which notebook's kernel to restart, and which cell is the last to run then: one that is named, or the last that had run by a checkpoint. */
+export interface RestartPreviewBody {
+  /** In the contents API. */
+  path: string;
+  cell?: string;
+  checkpoint?: string;
+  /** Whose workspace has the checkpoint; absent, the server's own folder. */
+  task?: string;
+}
+
+/** What became of a cell that runs again. */
+export interface RestartedCell {
+  cellId: string;
+  state:
+    | 'queued'
+    | 'running'
+    | 'ok'
+    | 'error'
+    | 'interrupted'
+    | 'dead'
+    | 'timed_out';
+  /** Why it did not run to its end. */
+  error?: string;
+}
+
+/** Cells that run again in a kernel that was restarted, or started, for them. */
+export interface RestartedRun {
+  id: string;
+  path: string;
+  done: boolean;
+  cells: Array<RestartedCell>;
 }
 
 /** What of a moment to bring back. */

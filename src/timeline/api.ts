@@ -2,6 +2,8 @@ import type {
   CellVersions,
   CheckpointDiff,
   MomentView,
+  RestartedRun,
+  RestartPreview,
   RestorePreview,
   RestoreResult,
   StoreActionBody,
@@ -40,6 +42,19 @@ export interface IChoice extends Omit<Parts, Part | 'leaveVariables'> {
    */
   readonly leaveVariables?: readonly string[];
 }
+
+/**
+ * Whose kernel to restart, and up to which cell its cells run then: one that is
+ * named, or the last that had run by a checkpoint.
+ */
+export type IRestartTarget = {
+  readonly path: string;
+
+  /**
+   * The conversation whose workspace has the checkpoint.
+   */
+  readonly task?: string;
+} & ({ readonly cell: string } | { readonly checkpoint: string });
 
 /**
  * What a moment is compared with: the one before it, the first one, or how
@@ -187,6 +202,40 @@ export class TimeLineApi extends SettingsApi {
    */
   cellVersions(path: string, cell: string): Promise<CellVersions> {
     return this._request('GET /checkpoints/cells', { query: { path, cell } });
+  }
+
+  /**
+   * Which cells would run again if a kernel were restarted.
+   */
+  previewRestart(target: IRestartTarget): Promise<RestartPreview> {
+    return this._request('POST /kernel-restarts/preview', { body: target });
+  }
+
+  /**
+   * Restart a kernel and begin to run its cells.
+   *
+   * @param seen - What the preview told: nothing else runs.
+   */
+  restart(target: IRestartTarget, seen: string): Promise<RestartedRun> {
+    return this._request('POST /kernel-restarts', {
+      body: { ...target, seen }
+    });
+  }
+
+  /**
+   * How far such a run is.
+   */
+  restarted(run: string): Promise<RestartedRun> {
+    return this._request('GET /kernel-restarts/{run}', { path: { run } });
+  }
+
+  /**
+   * Interrupt the cell that runs, and run none after it.
+   */
+  stopRestarted(run: string): Promise<RestartedRun> {
+    return this._request('POST /kernel-restarts/{run}/stop', {
+      path: { run }
+    });
   }
 
   /**

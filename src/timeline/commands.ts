@@ -50,6 +50,7 @@ export const TIME_LINE_COMMANDS: readonly string[] = [
   CommandIDs.openTimeLine,
   CommandIDs.saveCheckpoint,
   CommandIDs.restoreCell,
+  CommandIDs.restartToCell,
   CommandIDs.undoRestore
 ];
 
@@ -173,6 +174,28 @@ export function addTimeLineCommands(
       },
       isEnabled: args => Private.whyNoCell(targets, args) === null,
       execute: args => Private.restoreCell(targets, args)
+    }),
+    commands.addCommand(CommandIDs.restartToCell, {
+      label: trans.__('Restart and Re-run to Here…'),
+      caption: args =>
+        targets.cells.find(args) === null
+          ? trans.__('There is no cell to run up to')
+          : trans.__(
+              'Restart the kernel and run the cells from the top up to this one, once you have seen them'
+            ),
+      describedBy: {
+        args: { type: 'object', properties: cellArguments(trans) }
+      },
+      isEnabled: args => targets.cells.find(args) !== null,
+      execute: async args => {
+        const at = targets.cells.find(args);
+        if (at === null) {
+          return undefined;
+        }
+        const { travel } = await targets.ui();
+        return (await travel.restart({ path: at.path, cell: at.cell.model.id }))
+          ?.id;
+      }
     }),
     commands.addCommand(CommandIDs.undoRestore, {
       label: trans.__('Undo the Restore'),

@@ -2,6 +2,7 @@ import type { MomentView } from '../generated/rest';
 import type { IMenuEntry } from '../panel/composer/popupmenu';
 import { showConversation } from '../panel/header/actions';
 import type { IPanelServices } from '../panel/services';
+import { plainName } from '../panel/unseen';
 import { CommandIDs } from '../commands/ids';
 import type { Comparison, Part } from './api';
 import type { ITimeLine } from './context';
@@ -42,6 +43,18 @@ export function momentEntries(
     ...(parts.length > 1
       ? parts.map(part => ({ label: labels[part], run: restore([part]) }))
       : []),
+    ...moment.notebooks.map(path => ({
+      label:
+        moment.notebooks.length === 1
+          ? trans.__('Restart and re-run to here…')
+          : trans.__('Restart %1 and re-run to here…', plainName(path)),
+      run: () =>
+        void travel.restart({
+          path,
+          checkpoint: moment.id,
+          ...(place.task !== undefined && { task: place.task })
+        })
+    })),
     null,
     {
       label: trans.__('Compare with the one before'),

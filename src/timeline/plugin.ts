@@ -93,6 +93,7 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
     });
     const notify = () => {
       commands.notifyCommandChanged(CommandIDs.restoreCell);
+      commands.notifyCommandChanged(CommandIDs.restartToCell);
       commands.notifyCommandChanged(CommandIDs.undoRestore);
     };
     tracker.activeCellChanged.connect(notify);

@@ -132,6 +132,11 @@ namespace Private {
       after: trans.__('After the agent began a subtask'),
       while: trans.__('While the agent began a subtask')
     }),
+    restart: trans => ({
+      before: trans.__('Before the kernel was restarted'),
+      after: trans.__('After the kernel was restarted'),
+      while: trans.__('While the kernel was restarted')
+    }),
     restore: trans => ({
       before: trans.__('Before a restore'),
       after: trans.__('After a restore'),

@@ -65,9 +65,7 @@ async function agrees(
   unexplained: readonly string[],
   trans: TranslationBundle
 ): Promise<boolean> {
-  const isGrave = cells.some(
-    ({ effects, uncertain }) => effects.length > 0 || uncertain
-  );
+  const isGrave = hasEffects(cells);
   const { button } = await showDialog({
     title: trans._n(
       'Run %1 cell of %2 again?',
@@ -82,16 +80,7 @@ async function agrees(
             'These make what could not be saved. They run in this order, as if you ran them.'
           )}
         </p>
-        <ol className="jp-hdspAgent-timeline-rerun">
-          {cells.map(cell => (
-            <li key={cell.run}>
-              <pre tabIndex={0}>
-                {cell.source ?? trans.__('Its text was too long to be kept.')}
-              </pre>
-              <Effects cell={cell} trans={trans} />
-            </li>
-          ))}
-        </ol>
+        <RerunCells cells={cells} trans={trans} />
         {unexplained.length > 0 && (
           <p>
             {trans.__(
@@ -112,6 +101,39 @@ async function agrees(
     defaultButton: isGrave ? 0 : 1
   });
   return button.accept;
+}
+
+/**
+ * Whether running these does something outside of the kernel, or cannot be told.
+ */
+export function hasEffects(cells: readonly RerunCell[]): boolean {
+  return cells.some(
+    ({ effects, uncertain }) => effects.length > 0 || uncertain
+  );
+}
+
+/**
+ * The cells that would run, each with what it does besides.
+ */
+export function RerunCells({
+  cells,
+  trans
+}: {
+  cells: readonly RerunCell[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  return (
+    <ol className="jp-hdspAgent-timeline-rerun">
+      {cells.map(cell => (
+        <li key={cell.run}>
+          <pre tabIndex={0}>
+            {cell.source ?? trans.__('Its text was too long to be kept.')}
+          </pre>
+          <Effects cell={cell} trans={trans} />
+        </li>
+      ))}
+    </ol>
+  );
 }
 
 function Effects({

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { asErrorBody } from '../errors';
 import type {
   MomentView,
+  RestartedRun,
   RestorePreview,
   RestoreResult,
   StoreActionBody,
@@ -12,8 +13,9 @@ import type {
 } from '../generated/rest';
 import { Listener } from '../listener';
 import type { IPanelServices } from '../panel/services';
+import { plainName } from '../panel/unseen';
 import { sayError } from '../saying';
-import type { IPlace, Part } from './api';
+import type { IPlace, IRestartTarget, Part } from './api';
 import { TimeLineApi } from './api';
 import type { IRestoreChoice } from './restoredialog';
 import { keptCount } from './previewtext';
@@ -30,6 +32,11 @@ const PARTS: readonly Part[] = [
   'variables',
   'conversation'
 ];
+
+/**
+ * After how many milliseconds it is asked again how far a run is.
+ */
+const PAUSE = 500;
 
 /**
  * After how many milliseconds it is said that something is under way.
@@ -229,6 +236,78 @@ export class TimeTravel extends Listener {
         return;
       }
     }
+  }
+
+  /**
+   * Restart a kernel and run its cells again up to where the person wants to go
+   * back to, once they have seen which cells those are.
+   *
+   * @returns How the run ended; `null` if there was none, or that is not known.
+   */
+  async restart(target: IRestartTarget): Promise<RestartedRun | null> {
+    const { trans } = this._services;
+    const preview = await this._look(() => this.api.previewRestart(target));
+    if (preview === null) {
+      return null;
+    }
+    const { askRestart } = await import('./restartdialog');
+    if (!(await askRestart(preview, trans))) {
+      return null;
+    }
+    const begun = await this._look(() =>
+      this.api.restart(target, preview.seen)
+    );
+    this._happened.emit();
+    return begun && this._followed(begun);
+  }
+
+  /**
+   * Say that cells run, let the person stop them, and say how that ended.
+   */
+  private async _followed(begun: RestartedRun): Promise<RestartedRun | null> {
+    const { trans } = this._services;
+    const name = plainName(begun.path);
+    const shown = Notification.emit(
+      trans.__('The cells of %1 run again…', name),
+      'in-progress',
+      {
+        autoClose: false,
+        actions: [
+          {
+            label: trans.__('Stop'),
+            callback: () =>
+              void this._look(() => this.api.stopRestarted(begun.id))
+          }
+        ]
+      }
+    );
+    let run: RestartedRun | null = begun;
+    while (run !== null && !run.done) {
+      await new Promise(resolve => setTimeout(resolve, PAUSE));
+      run = await this._look(() => this.api.restarted(begun.id));
+    }
+    Notification.dismiss(shown);
+    const failed = run?.cells.find(({ state }) => state !== 'ok');
+    if (failed) {
+      sayError(
+        trans.__(
+          'A cell of %1 did not run to its end, and those after it did not run. %2',
+          name,
+          failed.error ?? trans.__('Its output says why.')
+        )
+      );
+    } else if (run !== null) {
+      Notification.success(
+        trans._n(
+          '%1 cell of %2 ran again.',
+          '%1 cells of %2 ran again.',
+          run.cells.length,
+          name
+        ),
+        { autoClose: SAID_FOR }
+      );
+    }
+    return run;
   }
 
   private async _undoable(place: IPlace): Promise<string | null> {

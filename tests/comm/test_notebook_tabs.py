@@ -28,6 +28,7 @@ from hdsp_agent.notebooks import EditSource, NotebookDesk
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from tests.comm.browser_tabs import BrowserTab
 from tests.comm.channel.channel_panel import Panel
+from tests.notebooks.headless import end_kernel
 from tests.notebooks.pages import Page, code, notebook, sources_in, text
 
 PATH = "work.ipynb"
@@ -534,7 +535,7 @@ async def test_outputs_a_silent_tab_did_not_take_are_put_in_when_it_is_back(
         tab.deaf = lambda message: False
         await tab.tell()
         await until(lambda: page.asked and "kept" in file.read_text("utf-8"))
-        await notebooks.executor.shutdown(PATH)
+        await end_kernel(notebooks.executor, PATH)
 
 
 async def test_a_tab_that_comes_to_a_notebook_is_told_what_nobody_has_looked_at(

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
+
+from jupyter_server.services.sessions.sessionmanager import SessionManager
 
 from hdsp_agent.notebooks import Notebooks, TabPort
 from hdsp_agent.notebooks.contents import ContentsNotebooks
-from hdsp_agent.notebooks.kernels import RunLimits
+from hdsp_agent.notebooks.kernels import Executor, RunLimits
 from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
+from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
 
-__all__ = ["headless_notebooks"]
+__all__ = ["end_kernel", "headless_notebooks"]
+
+
+async def end_kernel(executor: Executor, path: str) -> None:
+    """Shut a notebook's kernel down as JupyterLab's list of kernels does it."""
+    port = executor._port
+    assert isinstance(port, JupyterKernels)
+    session = await executor._sessions.require(path)
+    await cast("SessionManager", port._sessions).delete_session(session.id)
 
 
 @asynccontextmanager

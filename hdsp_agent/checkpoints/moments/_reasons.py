@@ -32,6 +32,7 @@ StepTool = Literal[
     "add_text",
     "delete_cell",
     "restore",
+    "restart",
 ]
 """What is done right after, or was done right before; a tool that is none of ours is named in the reason alone."""
 
@@ -43,6 +44,7 @@ _FIXED: Final[Mapping[str, MomentKind]] = {
     "meanwhile": "meanwhile",
     "before restore": "before",
     "after restore": "after",
+    "before restart": "before",
 }
 _TOOLS: Final = frozenset(get_args(StepTool))
 

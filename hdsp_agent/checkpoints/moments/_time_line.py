@@ -193,6 +193,18 @@ class TimeLine:
 
         await self._held.finish(work())
 
+    async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
+        """The notebook's cells that had run by this moment, the last first; as far as that is known."""
+        kept = next((one for one in record.variables if self._now_at(one.path) == path), None)
+        if kept is not None and self._variables is not None:
+            runs = await self._variables.ran(kept.manifest)
+            if found := [run.cell for run in reversed(runs) if run.cell is not None]:
+                return list(dict.fromkeys(found))
+        cells = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+        state = await asyncio.to_thread(self._states.find, cells.state) if cells is not None else None
+        counted = [cell for cell in state.cells if cell.execution_count is not None] if state is not None else []
+        return [cell.id for cell in sorted(counted, key=lambda cell: cell.execution_count or 0, reverse=True)]
+
     # ---- restoring
 
     async def preview(

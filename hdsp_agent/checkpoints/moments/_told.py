@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...messages import ConversationPreview, FilesPreview, Parts, TaskId
+from ...messages import CellId, ConversationPreview, FilesPreview, Parts, RunState, TaskId
 from ...wire import WireModel
 from .._records import Author, Changed, CheckpointId, LeftOut
 from .._why import Why
-from ..variables import PlannedVariable, Rerun
+from ..variables import PlannedVariable, Rerun, RerunCell
 from ._reasons import MomentKind, StepTool
 
 __all__ = [
@@ -19,6 +19,9 @@ __all__ = [
     "NotebookPreview",
     "OperationView",
     "Parts",
+    "RestartPreview",
+    "RestartedCell",
+    "RestartedRun",
     "RestorePreview",
     "RestoreResult",
     "StoreView",
@@ -204,3 +207,37 @@ class CellVersions(WireModel):
     path: str
     cell_id: str
     versions: tuple[CellVersion, ...]
+
+
+class RestartPreview(WireModel):
+    """What restarting a notebook's kernel and running its cells up to one of them again would do now."""
+
+    path: str
+    cell_id: CellId
+    """The last one that would run."""
+    cells: tuple[RerunCell, ...]
+    """In this order, with the sources they have now."""
+    kernel: str | None = None
+    """The name of the kernel that runs, whose variables would be gone; absent if one would be started."""
+    busy: bool = False
+    """Whether it runs a cell, which would be stopped."""
+    seen: str
+    """Stands for these cells: those that run are those that were seen."""
+
+
+class RestartedCell(WireModel):
+    """What became of a cell that runs again."""
+
+    cell_id: CellId
+    state: RunState
+    error: str | None = None
+    """Why it did not run to its end."""
+
+
+class RestartedRun(WireModel):
+    """Cells that run again in a kernel that was restarted, or started, for them."""
+
+    id: str
+    path: str
+    done: bool
+    cells: tuple[RestartedCell, ...]

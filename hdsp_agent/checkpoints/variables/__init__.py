@@ -11,7 +11,7 @@ from ._kernel import VariableKernel
 from ._limits import VariableLimits
 from ._manifest import ManifestId, VariableEntry, VariableGroup, VariableManifest, VariableStatus
 from ._plan import PlannedVariable, VariablePlan
-from ._rerun import Rerun, RerunCell
+from ._rerun import Rerun, RerunCell, cell_to_rerun
 from ._service import VariableCheckpoints, VariableReport
 from ._store import VariableStatistics, VariableStore, user_key
 
@@ -31,5 +31,6 @@ __all__ = [
     "VariableStatistics",
     "VariableStatus",
     "VariableStore",
+    "cell_to_rerun",
     "user_key",
 ]

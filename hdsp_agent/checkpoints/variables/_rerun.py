@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from ...wire import WireModel
 from ._manifest import RecordedRun, VariableEntry
+from .runtime import _code
 
-__all__ = ["Rerun", "RerunCell", "rerun_for"]
+if TYPE_CHECKING:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+__all__ = ["Rerun", "RerunCell", "cell_to_rerun", "rerun_for"]
 
 
 class RerunCell(WireModel):
@@ -36,6 +42,23 @@ class Rerun(WireModel):
     def has_effects(self) -> bool:
         """Whether running it again changes something outside the kernel, or cannot be told."""
         return any(cell.effects or cell.uncertain for cell in self.cells)
+
+
+def cell_to_rerun(number: int, cell: str, source: str, language: str) -> RerunCell:
+    """A cell of a notebook that would run as this one of several, and what its text says that does. May take a while."""
+    if language not in ("", "python"):
+        return RerunCell(run=number, cell=cell, source=source, uncertain=True)
+    facts = _code.facts(source, _transformer().transform_cell)  # type: ignore[no-untyped-call]  # for any Python
+    return RerunCell(
+        run=number, cell=cell, source=source, effects=tuple(sorted(facts.effects)), uncertain=bool(facts.opaque)
+    )
+
+
+@cache
+def _transformer() -> TransformerManager:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager()  # type: ignore[no-untyped-call]  # IPython leaves it untyped
 
 
 def rerun_for(lost: Collection[str], runs: Sequence[RecordedRun], variables: Mapping[str, VariableEntry]) -> Rerun:

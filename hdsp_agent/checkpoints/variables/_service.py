@@ -186,6 +186,10 @@ class VariableCheckpoints:
             rerun=plan.rerun,
         )
 
+    async def ran(self, manifest: ManifestId) -> tuple[RecordedRun, ...]:
+        """What had run in that life of the kernel, the first first; as far back as is known."""
+        return await asyncio.to_thread(lambda: self._history(self._store.load(manifest)))
+
     # ---- steps
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ...messages import Parts
 from ...wire import WireModel
@@ -15,6 +15,8 @@ __all__ = [
     "CheckpointFileQuery",
     "CheckpointPlaceQuery",
     "ExportCheckpointQuery",
+    "RestartBody",
+    "RestartPreviewBody",
     "RestoreBody",
     "SaveCheckpointBody",
     "StoreActionBody",
@@ -95,3 +97,28 @@ class StoreActionBody(CheckpointPlaceQuery):
     """``tidy`` brings the store within its limits; the others settle a restore that was cut short."""
 
     action: Literal["tidy", "roll_back", "keep"]
+
+
+class RestartPreviewBody(WireModel):
+    """Which notebook's kernel to restart, and which cell is the last to run then: one that is named, or the last that had run by
+    a checkpoint."""
+
+    path: _Path
+    """In the contents API."""
+    cell: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    checkpoint: _Id | None = None
+    task: _Id | None = None
+    """Whose workspace has the checkpoint; absent, the server's own folder."""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> RestartPreviewBody:
+        if (self.cell is None) == (self.checkpoint is None):
+            raise ValueError("either a cell or a checkpoint is needed")
+        return self
+
+
+class RestartBody(RestartPreviewBody):
+    """The same, with what was seen of it."""
+
+    seen: Annotated[str, Field(min_length=1, max_length=64)]
+    """As the preview told it: nothing else runs."""

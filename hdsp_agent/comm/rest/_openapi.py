@@ -28,6 +28,7 @@ _EXAMPLES = {
     "model": "smollm2-135m-instruct",
     "checkpoint": "0123456789abcdef",
     "operation": "fedcba9876543210",
+    "run": "0" * 32,
 }
 
 Schema = dict[str, JsonValue]

@@ -30,6 +30,12 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._folder_trust import FolderTrustHandler, TrustedFoldersHandler
     from ._health import HealthHandler, OpenApiHandler
     from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
+    from ._kernel_restarts import (
+        KernelRestartHandler,
+        KernelRestartPreviewHandler,
+        KernelRestartsHandler,
+        KernelRestartStopHandler,
+    )
     from ._local_models import (
         CancelLocalModelHandler,
         EmbeddedSetupHandler,
@@ -89,6 +95,11 @@ def routes() -> dict[str, type[RestHandler]]:
         "/checkpoints/{checkpoint}/restore": CheckpointRestoreHandler,
         "/checkpoint-operations/{operation}/preview": CheckpointUndoPreviewHandler,
         "/checkpoint-operations/{operation}/undo": CheckpointUndoHandler,
+        "/kernel-restarts": KernelRestartsHandler,
+        # Before the next one, whose pattern it fits; no run is called that.
+        "/kernel-restarts/preview": KernelRestartPreviewHandler,
+        "/kernel-restarts/{run}": KernelRestartHandler,
+        "/kernel-restarts/{run}/stop": KernelRestartStopHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

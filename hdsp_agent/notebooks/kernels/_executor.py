@@ -120,14 +120,6 @@ class Executor:
             await queue.fail("kernel_restarted")
         await self._port.restart(session.kernel_id)
 
-    async def shutdown(self, path: str) -> None:
-        """Shut the notebook's kernel down."""
-        session = await self._sessions.require(path)
-        if (queue := self._queues.pop(session.kernel_id, None)) is not None:
-            await queue.fail("kernel_gone")
-            await queue.close()
-        await self._port.end_session(session.id)
-
     async def start(self, path: str, kernel_name: str | None = None) -> KernelInfo:
         """The notebook's kernel, started if there is none."""
         return self._info(await self._sessions.ensure(path, kernel_name), await self._sessions.specs())

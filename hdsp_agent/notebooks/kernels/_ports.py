@@ -66,10 +66,6 @@ class KernelPort(Protocol):
         """Start a kernel for a notebook; a tab that opens it later finds it."""
         ...
 
-    async def end_session(self, session_id: str) -> None:
-        """Shut its kernel down."""
-        ...
-
     async def connect(self, kernel_id: str) -> Transport:
         """A new client of this kernel."""
         ...

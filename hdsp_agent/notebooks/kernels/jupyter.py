@@ -41,8 +41,6 @@ class _Sessions(Protocol):
 
     async def create_session(self, *, path: str, name: str, type: str, kernel_name: str) -> JsonObject: ...
 
-    async def delete_session(self, session_id: str) -> None: ...
-
 
 class _Kernels(Protocol):
     """The kernel manager's methods, with the types it leaves out."""
@@ -107,11 +105,6 @@ class JupyterKernels:
                 path=path, name=path.rpartition("/")[2], type="notebook", kernel_name=kernel_name
             )
         return _session(model)
-
-    async def end_session(self, session_id: str) -> None:
-        """Shut its kernel down."""
-        with _said_plainly("The kernel could not be shut down"):
-            await self._sessions.delete_session(session_id)
 
     async def connect(self, kernel_id: str) -> Transport:
         """A new client of this kernel."""

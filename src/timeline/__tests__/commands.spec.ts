@@ -35,7 +35,8 @@ describe('the commands of the time line', () => {
         save: note('save', { id: 'm-1' }),
         restore: note('restore', done),
         undo: note('undo', done),
-        chooseCell: note('cell', done)
+        chooseCell: note('cell', done),
+        restart: note('restart', { id: 'run' })
       },
       model: { show: note('show', true), reveal: note('reveal', true) }
     } as unknown as ITimeLineUi;
@@ -105,6 +106,15 @@ describe('the commands of the time line', () => {
     expect(commands.caption(restoreCell, { cellId: 'gone' })).toBe(
       'There is no cell to restore'
     );
+  });
+
+  it('restart a kernel and run its cells up to one', async () => {
+    const { restartToCell } = CommandIDs;
+    expect(await commands.execute(restartToCell, { cellId: 'cell-1' })).toBe(
+      'run'
+    );
+    expect(asked).toEqual([['restart', { path: opened.path, cell: 'cell-1' }]]);
+    expect(commands.isEnabled(restartToCell, { cellId: 'gone' })).toBe(false);
   });
 
   it('undo a restore, unless nothing was restored', async () => {

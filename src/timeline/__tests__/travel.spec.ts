@@ -442,4 +442,86 @@ describe('going back', () => {
       expect(opened.rest.of(UNDO)).toHaveLength(1);
     });
   });
+
+  describe('by restarting a kernel', () => {
+    const LOOK = 'POST kernel-restarts/preview';
+    const BEGIN = 'POST kernel-restarts';
+    const FOLLOW = 'GET kernel-restarts/run';
+    const STOP = 'POST kernel-restarts/run/stop';
+    const target = { path: 'a.ipynb', checkpoint: 'm-1' };
+    const cell = (run: number, effects: string[]) => ({
+      run,
+      cell: `c${run}`,
+      source: `x = ${run}`,
+      effects,
+      overwrites: [],
+      uncertain: false
+    });
+    const run = (...states: string[]) => ({
+      id: 'run',
+      path: 'a.ipynb',
+      done: !states.includes('running'),
+      cells: states.map((state, index) => ({ cellId: `c${index}`, state }))
+    });
+    const look = (others: object = {}) =>
+      opened.rest.answers.set(LOOK, () => ({
+        path: 'a.ipynb',
+        cellId: 'c2',
+        cells: [cell(1, []), cell(2, ['files'])],
+        kernel: 'Python 3',
+        busy: false,
+        seen: 'these',
+        ...others
+      }));
+
+    it('shows the cells, runs those alone, and can be stopped', async () => {
+      look();
+      let state = run('ok', 'running');
+      opened.rest.answers.set(BEGIN, () => state);
+      opened.rest.answers.set(FOLLOW, () => state);
+      opened.rest.answers.set(STOP, () => {
+        state = run('ok', 'interrupted');
+        return state;
+      });
+      await opened.settle(() => void opened.ui.travel.restart(target));
+      const said = opened.dialog?.textContent ?? '';
+      expect(said).toContain('Restart the kernel and run 2 cells of a.ipynb?');
+      expect(said).toContain('All variables of Python 3 are lost.');
+      expect(said).toContain('x = 1');
+      // Enter alone writes no file.
+      expect(document.activeElement?.textContent).toBe('Cancel');
+      expect(opened.rest.of(BEGIN)).toHaveLength(0);
+      await opened.settle(() => opened.acceptButton?.click());
+      expect(opened.rest.of(BEGIN)[0].body).toEqual({
+        ...target,
+        seen: 'these'
+      });
+      const [stop] = opened.said?.options.actions ?? [];
+      expect(stop.label).toBe('Stop');
+      await opened.settle(() => stop.callback(new MouseEvent('click')));
+      expect(opened.rest.of(STOP)).toHaveLength(1);
+      await opened.settle(() => jest.advanceTimersByTime(500));
+      expect(opened.said?.message).toContain('did not run to its end');
+    });
+
+    it('does nothing without the person’s consent', async () => {
+      look({ kernel: undefined });
+      await opened.settle(() => void opened.ui.travel.restart(target));
+      expect(opened.dialog?.textContent).toContain(
+        'No kernel runs, so one is started.'
+      );
+      const reject =
+        opened.dialog?.querySelector<HTMLElement>('.jp-mod-reject');
+      await opened.settle(() => reject?.click());
+      expect(opened.rest.of(BEGIN)).toHaveLength(0);
+    });
+
+    it('says when all cells have run', async () => {
+      look();
+      opened.rest.answers.set(BEGIN, () => run('ok', 'ok'));
+      await opened.settle(() => void opened.ui.travel.restart(target));
+      await opened.settle(() => opened.acceptButton?.click());
+      expect(opened.said?.message).toBe('2 cells of a.ipynb ran again.');
+    });
+  });
 });

@@ -69,9 +69,6 @@ class KeptKernel:
     async def start_session(self, path: str, kernel_name: str) -> KernelSession:
         raise AssertionError(f"{path} has no kernel of its own here")
 
-    async def end_session(self, session_id: str) -> None:
-        raise AssertionError("the kernel is not this server's to end")
-
     async def connect(self, kernel_id: str) -> Transport:
         if self._context is None:
             self._context = new_context()

@@ -13,6 +13,7 @@ from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotFound, 
 from hdsp_agent.messages import ConversationPreview, TaskId
 from hdsp_agent.notebooks import TabSilent
 
+from ...notebooks.headless import end_kernel
 from ...notebooks.pages import code
 from .scenes import CELLS, EVERYTHING, PATH, TASK, Scene, scene
 
@@ -368,7 +369,7 @@ async def test_the_desk_knows_what_is_there_after_a_restore_that_failed(tmp_path
 async def test_without_a_kernel_the_rest_goes_back_and_says_why(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         target = await broken(here)
-        await here.notebooks.executor.shutdown(PATH)
+        await end_kernel(here.notebooks.executor, PATH)
         done = await here.line.restore(target, EVERYTHING)
         assert here.sources == ["a = 1", "b = 2"] and here.csv == "x\n1\n"
         assert done.variables[0].why_not is not None and "No kernel runs" in done.variables[0].why_not

@@ -12,6 +12,7 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks.kernels import RunLimits
 
 from ...timing import within
+from ..headless import end_kernel
 from .working import NOTEBOOK, bench, text_of, until
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
@@ -97,14 +98,14 @@ async def test_a_task_ends_although_its_kernel_cannot_be_interrupted_just_now(
         await until(lambda: work.kernels.kernels.kernel_model(kernel)["connections"] == 0)
 
 
-async def test_restart_and_shutdown_by_the_agent(tmp_path: Path) -> None:
+async def test_restart_by_the_agent_and_a_kernel_that_is_shut_down(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         run = await work.start(SLEEP, "'never'")
         await until(lambda: run.cells[0].state == "running")
         await work.executor.restart(NOTEBOOK)
         assert run.done and run.cells[0].reason == "kernel_restarted"
         assert (await work.cell("1")).state == "ok"
-        await work.executor.shutdown(NOTEBOOK)
+        await end_kernel(work.executor, NOTEBOOK)
         assert await work.executor.kernels() == []
         with pytest.raises(NotFound, match="No kernel runs"):
             await work.executor.interrupt(NOTEBOOK)

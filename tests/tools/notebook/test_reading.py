@@ -11,7 +11,7 @@ import pytest
 from hdsp_agent.messages import NotebookRef
 from hdsp_agent.tools import PathPolice, notebook_digest
 
-from ...notebooks.headless import headless_notebooks
+from ...notebooks.headless import end_kernel, headless_notebooks
 from .working import notebook_task, texts
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -45,7 +45,7 @@ async def test_states_follow_what_ran_and_what_was_changed(workspace: Path) -> N
 async def test_without_a_kernel_nothing_that_ran_is_there(workspace: Path) -> None:
     async with notebook_task(workspace, "x = 1") as task:
         await task.text("run_cells", cells=["all"])
-        await task.notebooks.executor.shutdown("work.ipynb")
+        await end_kernel(task.notebooks.executor, "work.ipynb")
         assert "(stale: not run in this kernel)" in await task.text("read_notebook")
 
 

@@ -1,0 +1,75 @@
+"""Restart a notebook's kernel and run its cells again up to one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...checkpoints.moments import RestartedRun, RestartPreview
+from ..identity import owner_of
+from ..time_travel import Place, TimeTravel
+from ._checkpoint_bodies import RestartBody, RestartPreviewBody
+from ._endpoint import RestHandler, endpoint
+
+if TYPE_CHECKING:
+    from ...agent import UpTo
+
+__all__ = ["KernelRestartHandler", "KernelRestartPreviewHandler", "KernelRestartStopHandler", "KernelRestartsHandler"]
+
+
+class _RestartsBase(RestHandler):
+    @property
+    def travel(self) -> TimeTravel:
+        """The time lines of this server's workspaces."""
+        return self.services.time_travel
+
+    def place(self, body: RestartPreviewBody) -> Place:
+        """Who asks about which workspace."""
+        return Place(owner_of(self), body.task, body.path)
+
+
+class KernelRestartPreviewHandler(_RestartsBase):
+    """`POST kernel-restarts/preview`"""
+
+    @endpoint("Which cells would run again", answer=RestartPreview, body=RestartPreviewBody, action="write")
+    async def post(self, *, body: RestartPreviewBody) -> RestartPreview:
+        """Changes nothing."""
+        return await self.travel.preview_restart(self.place(body), _up_to(body))
+
+
+class KernelRestartsHandler(_RestartsBase):
+    """`POST kernel-restarts`"""
+
+    @endpoint(
+        "Restart a notebook's kernel and run its cells again, from the top up to one of them",
+        answer=RestartedRun,
+        body=RestartBody,
+        action="write",
+        status=202,
+    )
+    async def post(self, *, body: RestartBody) -> RestartedRun:
+        """A checkpoint is saved first. The answer comes when the cells are queued; a cell that fails is the last that runs."""
+        return await self.travel.restart(self.place(body), _up_to(body), body.seen)
+
+
+class KernelRestartHandler(_RestartsBase):
+    """`GET kernel-restarts/{run}`"""
+
+    @endpoint("How far such a run is", answer=RestartedRun)
+    async def get(self, run: str) -> RestartedRun:
+        """Runs that ended are forgotten after a while."""
+        return await self.travel.look_at_restart(owner_of(self), run)
+
+
+class KernelRestartStopHandler(_RestartsBase):
+    """`POST kernel-restarts/{run}/stop`"""
+
+    @endpoint("Interrupt the cell that runs, and run none after it", answer=RestartedRun, action="write")
+    async def post(self, run: str) -> RestartedRun:
+        """The kernel stays as it is then."""
+        return await self.travel.stop_restart(owner_of(self), run)
+
+
+def _up_to(body: RestartPreviewBody) -> UpTo:
+    from ...agent import UpTo
+
+    return UpTo(body.path, body.cell, body.checkpoint)
