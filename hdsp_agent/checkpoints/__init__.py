@@ -26,6 +26,7 @@ from ._records import (
 )
 from ._service import Checkpoints
 from ._text_diff import Hunk
+from ._undoing import restore_to_undo
 
 __all__ = [
     "Author",
@@ -45,5 +46,6 @@ __all__ = [
     "RestorePlan",
     "RestoredConversation",
     "StoreStatistics",
+    "restore_to_undo",
     "workspace_with_checkpoints",
 ]

@@ -59,6 +59,11 @@ class Checkpoints:
         self._on_collected: list[Callable[[Sequence[OperationRecord]], None]] = []
 
     @property
+    def workspace(self) -> Path:
+        """Whose files these are."""
+        return self._workspace
+
+    @property
     def folder(self) -> Path:
         """Where this workspace's checkpoints are kept."""
         return store_folder_of(self._store_dir, Path(os.path.realpath(self._workspace)))

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from .._command import Command, ExitCode
+from .._command import Command, ExitCode, UsageError
 from .._options import positive
 
 if TYPE_CHECKING:
@@ -51,6 +51,23 @@ def _arguments(parser: ArgumentParser) -> None:
     restore.add_argument(
         "--overwrite", metavar="PATH", action="append", default=[], help="this file too, though you changed it"
     )
+    restore.add_argument(
+        "--variables",
+        action="store_true",
+        help="the variables of kernels instead of files, through the Jupyter Server that runs",
+    )
+    restore.add_argument("--notebook", metavar="PATH", help="with --variables: only those of this notebook's kernel")
+    restore.add_argument(
+        "--leave-variable", metavar="NAME", action="append", default=[], help="not this variable; may be repeated"
+    )
+    restart = action(
+        "restart", "restart a notebook's kernel and run its cells again, through the Jupyter Server that runs"
+    )
+    restart.add_argument("notebook", metavar="NOTEBOOK", help="whose kernel")
+    up_to = restart.add_mutually_exclusive_group(required=True)
+    up_to.add_argument("--cell", metavar="ID", help="from the top up to this cell")
+    up_to.add_argument("--checkpoint", metavar="CHECKPOINT", help="up to the cell that ran last before this checkpoint")
+    restart.add_argument("--yes", action="store_true", help="agree to the cells without being asked")
     undo = action("undo", "take a restore back")
     undo.add_argument("operation", nargs="?", metavar="OPERATION", help="which one (default: the newest in force)")
     for one in (restore, undo):
@@ -68,7 +85,9 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from .._checkpoint_stores import checkpoints_of
 
-    async with checkpoints_of(terminal, options.workspace, may_begin=options.action == "save") as checkpoints:
+    async with checkpoints_of(
+        terminal, options.workspace, may_begin=options.action in ("save", "restart")
+    ) as checkpoints:
         match options.action:
             case "save":
                 await _save(terminal, checkpoints, options.reason)
@@ -78,11 +97,12 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
                 return await _diff(terminal, checkpoints, options)
             case "restore":
                 return await _restore(terminal, checkpoints, options)
+            case "restart":
+                from .._checkpoint_kernels import restart_kernel
+
+                return await restart_kernel(terminal, checkpoints, options)
             case "undo":
-                done = await checkpoints.undo(
-                    options.operation, leave=_absolute(options.leave), overwrite_conflicts=options.overwrite_all
-                )
-                return _tell(terminal, done)
+                return await _undo(terminal, checkpoints, options)
             case "recover":
                 return await _recover(terminal, checkpoints, options.choice)
             case "export":
@@ -145,6 +165,11 @@ async def _diff(terminal: Terminal, checkpoints: Checkpoints, options: Namespace
 async def _restore(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
     from .._checkpoint_texts import plan_lines
 
+    _refuse_mixed(options)
+    if options.variables:
+        from .._checkpoint_kernels import restore_variables
+
+        return await restore_variables(terminal, checkpoints, options)
     only, leave, overwrite = _chosen(options.only), _absolute(options.leave), _absolute(options.overwrite)
     if options.dry_run:
         plan = await checkpoints.plan_restore(
@@ -160,7 +185,32 @@ async def _restore(terminal: Terminal, checkpoints: Checkpoints, options: Namesp
         options.checkpoint, only=only, leave=leave, overwrite=overwrite,
         overwrite_conflicts=options.overwrite_all,
     )  # fmt: skip
+    record = await checkpoints.checkpoint(options.checkpoint)
+    if record.variables:
+        terminal.note("It has variables of kernels too, which stay as they are: --variables brings them back.")
     return _tell(terminal, done)
+
+
+def _refuse_mixed(options: Namespace) -> None:
+    """What is said about files says nothing about variables, and the other way round."""
+    if options.variables and (options.only or options.overwrite or options.leave):
+        raise UsageError("--only, --overwrite and --leave are about files, and --variables restores none.")
+    if not options.variables and (options.notebook or options.leave_variable):
+        raise UsageError("--notebook and --leave-variable need --variables.")
+
+
+async def _undo(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+    from ...checkpoints import restore_to_undo
+
+    done = restore_to_undo((await checkpoints.operations())[::-1], options.operation)
+    if done.parts is not None and done.parts.beyond_files:
+        from .._checkpoint_kernels import undo_through_server
+
+        return await undo_through_server(terminal, checkpoints, done)
+    undone = await checkpoints.undo(
+        options.operation, leave=_absolute(options.leave), overwrite_conflicts=options.overwrite_all
+    )
+    return _tell(terminal, undone)
 
 
 def _tell(terminal: Terminal, done: OperationRecord) -> ExitCode:
