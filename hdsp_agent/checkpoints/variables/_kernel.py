@@ -42,6 +42,7 @@ _MODULES: Final = (
 _ASK_ON_SHELL: Final = "ask on shell"
 """As in the runtime's ``_main_thread``."""
 _LOAD_SECONDS: Final = 30.0
+_OVERLOOKED_SECONDS: Final = 1.0
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.1
 _ANSWER_SECONDS: Final = 10.0
@@ -101,7 +102,7 @@ class KernelAsked:
             await self._load(seconds)
             reply = await self._kernel.ask("comm_info_request", content, seconds=seconds)
         if reply.get(_KEY) == _ASK_ON_SHELL:
-            reply = await self._kernel.ask("comm_info_request", content, channel="shell", seconds=seconds)
+            reply = await self._ask_on_shell(content, seconds)
         told = reply.get(_KEY)
         if not isinstance(told, dict):
             raise Unavailable(
@@ -117,6 +118,25 @@ class KernelAsked:
                 why="kernel_failed",
             )
         return told
+
+    async def _ask_on_shell(self, content: JsonObject, seconds: float) -> JsonObject:
+        """A window's loop sometimes overlooks a message, and finds it when the next one comes."""
+
+        def ask(content: JsonObject) -> asyncio.Task[JsonObject]:
+            asking = self._kernel.ask("comm_info_request", content, channel="shell", seconds=seconds)
+            return asyncio.ensure_future(asking)
+
+        asked, pause = ask(content), _OVERLOOKED_SECONDS
+        nudges: list[asyncio.Task[JsonObject]] = []
+        try:
+            while not (await asyncio.wait({asked}, timeout=pause))[0]:
+                nudges.append(ask({_KEY: {"do": "nothing"}}))
+                pause *= 2
+            return await asked
+        finally:
+            for one in (asked, *nudges):
+                one.cancel()
+            await asyncio.gather(asked, *nudges, return_exceptions=True)
 
     async def collect(self, sweep: int, runs_after: int, seconds: float) -> JsonObject:
         """A sweep's record, once all of it is on disk."""

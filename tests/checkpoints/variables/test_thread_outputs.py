@@ -152,12 +152,11 @@ async def test_a_kernel_that_shows_windows_is_asked_on_shell_and_its_threads_kee
     async with beside_a_person(tmp_path) as (it, other, threads):
         theirs = other.execute(WINDOW_LOOP + threads.code)
         await until(lambda: theirs.ended and "step 3\n" in other.printed)
-        await it.save()
-        assert "step" in other.printed
-        before = len(other.printed)
-        await until(lambda: len(other.printed) > before)
+        for _ in range(3):
+            await ask_everything(it)
         threads.end()
         await until(lambda: other.printed.endswith("the end\n"))
+        assert other.printed == threads.expected
 
 
 @pytest.mark.usefixtures("either_kernel")

@@ -61,7 +61,6 @@ class Answers:
         self.run = 0
         self.follow = None
         self.trouble = None
-        self.cell_parent = []
         self._finisher = None
         self._touched = set()
         self._seed()
@@ -77,7 +76,6 @@ class Answers:
 
     def before_run(self, info=None):
         self.sweeper.next_cell.set()
-        self.cell_parent[:] = [self.shell.get_parent()]
 
     def after_run(self, result=None):
         try:
@@ -139,6 +137,10 @@ class Answers:
     def answer(self, asked):
         """One question's answer."""
         return getattr(self, "do_" + asked["do"])(asked)
+
+    def do_nothing(self, asked):
+        """It was only to be noticed."""
+        return {}
 
     def do_hello(self, asked):
         """Who and what this kernel is, and whether it sees the store."""
@@ -315,5 +317,5 @@ def install():
             return {"error": f"{type(error).__name__}: {error}"}
 
     # A sweep may take long, and the cells that it looks at the values of must not run meanwhile.
-    _main_thread.listen(shell, KEY, answer, lambda asked: asked["do"] == "collect", answers.cell_parent)
+    _main_thread.listen(shell, KEY, answer, lambda asked: asked["do"] == "collect")
     return answers

@@ -9,12 +9,10 @@ import sys
 ASK_ON_SHELL = "ask on shell"
 
 
-def listen(shell, key, answer, at_once, cell_parent):
-    """Answer requests that have this key; those that can be answered ``at_once`` also while a cell runs.
-
-    ``cell_parent`` holds the request of the newest cell, if any.
-    """
+def listen(shell, key, answer, at_once):
+    """Answer requests that have this key; those that can be answered ``at_once`` also while a cell runs."""
     kernel = shell.kernel
+    _leave_prints_alone(kernel, key)
     before = kernel.control_handlers.get("comm_info_request")
     before_on_shell = kernel.shell_handlers["comm_info_request"]
 
@@ -27,7 +25,6 @@ def listen(shell, key, answer, at_once, cell_parent):
             reply(answer(asked))
         elif getattr(kernel, "eventloop", None) is not None:
             # The main thread is in a window's loop, which only a message on shell ends.
-            cell_parent[:] = cell_parent or [shell.get_parent()]
             reply(ASK_ON_SHELL)
         else:
             loop = (getattr(kernel, "control_thread", None) or kernel).io_loop
@@ -48,14 +45,31 @@ def listen(shell, key, answer, at_once, cell_parent):
         asked = parent["content"].get(key)
         if asked is None:
             return before_on_shell(stream, ident, parent)
-        if cell_parent:
-            # What threads print goes where it went before this request.
-            shell.set_parent(cell_parent[0])
-        _reply(kernel, key, stream, ident, parent)(answer(asked))
+
+        def work():
+            _print_for(shell, parent)
+            return answer(asked)
+
+        _reply(kernel, key, stream, ident, parent)(contextvars.copy_context().run(work))
         return None
 
     kernel.control_handlers["comm_info_request"] = on_control
     kernel.shell_handlers["comm_info_request"] = on_shell
+
+
+def _leave_prints_alone(kernel, key):
+    """ipykernel gives what threads print to the newest request on shell. To ours it gives nothing, from its first moment on."""
+    from ipykernel.kernelbase import Kernel
+
+    before = kernel.set_parent
+
+    def set_parent(ident, parent, *channel, **named):
+        is_ours = key in parent.get("content", ()) and parent["header"]["msg_type"] == "comm_info_request"
+        # The base class sets whom the status and the reply go to, and IPython's kernel besides it who prints.
+        set_one = Kernel.set_parent.__get__(kernel) if is_ours else before
+        return set_one(ident, parent, *channel, **named)
+
+    kernel.set_parent = set_parent
 
 
 def _reply(kernel, key, stream, ident, parent):
