@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from ..kept_tasks import kept_ids
 from .homes import PROGRAM, Home, Ran
 
 Turn = Sequence[dict[str, object]]
@@ -158,7 +159,7 @@ def test_bad_arguments_begin_nothing(place: Place, arguments: tuple[str, ...]) -
     ran = place.run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert len(ran.err.splitlines()) == 1
-    assert not list((place.home.path / "contexts" / "running").glob("*-*"))
+    assert not kept_ids(place.home.path, "running")
 
 
 def test_an_operator_who_wants_everything_asked_about_is_heeded(place: Place) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft
+from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft, history_database
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, keep
+from tests.kept_tasks import backend_under_test
 
 API = ("hdsp-agent", "api")
 NOWHERE = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
@@ -235,7 +237,7 @@ async def test_storage_says_how_much_is_kept(services: Services, jp_fetch) -> No
     told = await get(jp_fetch, "storage")
     assert (told["level"], told["completedTasks"]) == ("ok", 1)
     assert told["totalBytes"] >= told["tasksBytes"] > 10_000
-    assert "state.db" in told["parts"]
+    assert history_database(Path(), backend_under_test()).name in told["parts"]
 
 
 class TestAServerThatKnowsPersons:
