@@ -41,6 +41,7 @@ __all__ = [
     "remove_history",
     "remove_task",
     "said_in",
+    "spoil_state",
     "storage_of",
 ]
 
@@ -89,6 +90,15 @@ def change_state(home: Path, task_id: str, **fields: object) -> None:
         return
     with _database(home) as connection:
         connection.execute("UPDATE tasks SET state = ? WHERE task_id = ?", (text, task_id))
+
+
+def spoil_state(home: Path, task_id: str) -> None:
+    """Let nobody be able to read the task's state."""
+    if backend_under_test() == "files":
+        (_folder(home, task_id) / "state.json").write_text("{", encoding="utf-8")
+        return
+    with _database(home) as connection:
+        connection.execute("UPDATE tasks SET state = '{' WHERE task_id = ?", (task_id,))
 
 
 def damage_line(home: Path, task_id: str, stream: Stream, number: int) -> None:

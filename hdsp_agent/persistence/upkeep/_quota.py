@@ -120,7 +120,13 @@ def _add_database(use: StorageUse, path: Path) -> None:
         place.tasks += tasks
         place.bytes += size
         place.unpacked_bytes += size
-        use.parts[path.name] = max(0, use.parts[path.name] - size)
+        left = size
+        # What was written last may be in the write-ahead log still.
+        for file in (path.name, f"{path.name}-wal"):
+            taken = min(left, use.parts.get(file, 0))
+            if taken:
+                use.parts[file] -= taken
+                left -= taken
 
 
 def _places(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
