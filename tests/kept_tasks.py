@@ -71,9 +71,9 @@ def kept_ids(home: Path, place: Place) -> list[str]:
         return sorted(row[0] for row in connection.execute("SELECT task_id FROM tasks WHERE place = ?", (place,)))
 
 
-def kept_state(home: Path, task_id: str) -> dict[str, object]:
+def kept_state(home: Path, task_id: str, *, backend: Backend | None = None) -> dict[str, object]:
     """The task's state, as it is kept."""
-    if backend_under_test() == "files":
+    if (backend or backend_under_test()) == "files":
         text: str | bytes = (_folder(home, task_id) / "state.json").read_bytes()
     else:
         with _database(home) as connection:
@@ -82,10 +82,11 @@ def kept_state(home: Path, task_id: str) -> dict[str, object]:
     return state
 
 
-def change_state(home: Path, task_id: str, **fields: object) -> None:
+def change_state(home: Path, task_id: str, *, backend: Backend | None = None, **fields: object) -> None:
     """Let the task's state say this."""
-    text = json.dumps({**kept_state(home, task_id), **fields})
-    if backend_under_test() == "files":
+    backend = backend or backend_under_test()
+    text = json.dumps({**kept_state(home, task_id, backend=backend), **fields})
+    if backend == "files":
         (_folder(home, task_id) / "state.json").write_text(text, encoding="utf-8")
         return
     with _database(home) as connection:

@@ -21,6 +21,7 @@ from ..persistence import (
     history_database,
     open_store,
     task_records,
+    tasks_elsewhere,
 )
 from .storage_notices import StorageNotices
 
@@ -55,6 +56,7 @@ class TaskStorage:
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self.home: Final = home
+        self._backend: Final = backend
         self.person: Final = person
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
@@ -178,6 +180,8 @@ class TaskStorage:
 
     async def _open_store(self) -> None:
         self._notices.recovered(await self._store.start())
+        for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
+            self._notices.kept_elsewhere(other, self._backend, count)
 
     async def adopt(self) -> None:
         """Give the tasks that name nobody, as commands that know no persons leave them, to whom the server belongs."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from typing_extensions import TypedDict, Unpack, assert_never
 
-from ..errors import InvalidSetting
+from ..errors import HdspAgentError, InvalidSetting
 from ._protocol import DamageNotice, TaskStore
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "open_store",
     "tasks_elsewhere",
 ]
+
+logger = logging.getLogger(__name__)
 
 Backend = Literal["files", "sqlite"]
 BACKENDS: Final[tuple[Backend, ...]] = get_args(Backend)
@@ -70,6 +73,9 @@ async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dic
         kept = open_store(home, other)
         try:
             count = len(set(await kept.tasks()) - shown)
+        except HdspAgentError as error:
+            logger.warning("It is not known which tasks are kept in %s: %s", other, error)
+            continue
         finally:
             await kept.stop()
         if count:

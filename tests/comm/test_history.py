@@ -194,6 +194,7 @@ async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
         return state
 
 
+@pytest.mark.both_backends
 async def test_a_new_title_reaches_folder_index_and_all_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -211,6 +212,7 @@ async def test_a_new_title_reaches_folder_index_and_all_tabs(
         assert (await services.history.item(ME, task)).title is None
 
 
+@pytest.mark.both_backends
 async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -238,6 +240,7 @@ async def test_subtasks_that_the_whole_does_not_list_go_too_unless_they_are_work
     await busy.close()
 
 
+@pytest.mark.both_backends
 async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Services, connect: Connect) -> None:
     child = await begin(services, "busy part")
     parent = await keep(services, "whole", children=[child.task_id])
@@ -253,6 +256,7 @@ async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Serv
     await child.close()
 
 
+@pytest.mark.both_backends
 async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "gone")
     remove_task(storage_dir, task)
@@ -309,6 +313,7 @@ async def test_costs_are_summed_over_subtasks(services: Services, connect: Conne
         assert told["aggregatedCosts"] == {"totalCost": 0.75, "ownCost": 0.5, "childrenCost": 0.25}
 
 
+@pytest.mark.both_backends
 async def test_what_another_process_does_is_seen_within_a_second(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -338,6 +343,7 @@ async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_bel
         assert (await panel.ask("loadMessages", taskId="brought-in"))["ok"]
 
 
+@pytest.mark.both_backends
 async def test_the_history_is_there_after_its_index_is_lost(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "words to find")
     remove_history(storage_dir)
@@ -366,6 +372,7 @@ async def test_a_task_that_names_no_line_of_the_history_is_described_by_its_file
     assert (changed.task, changed.is_favorited) == ("never recorded", True)
 
 
+@pytest.mark.both_backends
 async def test_the_store_is_closed_with_the_server(services: Services) -> None:
     task = await begin(services, "still open")
     await services.stop()

@@ -44,6 +44,7 @@ class TestAFolderThatCannotBeUsed:
         storage_of(home).mkdir() if backend_under_test() == "sqlite" else storage_of(home).write_text("in the way")
         return home
 
+    @pytest.mark.both_backends
     async def test_the_server_starts_says_why_and_recovers(
         self, services: Services, storage_dir: Path, jp_fetch, connect: Connect
     ) -> None:
@@ -71,6 +72,7 @@ class TestAFolderThatCannotBeUsed:
         await keep(services, "it works again")
 
 
+@pytest.mark.both_backends
 async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_back(
     services: Services, storage_dir: Path
 ) -> None:
@@ -83,6 +85,7 @@ async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_
     await eventually(lambda: "storage_unavailable" not in codes(services))
 
 
+@pytest.mark.both_backends
 async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -130,6 +133,7 @@ class TestATaskWhoseServerWasKilled:
         process.stdout.close()
         return task
 
+    @pytest.mark.both_backends
     async def test_it_is_told_and_can_be_resumed(self, killed: str, services: Services) -> None:
         reader = await services.history.task(ME, killed)
         state = await reader.read_state()
@@ -138,6 +142,30 @@ class TestATaskWhoseServerWasKilled:
         assert (notice.code, notice.level, notice.params) == ("tasks_interrupted", "info", {"tasks": 1})
 
 
+class TestConversationsThatTheOtherBackendKeeps:
+    @pytest.fixture
+    def kept(self, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch) -> str:
+        other = "files" if storage_backend == "sqlite" else "sqlite"
+        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", other)
+        process = subprocess.run(
+            [sys.executable, "-c", _KILLED.replace("sleep(60)", "sleep(0)"), str(storage_dir), ME],
+            stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True,
+        )  # fmt: skip
+        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", storage_backend)
+        return process.stdout.strip()
+
+    @pytest.mark.both_backends
+    async def test_are_told_and_not_shown(self, kept: str, services: Services, storage_backend: str) -> None:
+        assert not await services.history.has(ME, kept)
+        (notice,) = services.notices.standing
+        assert (notice.code, notice.params["conversations"], notice.params["used"]) == (
+            "conversations_elsewhere", 1, storage_backend
+        )  # fmt: skip
+        shown = await keep(services, "shown")
+        assert [hit.item.id for hit in (await services.history.page(ME, HistoryQuery())).hits] == [shown]
+
+
+@pytest.mark.both_backends
 async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:

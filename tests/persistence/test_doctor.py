@@ -295,7 +295,7 @@ async def test_each_backend_has_a_history_of_its_own_tasks(tmp_path: Path, monke
                 assert await index.ids() == (["kept"] if backend == "sqlite" else ["task"])
         assert await kinds(tmp_path) == []
     (note,) = (await examine(tmp_path, backend="sqlite")).notes
-    assert (note.kind, "1 tasks are kept in files and not shown" in note.message) == ("other_backend", True)
+    assert (note.kind, "Tasks kept in files are not shown (1)" in note.message) == ("other_backend", True)
     (note,) = (await examine(tmp_path, backend="files")).notes
     assert "migrate --to files" in note.message
     async with file_store(tmp_path) as files, kept_store(tmp_path) as rows:

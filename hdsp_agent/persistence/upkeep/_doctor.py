@@ -107,7 +107,7 @@ async def _examine_other_backends(home: Path, backend: Backend, report: Report) 
     for other, count in kept.items():
         report.add(
             "other_backend", home,
-            f"{count} tasks are kept in {other} and not shown: {backend} is in use. hdsp-agent migrate --to {backend} "
+            f"Tasks kept in {other} are not shown ({count}), for {backend} is in use. hdsp-agent migrate --to {backend} "
             "copies them.",
             note=True,
         )  # fmt: skip
