@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from jupyter_server.utils import url_path_join
 
-from ._operator import home_of, local_models_folder_of, person_of_server, policy_of, user_config_of, workspace_of
+from ._operator import (
+    backend_of,
+    home_of,
+    local_models_folder_of,
+    person_of_server,
+    policy_of,
+    user_config_of,
+    workspace_of,
+)
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm.agent_requests import AgentRequests
@@ -144,6 +152,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
     storage_notices = StorageNotices(notices)
     storage = TaskStorage(
         configuration.home,
+        backend_of(app),
         storage_notices,
         person=person_of_server(),
         on_change=others_changed,

@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["default_storage_dir", "home_folder"]
+__all__ = ["default_storage_backend", "default_storage_dir", "home_folder"]
 
 _log = logging.getLogger(__name__)
 
@@ -17,6 +17,11 @@ _log = logging.getLogger(__name__)
 def default_storage_dir() -> str:
     """The folder that HDSP_AGENT_HOME names, else one in the person's home."""
     return os.environ.get("HDSP_AGENT_HOME") or str(home_folder() / ".hdsp-agent")
+
+
+def default_storage_backend() -> str:
+    """What HDSP_AGENT_STORAGE_BACKEND says conversations are kept in, else files."""
+    return os.environ.get("HDSP_AGENT_STORAGE_BACKEND") or "files"
 
 
 def home_folder() -> Path:

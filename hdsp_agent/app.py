@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, Union, default
 
-from ._storage_dir import default_storage_dir
+from ._storage_dir import default_storage_backend, default_storage_dir
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -39,6 +39,13 @@ class HdspAgentApp(ExtensionApp):
     storage_dir = Unicode(
         help="""Folder of everything the agent stores (made with mode 0700). Default: the environment variable
         HDSP_AGENT_HOME, else ~/.hdsp-agent."""
+    ).tag(config=True)
+
+    storage_backend = Enum(
+        ["files", "sqlite"],
+        help="""What conversations are kept in: 'files', a folder for each, or 'sqlite', one database (tasks.db) in the
+        storage folder. Default: the environment variable HDSP_AGENT_STORAGE_BACKEND, else 'files'. To take conversations
+        along, run `hdsp-agent migrate --to sqlite` (or files) before you change it.""",
     ).tag(config=True)
 
     local_models_dir = Unicode(
@@ -173,6 +180,10 @@ class HdspAgentApp(ExtensionApp):
     @default("storage_dir")
     def _default_storage_dir(self) -> str:
         return default_storage_dir()
+
+    @default("storage_backend")
+    def _default_storage_backend(self) -> str:
+        return default_storage_backend()
 
     def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         try:

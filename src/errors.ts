@@ -417,6 +417,13 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
       'Tasks were interrupted because their server ended (%1). What was recorded of them is safe, and they can be taken up again from the history.',
       param(error, 'tasks')
     ),
+  conversations_elsewhere: (trans, error) =>
+    trans.__(
+      'Conversations kept in %1 are not shown (%2), because this server keeps conversations in %3. “hdsp-agent migrate --to %3” copies them.',
+      param(error, 'keptIn'),
+      param(error, 'conversations'),
+      param(error, 'used')
+    ),
   storage_large: tooLarge,
   storage_critical: tooLarge
 };

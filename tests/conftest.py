@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hdsp_agent._storage_dir import default_storage_backend
+
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
@@ -22,6 +24,20 @@ settings.register_profile("tests", settings.get_profile("search"), derandomize=T
 settings.load_profile("tests")
 
 pytest_plugins = ("pytest_jupyter.jupyter_server", "tests.timing")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what is marked so with each backend."""
+    if metafunc.definition.get_closest_marker("both_backends") is not None:
+        metafunc.parametrize("storage_backend", ["files", "sqlite"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def storage_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What conversations are kept in; ``tests.kept_tasks`` looks into it."""
+    backend: str = getattr(request, "param", None) or default_storage_backend()
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", backend)
+    return backend
 
 
 @pytest.fixture

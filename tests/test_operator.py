@@ -9,6 +9,7 @@ from jupyter_server.serverapp import ServerApp
 from traitlets import TraitError
 from traitlets.config import Config
 
+from hdsp_agent._operator import backend_of
 from hdsp_agent.app import HdspAgentApp
 from hdsp_agent.errors import InvalidSetting
 
@@ -34,6 +35,19 @@ async def test_a_configuration_file_that_cannot_be_read_keeps_the_extension_from
     with pytest.raises(SyntaxError):
         await app._start_jupyter_server_extension(jp_serverapp)
     assert app.services is None
+
+
+async def test_what_conversations_are_kept_in_is_the_operators_or_the_environments(
+    jp_serverapp: ServerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HDSP_AGENT_STORAGE_BACKEND")
+    assert backend_of(HdspAgentApp()) == "files"
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+    assert backend_of(HdspAgentApp()) == "sqlite"
+    assert backend_of(HdspAgentApp(storage_backend="files")) == "files"
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "paper")
+    with pytest.raises(TraitError, match="storage_backend"):
+        await HdspAgentApp()._start_jupyter_server_extension(jp_serverapp)
 
 
 @pytest.mark.parametrize(

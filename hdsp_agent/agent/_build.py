@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
-from .._storage_dir import home_folder
+from .._storage_dir import default_storage_backend, home_folder
 from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, TrustedFolders, overridden
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
 from ..notebooks.kernels import RunLimits
-from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, task_records
+from ..persistence import (
+    Backend,
+    HistoryIndex,
+    StateDatabase,
+    TaskStore,
+    backend_named,
+    history_database,
+    open_store,
+    task_records,
+)
 from ..tools import ToolRegistry, built_in_tools
 from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
@@ -46,7 +55,6 @@ __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
 CommandHeard = Callable[[TaskId, CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
 """Told how a shell command of a task fares."""
 
-_STATE_DATABASE: Final = "state.db"
 _MOST_IGNORED: Final = 20_000
 
 
@@ -118,7 +126,7 @@ class Headless:
 
     manager: TaskManager
     config: ContextProxy
-    store: FileStore
+    store: TaskStore
 
 
 @asynccontextmanager
@@ -127,20 +135,23 @@ async def headless_agent(
     policy: OperatorPolicy,
     *,
     workspace: Path,
+    backend: Backend | None = None,
     sink: MessageSink | None = None,
     overrides: Mapping[str, JsonValue] | None = None,
     local_models: Path | None = None,
 ) -> AsyncIterator[Headless]:
     """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed.
 
-    Notebooks are those of the workspace, and kernels its own, which end with it. ``local_models`` is where weights of
-    embedded models are kept, if not in the usual place.
+    Notebooks are those of the workspace, and kernels its own, which end with it. ``backend`` is what tasks are kept in,
+    if not what the environment says; ``local_models`` is where weights of embedded models are kept, if not in the usual
+    place.
     """
     config = ContextProxy(home, policy, SecretStore(home, policy))
-    store = FileStore(home)
-    database = StateDatabase(home / _STATE_DATABASE)
+    kept_in = backend or backend_named(default_storage_backend())
+    store = open_store(home, kept_in)
+    database = StateDatabase(history_database(home, kept_in))
     # Before the database is started: it makes the index's tables. Tasks that name nobody get their owner from a server.
-    index = HistoryIndex(database, source=lambda: task_records(store.folders, ""))
+    index = HistoryIndex(database, source=lambda: task_records(store, ""))
     async with AsyncExitStack() as stack:
         await config.start()
         stack.push_async_callback(config.stop)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .._storage_dir import default_storage_dir
+from .._storage_dir import default_storage_backend, default_storage_dir
 from ..errors import InvalidSetting, StorageUnavailable
 
-__all__ = ["existing", "find_home", "operator_traits"]
+if TYPE_CHECKING:
+    from ..persistence import Backend
+
+__all__ = ["existing", "find_backend", "find_home", "operator_traits"]
 
 
 def find_home(given: str | None) -> Path:
@@ -27,6 +31,13 @@ def find_home(given: str | None) -> Path:
     if not where:
         raise InvalidSetting("--home is empty; leave it out to have ~/.hdsp-agent.", field="home")
     return home
+
+
+def find_backend(given: str | None) -> Backend:
+    """What the tasks are kept in: as given, else as a server on this machine would find it."""
+    from ..persistence import backend_named
+
+    return backend_named(given or str(operator_traits().get("storage_backend") or "") or default_storage_backend())
 
 
 def existing(home: Path) -> Path:

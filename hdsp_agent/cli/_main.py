@@ -25,7 +25,8 @@ _EPILOG: Final = """\
 exit codes: 0 all is well, 1 it failed, 2 bad arguments or no such task, 3 something wants attention, 130 interrupted
 
 The storage folder is --home, else what the configuration of Jupyter sets as HdspAgentApp.storage_dir, else
-$HDSP_AGENT_HOME, else ~/.hdsp-agent.
+$HDSP_AGENT_HOME, else ~/.hdsp-agent. What the tasks in it are kept in is --storage-backend, else
+HdspAgentApp.storage_backend, else $HDSP_AGENT_STORAGE_BACKEND, else files.
 """
 
 
@@ -84,6 +85,7 @@ def _run(given: Sequence[str]) -> ExitCode:
         import asyncio
 
         terminal.home = find_home(getattr(options, "home", None))
+        terminal.given_backend = getattr(options, "storage_backend", None)
         code = asyncio.run(_complete(command, terminal, options))
         terminal.flush()
     except HdspAgentError as error:
@@ -159,6 +161,12 @@ def _common_options() -> _Parser:
     common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = common.add_argument_group("common options")
     group.add_argument("--home", metavar="FOLDER", help="the storage folder")
+    group.add_argument(
+        "--storage-backend",
+        "--backend",
+        choices=("files", "sqlite"),
+        help="what the tasks are kept in: a folder for each, or one database",
+    )
     group.add_argument("--json", action="store_true", help="print JSON and nothing else on standard output")
     group.add_argument("--quiet", action="store_true", help="no progress, no notes, no warnings")
     return common

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,16 +11,13 @@ from ..errors import StorageUnavailable, UnknownTask
 from ._home import existing
 
 if TYPE_CHECKING:
-    from ..persistence import Backend, FileStore, HistoryIndex, TaskReader, TaskStore
+    from ..persistence import Backend, HistoryIndex, TaskReader, TaskStore
     from ._terminal import Terminal
 
 __all__ = [
-    "backend_option",
     "check_there",
     "find_task",
     "history",
-    "is_there",
-    "opened_files",
     "opened_store",
     "store_to_read",
 ]
@@ -29,32 +25,21 @@ __all__ = [
 _LEAST_OF_AN_ID: Final = 8
 
 
-def backend_option(parser: ArgumentParser) -> None:
-    """Let the person say which of the two stores of the folder is meant."""
-    parser.add_argument(
-        "--backend", choices=("files", "sqlite"), default="files", help="where the tasks are kept (default: files)"
-    )
-
-
-def is_there(home: Path, backend: Backend) -> bool:
-    """Whether the folder has a store of this kind."""
-    from ..persistence import DATABASE_NAME
-
-    return (home / (DATABASE_NAME if backend == "sqlite" else "contexts")).exists()
-
-
 def check_there(home: Path, backend: Backend) -> None:
     """Raise if there is nothing to read; a folder without files is one where nothing was done yet."""
-    if backend == "sqlite" and not is_there(existing(home), backend):
+    from ..persistence import has_store
+
+    if backend == "sqlite" and not has_store(existing(home), backend):
         raise StorageUnavailable(
-            f"There is no database of tasks in {home}. Make it with hdsp-agent migrate --to sqlite.",
+            f"There is no database of tasks in {home} yet. The first task makes it; hdsp-agent migrate --to sqlite takes "
+            "those along that are kept in files.",
             path=str(home), action="read", reason="not found",
         )  # fmt: skip
 
 
 @asynccontextmanager
 async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True) -> AsyncIterator[TaskStore]:
-    """The tasks to look at. Of those kept in files nothing is touched, not even what a crash left behind."""
+    """The tasks to look at. Nothing is touched, not even what a crash left behind."""
     from ..persistence import open_store
 
     if must_exist:
@@ -62,8 +47,6 @@ async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True
     check_there(home, backend)
     store = open_store(home, backend)
     try:
-        if backend == "sqlite":
-            await store.start()
         yield store
     finally:
         await store.stop()
@@ -83,29 +66,22 @@ async def opened_store(home: Path, backend: Backend) -> AsyncIterator[TaskStore]
 
 
 @asynccontextmanager
-async def opened_files(home: Path) -> AsyncIterator[FileStore]:
-    """The tasks kept in files, to work with."""
-    from ..persistence import FileStore
+async def history(terminal: Terminal, backend: Backend | None = None) -> AsyncIterator[HistoryIndex]:
+    """The history index, filled from the tasks first if it never was. A running server follows what is done to it."""
+    from ..persistence import HistoryIndex, StateDatabase, has_store, history_database, open_store, task_records
 
-    store = FileStore(home)
-    try:
-        await store.start()
-        yield store
-    finally:
-        await store.stop()
-
-
-@asynccontextmanager
-async def history(terminal: Terminal) -> AsyncIterator[HistoryIndex]:
-    """The history index, filled from the folders first if it never was. A running server follows what is done to it."""
-    from ..persistence import HistoryIndex, StateDatabase, TaskFolders, task_records
-
-    database = StateDatabase(terminal.home / "state.db")
+    backend = backend or terminal.backend
+    database = StateDatabase(history_database(terminal.home, backend))
     index = HistoryIndex(database)
     async with database, index:
         if not await index.is_complete():
             # Tasks that name nobody belong to whom the server belongs; it knows, and says so when it starts.
-            await index.rebuild(task_records(TaskFolders(terminal.home), ""))
+            store = open_store(terminal.home, backend)
+            try:
+                if has_store(terminal.home, backend):
+                    await index.rebuild(task_records(store, ""))
+            finally:
+                await store.stop()
         yield index
 
 

@@ -10,9 +10,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import TYPE_CHECKING, Final, Literal, TextIO
 
+from ._home import find_backend
 from ._progress_bar import ProgressBar
+
+if TYPE_CHECKING:
+    from ..persistence import Backend
 
 __all__ = ["Colour", "Terminal", "printable"]
 
@@ -32,12 +36,13 @@ def printable(text: str) -> str:
 
 
 class Terminal:
-    """Where a command writes. ``home`` is the storage folder that is meant."""
+    """Where a command writes. ``home`` is the storage folder that is meant, ``given_backend`` the --storage-backend."""
 
     def __init__(self, *, json: bool, quiet: bool, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self.json: Final = json
         self.quiet: Final = quiet
         self.home = Path()
+        self.given_backend: str | None = None
         self._out = sys.stdout if out is None else out
         self._err = sys.stderr if err is None else err
         for stream in (self._out, self._err):
@@ -49,6 +54,11 @@ class Terminal:
         self._handler = _Warnings(self)
         logging.getLogger().addHandler(self._handler)
         logging.getLogger().setLevel(logging.CRITICAL if quiet else logging.WARNING)
+
+    @property
+    def backend(self) -> Backend:
+        """What the tasks are kept in. Raises InvalidSetting."""
+        return find_backend(self.given_backend)
 
     @property
     def width(self) -> int | None:

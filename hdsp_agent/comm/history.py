@@ -5,7 +5,6 @@ Whatever changes is changed in the task's folder first, then in the index, then 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -34,7 +33,6 @@ from ..messages import (
     TokenUsage,
 )
 from ..persistence import (
-    FileStore,
     HistoryChange,
     HistoryPage,
     HistoryPlaces,
@@ -42,10 +40,10 @@ from ..persistence import (
     TaskLog,
     TaskReader,
     TaskState,
+    TaskStore,
     effective_ui,
     history_item,
     newest_marks,
-    read_lock,
 )
 from ._channel import ChannelHub
 from ._owner import Owner
@@ -345,7 +343,7 @@ class History:
                 self._tell_removed(owner, task_ids)
 
     async def _change(
-        self, store: FileStore, owner: Owner, task_id: TaskId, apply: Callable[[TaskState], TaskState]
+        self, store: TaskStore, owner: Owner, task_id: TaskId, apply: Callable[[TaskState], TaskState]
     ) -> HistoryItem:
         try:
             state = await store.amend(task_id, apply)
@@ -383,7 +381,7 @@ class History:
         except HdspAgentError:
             self._storage.fell_behind()
 
-    async def _delete(self, store: FileStore, owner: Owner, task_ids: Sequence[str]) -> list[str]:
+    async def _delete(self, store: TaskStore, owner: Owner, task_ids: Sequence[str]) -> list[str]:
         index = await self._storage.index()
         family: dict[str, None] = {}
         for task_id in task_ids:
@@ -408,7 +406,7 @@ class History:
         return deleted
 
     async def _delete_unlisted(
-        self, store: FileStore, owner: Owner, task_ids: Sequence[str], deleted: list[str]
+        self, store: TaskStore, owner: Owner, task_ids: Sequence[str], deleted: list[str]
     ) -> None:
         """Delete the subtasks that only they themselves say are part of these; one that is worked on stays."""
         index = await self._storage.index()
@@ -496,13 +494,10 @@ def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
     return item.model_copy(update=changes)
 
 
-async def _check_free(store: FileStore, task_id: str) -> None:
+async def _check_free(store: TaskStore, task_id: str) -> None:
     """Refuse a task that somebody works on, before anything was deleted."""
     try:
-        _, folder = await asyncio.to_thread(store.folders.find, TaskId(task_id))
-        if await asyncio.to_thread(read_lock, folder) is None:
-            return
-        await store.amend(TaskId(task_id), lambda state: state)
+        await store.check_at_rest(TaskId(task_id))
     except Conflict as error:
         raise _busy(task_id, "deleted") from error
     except UnknownTask:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..errors import HdspAgentError
-from ..persistence import DamageNotice, Recovery
+from ..persistence import Backend, DamageNotice, Recovery
 from .notices import NoticeBoard
 
 __all__ = ["StorageNotices"]
@@ -61,6 +61,17 @@ class StorageNotices:
             f"Tasks were interrupted because their server ended ({len(self._recovered)}). What was recorded of them is "
             "safe, and they can be taken up again from the history.",
             {"tasks": len(self._recovered)},
+        )
+
+    def kept_elsewhere(self, other: Backend, used: Backend, count: int) -> None:
+        """The folder has conversations that the backend in use does not show."""
+        self._board.post(
+            "elsewhere",
+            "warning",
+            "conversations_elsewhere",
+            f"Conversations kept in {other} are not shown ({count}), because this server keeps conversations in {used}. "
+            f"'hdsp-agent migrate --to {used}' copies them.",
+            {"conversations": count, "keptIn": other, "used": used},
         )
 
     def size(self, level: Literal["ok", "warning", "critical"], size: int, limit_gigabytes: float) -> None:

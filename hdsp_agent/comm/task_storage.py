@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError, StorageUnavailable, Unavailable
-from ..persistence import FileStore, HistoryChange, HistoryIndex, HistoryQuery, StateDatabase, task_records
+from ..persistence import (
+    Backend,
+    HistoryChange,
+    HistoryIndex,
+    HistoryQuery,
+    StateDatabase,
+    TaskStore,
+    history_database,
+    open_store,
+    task_records,
+    tasks_elsewhere,
+)
 from .storage_notices import StorageNotices
 
 if TYPE_CHECKING:
@@ -22,12 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskStorage"]
 
-STATE_DATABASE: Final = "state.db"
 _LOOK_SECONDS: Final = 2.0
 _RECOVER_SECONDS: Final = 300.0
 _PATIENCE_SECONDS: Final = 10.0
 _ADOPTED_AT_ONCE: Final = 100
-_LEAST_FREE_BYTES: Final = 1024 * 1024
 
 
 class TaskStorage:
@@ -40,6 +46,7 @@ class TaskStorage:
     def __init__(
         self,
         home: Path,
+        backend: Backend,
         notices: StorageNotices,
         *,
         person: str,
@@ -49,14 +56,17 @@ class TaskStorage:
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self.home: Final = home
+        self._backend: Final = backend
         self.person: Final = person
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
         # The rounds of its monitor would tell nobody what they did; ours do.
-        self._store = FileStore(home, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf"))
-        self._database = StateDatabase(home / STATE_DATABASE)
+        self._store = open_store(
+            home, backend, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
+        )
+        self._database = StateDatabase(history_database(home, backend))
         self._index = HistoryIndex(
-            self._database, source=lambda: task_records(self._store.folders, person), on_change=on_change
+            self._database, source=lambda: task_records(self._store, person), on_change=on_change
         )
         self._look_seconds = look_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
@@ -84,13 +94,13 @@ class TaskStorage:
         await self._database.close()
         await self._store.stop()
 
-    async def store(self) -> FileStore:
+    async def store(self) -> TaskStore:
         """The store, once it is open. Raises why it is not."""
         await self._opened()
         return self._store
 
     @property
-    def unopened(self) -> FileStore:
+    def unopened(self) -> TaskStore:
         """The store for whoever is not asked for anything before ``store`` has answered."""
         return self._store
 
@@ -119,7 +129,7 @@ class TaskStorage:
         while True:
             await asyncio.sleep(self._look_seconds)
             try:
-                await asyncio.to_thread(_check_folder, self.home)
+                await self._store.check_usable()
                 if monotonic() - recovered_at >= _RECOVER_SECONDS:
                     recovered_at = monotonic()
                     self._notices.recovered(await self._store.recover())
@@ -169,11 +179,9 @@ class TaskStorage:
             self._steps_taken += 1
 
     async def _open_store(self) -> None:
-        await asyncio.to_thread(self._store.folders.prepare)
-        # Before its start, which does the same and tells nobody.
-        recovered = await self._store.recover()
-        await self._store.start()
-        self._notices.recovered(recovered)
+        self._notices.recovered(await self._store.start())
+        for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
+            self._notices.kept_elsewhere(other, self._backend, count)
 
     async def adopt(self) -> None:
         """Give the tasks that name nobody, as commands that know no persons leave them, to whom the server belongs."""
@@ -185,27 +193,7 @@ class TaskStorage:
         if self._behind:
             self._behind = False
             try:
-                await self._index.rebuild(
-                    await asyncio.to_thread(partial(task_records, self._store.folders, self.person))
-                )
+                await self._index.rebuild(task_records(self._store, self.person))
             except HdspAgentError:
                 self._behind = True
                 raise
-
-
-def _check_folder(home: Path) -> None:
-    """Raise what hinders conversations from being kept. Blocks."""
-    contexts = home / "contexts"
-    if not contexts.is_dir():
-        reason = "it is not a folder" if contexts.exists() else "it is gone"
-        advice = "Put it back, or start the server again."
-    elif not os.access(contexts, os.W_OK | os.X_OK) or not os.access(home, os.W_OK | os.X_OK):
-        reason, advice = "permission denied", "Check who owns that folder and its permissions."
-    elif shutil.disk_usage(home).free < _LEAST_FREE_BYTES:
-        reason, advice = "no space left on its disk", "Free some space on that disk."
-    else:
-        return
-    raise StorageUnavailable(
-        f"Conversations cannot be kept in {contexts}: {reason}. What was recorded is safe. {advice}",
-        path=str(contexts), action="write", reason=reason,
-    )  # fmt: skip

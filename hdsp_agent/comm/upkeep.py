@@ -37,7 +37,7 @@ _AGAIN_AFTER_SECONDS: Final = 3600.0
 _BACKUP_EVERY_SECONDS: Final = 20 * 3600.0
 """Less than a day: a round that is a little early must not leave a day out."""
 _LARGEST_BACKED_UP: Final = 5_000_000_000
-_CHANGES_WITH_ANYTHING: Final = ("config.json", "state.db", "state.db-wal")
+_CHANGES_WITH_ANYTHING: Final = ("config.json", "state.db", "state.db-wal", "tasks.db", "tasks.db-wal")
 _DOUBTS: Final = frozenset(
     {"config_corrupt", "config_set_aside", "setting_ignored", "storage_unavailable", "user_config_failed"}
 )

@@ -5,7 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ._backends import DATABASE_NAME, Backend, open_store
+from ._backends import (
+    BACKENDS,
+    DATABASE_NAME,
+    Backend,
+    backend_named,
+    has_store,
+    history_database,
+    open_store,
+    tasks_elsewhere,
+)
 from ._protocol import (
     DamageNotice,
     HistoryLog,
@@ -16,6 +25,7 @@ from ._protocol import (
     Recovery,
     StateChange,
     TaskLog,
+    TaskOverview,
     TaskReader,
     TaskStore,
 )
@@ -69,7 +79,7 @@ if TYPE_CHECKING:
     from .exchange._import_images import with_images
     from .exchange._import_json import Finding as ImportFinding
     from .exchange._migration import MigrationReport, migrate
-    from .history._task_records import history_item, task_records
+    from .history._task_records import history_item, task_record, task_records
     from .sqlite._store import SqliteStore
     from .upkeep._backup import BackupInfo, BackupReport, RestoreReport, back_up, backups, restore_backup, verify_backup
     from .upkeep._doctor import DoctorReport, Finding, examine
@@ -78,6 +88,7 @@ if TYPE_CHECKING:
     from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
 
 __all__ = [
+    "BACKENDS",
     "COMPLETED_STATUSES",
     "DATABASE_NAME",
     "INTERRUPTED",
@@ -150,6 +161,7 @@ __all__ = [
     "TaskLock",
     "TaskLog",
     "TaskMetadata",
+    "TaskOverview",
     "TaskReader",
     "TaskState",
     "TaskStatus",
@@ -164,6 +176,7 @@ __all__ = [
     "WantedTasks",
     "alert_level",
     "back_up",
+    "backend_named",
     "backups",
     "clean",
     "effective_api",
@@ -172,6 +185,8 @@ __all__ = [
     "examine",
     "export_task",
     "fork_at",
+    "has_store",
+    "history_database",
     "history_item",
     "history_to_read",
     "import_tasks",
@@ -189,7 +204,9 @@ __all__ = [
     "restore_backup",
     "statistics",
     "task_logger",
+    "task_record",
     "task_records",
+    "tasks_elsewhere",
     "verify_backup",
     "with_images",
 ]
@@ -198,6 +215,7 @@ __all__ = [
 _LATER: Final = {
     "WantedTasks": ("upkeep._statistics", "WantedTasks"),
     "history_item": ("history._task_records", "history_item"),
+    "task_record": ("history._task_records", "task_record"),
     "task_records": ("history._task_records", "task_records"),
     "AlertLevel": ("upkeep._quota", "AlertLevel"),
     "BackupInfo": ("upkeep._backup", "BackupInfo"),

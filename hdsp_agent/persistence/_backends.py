@@ -2,19 +2,85 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from typing_extensions import TypedDict, Unpack, assert_never
 
+from ..errors import HdspAgentError, InvalidSetting
 from ._protocol import DamageNotice, TaskStore
 
-__all__ = ["DATABASE_NAME", "Backend", "StoreOptions", "open_store"]
+__all__ = [
+    "BACKENDS",
+    "DATABASE_NAME",
+    "Backend",
+    "StoreOptions",
+    "backend_named",
+    "has_store",
+    "history_database",
+    "open_store",
+    "tasks_elsewhere",
+]
+
+logger = logging.getLogger(__name__)
 
 Backend = Literal["files", "sqlite"]
+BACKENDS: Final[tuple[Backend, ...]] = get_args(Backend)
 
 DATABASE_NAME: Final = "tasks.db"
+
+
+_HISTORY_DATABASES: Final[dict[Backend, str]] = {"files": "state.db", "sqlite": "state-sqlite.db"}
+
+
+def backend_named(name: str) -> Backend:
+    """The backend of this name. Raises ``InvalidSetting``."""
+    for backend in BACKENDS:
+        if backend == name:
+            return backend
+    raise InvalidSetting(
+        f"storage_backend cannot be {name!a}: it is one of {', '.join(BACKENDS)}.", field="storage_backend"
+    )
+
+
+def history_database(home: Path, backend: Backend) -> Path:
+    """The file of the history index of these tasks. Each backend has its own: an index lists what its store has."""
+    return home / _HISTORY_DATABASES[backend]
+
+
+def has_store(home: Path, backend: Backend) -> bool:
+    """Whether anything is kept in the folder this way."""
+    match backend:
+        case "files":
+            return (home / "contexts").is_dir()
+        case "sqlite":
+            return (home / DATABASE_NAME).is_file()
+        case _:
+            assert_never(backend)
+
+
+async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dict[Backend, int]:
+    """How many tasks the folder has that this store, which is the one in use, does not: they are not shown."""
+    found: dict[Backend, int] = {}
+    others = [other for other in BACKENDS if other != backend and await asyncio.to_thread(has_store, home, other)]
+    if not others:
+        return found
+    shown = set(await store.tasks()) if await asyncio.to_thread(has_store, home, backend) else set()
+    for other in others:
+        kept = open_store(home, other)
+        try:
+            count = len(set(await kept.tasks()) - shown)
+        except HdspAgentError as error:
+            logger.warning("It is not known which tasks are kept in %s: %s", other, error)
+            continue
+        finally:
+            await kept.stop()
+        if count:
+            found[other] = count
+    return found
 
 
 class StoreOptions(TypedDict, total=False):

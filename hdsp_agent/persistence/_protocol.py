@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
@@ -40,6 +40,7 @@ __all__ = [
     "Recovery",
     "StateChange",
     "TaskLog",
+    "TaskOverview",
     "TaskReader",
     "TaskStore",
 ]
@@ -84,6 +85,15 @@ class Recovery:
     task_id: TaskId
     status: TaskStatus
     reason: str
+
+
+@dataclass(frozen=True)
+class TaskOverview:
+    """What a list of tasks needs to know of one, with the first messages that the person saw."""
+
+    metadata: TaskMetadata
+    state: TaskState
+    first: Sequence[ClineMessage] = ()
 
 
 class StateChange(TypedDict, total=False):
@@ -263,10 +273,10 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
 
 
 class TaskStore(Protocol):
-    """All tasks of one home folder or database."""
+    """All tasks of one home folder or database. What only looks works before ``start``, too, and leaves all as it is."""
 
-    async def start(self) -> None:
-        """Get ready, and finish what a crash interrupted."""
+    async def start(self) -> Sequence[Recovery]:
+        """Get ready, and finish what a crash interrupted; what that was."""
         ...
 
     async def stop(self) -> None:
@@ -299,4 +309,20 @@ class TaskStore(Protocol):
 
     async def recover(self) -> Sequence[Recovery]:
         """Finish interrupted moves and mark what dead processes were working on as failed."""
+        ...
+
+    async def check_usable(self) -> None:
+        """Raise what hinders tasks from being kept just now, such as a folder that is gone or a full disk."""
+        ...
+
+    async def check_at_rest(self, task_id: TaskId) -> None:
+        """Raise ``Conflict`` if somebody works on the task."""
+        ...
+
+    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
+        """A task, with so many of its first messages. Blocks."""
+        ...
+
+    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+        """All tasks that can be read, each as it is when its turn comes. Blocks."""
         ...

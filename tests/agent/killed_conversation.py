@@ -17,6 +17,7 @@ from hdsp_agent.agent._conversation_part import ConversationGoingBack
 from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
+from hdsp_agent.persistence.sqlite._writer import GroupWriter
 from hdsp_agent.providers import call_tool
 
 from ..checkpoints.killed_operation import dying
@@ -46,7 +47,8 @@ def die_at(step: int) -> None:
 
         async def part(self: ConversationGoingBack, *arguments: str) -> None:
             if step:
-                dying(step)
+                # What SQLite itself writes is no call of Python's.
+                dying(step, (GroupWriter, "_transaction"))
             await original(self, *arguments)
             if not step:
                 os.kill(os.getpid(), signal.SIGKILL)

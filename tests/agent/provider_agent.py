@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from hdsp_agent.agent import Headless, Task, TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import ContextProxy, OperatorPolicy, provider_info
 from hdsp_agent.messages import ClineAsk, ClineMessage, TaskId
-from hdsp_agent.persistence import FileStore
+from hdsp_agent.persistence import TaskStore
 
 from ..modelgateway import TOKEN_ANSWER
 from ..modelserver import RawRequest, RawServer, Script, raw_server
@@ -141,7 +141,7 @@ class ProviderAgent:
 
     manager: TaskManager
     config: ContextProxy
-    store: FileStore
+    store: TaskStore
     workspace: Path
     home: Path
     heard: Heard

@@ -35,7 +35,7 @@ from hdsp_agent.messages import (
     TodoItem,
 )
 from hdsp_agent.notebooks import Notebooks
-from hdsp_agent.persistence import FileStore
+from hdsp_agent.persistence import TaskStore
 from hdsp_agent.providers import ModelClient, ScriptedModel, ToolSpec
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import (
@@ -49,6 +49,8 @@ from hdsp_agent.tools import (
     ToolResult,
     ToolState,
 )
+
+from ..kept_tasks import make_store
 
 __all__ = ["Agent", "Heard", "Toolbox", "running_agent", "until"]
 
@@ -354,7 +356,7 @@ class Agent:
     """What a test talks to."""
 
     manager: TaskManager
-    store: FileStore
+    store: TaskStore
     model: ScriptedModel
     heard: Heard
     models: ScriptedModels
@@ -455,7 +457,7 @@ async def running_agent(
     folders = TrustedFolders(home / "home", lambda: operator)
     if trusted:
         await asyncio.to_thread(folders.decide, workspace, True)
-    store = FileStore(home / "home", heartbeat_seconds=5)
+    store = make_store(home / "home", heartbeat_seconds=5)
     model = ScriptedModel(turns)
     models, heard, history = ScriptedModels(model), Heard(), HistoryList()
     slept: list[float] = []

@@ -34,6 +34,7 @@ async def killed(home: Path, scene: str) -> TaskId:
     return TaskId(task_id)
 
 
+@pytest.mark.both_backends
 async def test_while_an_approval_waits(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "approval")
     async with running_agent(tmp_path, [DONE]) as agent:
@@ -59,6 +60,7 @@ async def test_while_a_tool_runs(tmp_path: Path, settings: GlobalSettings) -> No
         assert (agent.workspace / "slow.txt").read_text() == "began\n"
 
 
+@pytest.mark.both_backends
 async def test_while_the_model_streams(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "stream")
     async with running_agent(tmp_path, [DONE]) as agent:
@@ -86,6 +88,7 @@ async def test_while_a_subtask_works(tmp_path: Path) -> None:
         assert "It is 42" in (await agent.results(parent))["sub"]
 
 
+@pytest.mark.both_backends
 async def test_with_messages_in_the_queue(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "queue")
     async with running_agent(tmp_path, [DONE]) as agent:

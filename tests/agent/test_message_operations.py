@@ -73,6 +73,7 @@ async def test_editing_the_first_message_begins_anew(tmp_path: Path) -> None:
         assert agent.history.items[task_id].task == "Another task"
 
 
+@pytest.mark.both_backends
 async def test_a_deleted_message_takes_what_followed_with_it_and_comes_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
         task_id, ts = await talked(agent)
@@ -147,6 +148,7 @@ async def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
         assert agent.history.items[task_id].total_cost > before
 
 
+@pytest.mark.both_backends
 async def test_a_fork_goes_on_by_itself(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)
@@ -256,6 +258,7 @@ async def test_an_undo_right_after_going_back_takes_nothing_back(tmp_path: Path)
         assert (undo.gone_on, undo.stops_task, undo.can_be_undone) == (False, False, True)
 
 
+@pytest.mark.both_backends
 async def test_an_undo_after_newer_messages_asks_first(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)

@@ -12,14 +12,15 @@ from hdsp_agent.agent import TaskManager, build_agent
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
 from hdsp_agent.errors import HdspAgentError, InvalidInput, UnknownProfile
 from hdsp_agent.messages import GetModelsCommand, ModelsResponse, StartNewTaskCommand, StartNewTaskData
-from hdsp_agent.persistence import FileStore
+
+from ..kept_tasks import make_store
 
 
 @asynccontextmanager
 async def with_profiles(home: Path) -> AsyncIterator[tuple[ContextProxy, TaskManager]]:
     policy = OperatorPolicy()
     config = ContextProxy(home, policy, SecretStore(home, policy))
-    store = FileStore(home)
+    store = make_store(home)
     await config.start()
     await store.start()
     manager = build_agent(config, store, workspace=home)

@@ -27,8 +27,8 @@ FEW = Limits(checkpoints=2, kept_checkpoints=2, file_bytes=50_000)
 MANY = Limits(file_bytes=50_000)
 
 
-def dying(at: int) -> None:
-    """Let this process die at its nth call that changes something on a disk."""
+def dying(at: int, *others: tuple[type, str]) -> None:
+    """Let this process die at its nth call that changes something on a disk, calls of these methods included."""
     calls = 0
 
     def wrap(original: Callable[..., object]) -> Callable[..., object]:
@@ -41,8 +41,8 @@ def dying(at: int) -> None:
 
         return call
 
-    for name in CALLS:
-        setattr(os, name, wrap(getattr(os, name)))
+    for owner, name in (*((os, name) for name in CALLS), *others):
+        setattr(owner, name, wrap(getattr(owner, name)))
 
 
 def in_child(at: int, work: Callable[[], object]) -> bool:

@@ -14,13 +14,14 @@ from pathlib import Path
 from hdsp_agent.messages import ClineMessage, HistoryItem, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
-    FileStore,
     NewTask,
     RewindMark,
     SummaryDraft,
     TaskKey,
     ToolDraft,
 )
+
+from ..kept_tasks import backend_under_test, make_store
 
 FINISHED = TaskId("11111111-0000-4000-8000-000000000001")
 FAILED = TaskId("22222222-0000-4000-8000-000000000002")
@@ -59,6 +60,7 @@ class Home:
     def environment(self, **more: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("HDSP_", "JUPYTER", "COV"))}
         own = {
+            "HDSP_AGENT_STORAGE_BACKEND": backend_under_test(),
             "HDSP_AGENT_HOME": str(self.path),
             "JUPYTER_CONFIG_DIR": str(self.config),
             "JUPYTER_CONFIG_PATH": "",
@@ -109,7 +111,7 @@ def item(task_id: TaskId, task: str, **fields: object) -> HistoryItem:
 
 async def fill(home: Path) -> None:
     """A finished task of Ada's with everything in it, a failed one of Bob's, and one that was not finished."""
-    store = FileStore(home)
+    store = make_store(home)
     await store.start()
     try:
         log = await store.create(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from ..kept_tasks import kept_ids
 from .homes import PROGRAM, Home, Ran
 
 Turn = Sequence[dict[str, object]]
@@ -121,6 +122,7 @@ def test_only_commands_that_the_rules_allow_run(place: Place) -> None:
     assert "hello" in ran.out
 
 
+@pytest.mark.both_backends
 def test_a_model_that_fails_ends_the_run_and_the_task_can_be_resumed(place: Place) -> None:
     place.speak([{"error": "The key is not valid.", "kind": "auth"}])
     ran = place.run("Begin")
@@ -158,7 +160,7 @@ def test_bad_arguments_begin_nothing(place: Place, arguments: tuple[str, ...]) -
     ran = place.run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert len(ran.err.splitlines()) == 1
-    assert not list((place.home.path / "contexts" / "running").glob("*-*"))
+    assert not kept_ids(place.home.path, "running")
 
 
 def test_an_operator_who_wants_everything_asked_about_is_heeded(place: Place) -> None:

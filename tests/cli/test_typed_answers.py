@@ -16,6 +16,7 @@ from typing_extensions import Self
 
 from hdsp_agent.messages import ClineMessage
 
+from ..kept_tasks import said_in
 from .homes import PROGRAM, Home
 from .test_run import DONE, Place, Turn
 
@@ -154,8 +155,8 @@ def test_a_pasted_text_is_one_answer_to_a_question_in_words(place: Place) -> Non
         screen.until(PROMPT)
         screen.type("n\n")
         assert screen.end() == 3, screen.seen
-    files = (place.home.path / "contexts").rglob("ui_messages.jsonl")
-    assert any("the first\\\\ny" in text or "the first\\ny" in text for text in (f.read_text("utf-8") for f in files))
+    said = said_in(place.home.path, "ui")
+    assert "the first\\\\ny" in said or "the first\\ny" in said
     assert not ran(place, "two")
 
 

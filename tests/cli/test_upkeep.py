@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ..kept_tasks import change_state
 from .homes import FAILED, FINISHED, UNFINISHED, Home
+
+LONG_AGO = "2024-01-01T00:00:00.000000Z"
 
 
 def age(home: Home, task_id: str, moment: str) -> Path:
@@ -66,6 +69,7 @@ def test_the_settings_of_the_person_and_the_operator_decide_what_is_old(own_home
     assert (numbers.code, "config.json" in numbers.err) == (0, True)
 
 
+@pytest.mark.both_backends
 def test_a_backup_comes_back_whole(own_home: Home, tmp_path: Path) -> None:
     ran = own_home.run("backup")
     assert ran.code == 0
@@ -138,6 +142,37 @@ def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
     assert ran.code == 0
     assert "Of 3 tasks 3 copied" in ran.out
     assert own_home.run("view", "--uuid", FINISHED, "--messages").out == before
+
+
+def test_the_operators_configuration_says_what_tasks_are_kept_in(
+    own_home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "files")
+    assert own_home.run("migrate", "--to", "sqlite").code == 0
+    shutil.rmtree(own_home.path / "contexts")
+    (own_home.config / "jupyter_hdsp_agent_config.py").write_text("c.HdspAgentApp.storage_backend = 'sqlite'\n")
+    assert own_home.run("view", "--uuid", FINISHED, "--storage-backend", "files").code == 2
+    shown = own_home.run("--storage-backend", "sqlite", "view", "--uuid", FINISHED, "--json").json()
+    assert own_home.run("view", "--uuid", FINISHED, "--json").json() == shown
+    listed = own_home.run("list", "--json").json()
+    assert listed["total"] == 3
+    contexts = own_home.run("stats", "--json").json()["contexts"]
+    assert isinstance(contexts, dict) and contexts["total"] == 3
+    assert own_home.run("doctor").code == 0
+    exported = tmp_path / "task.json"
+    assert own_home.run("export", "--uuid", FINISHED, "--format", "json", "--to", str(exported)).code == 0
+    change_state(own_home.path, FINISHED, backend="sqlite", completed_at=LONG_AGO, updated_at=LONG_AGO)
+    assert own_home.run("clean", "--json").json()["forgotten"] == 1
+    assert own_home.run("list", "--json").json()["total"] == 2
+    assert own_home.run("import", str(exported)).code == 0
+    assert own_home.run("list", "--json").json()["total"] == 3
+    assert own_home.run("doctor").code == 0
+    assert own_home.run("migrate", "--to", "files", "--json").json()["complete"] is True
+    assert own_home.run("list", "--storage-backend", "files", "--json").json()["total"] == 3
+    assert own_home.run("stats", env={"HDSP_AGENT_STORAGE_BACKEND": "paper"}).code == 0
+    (own_home.config / "jupyter_hdsp_agent_config.py").unlink()
+    wrong = own_home.run("stats", env={"HDSP_AGENT_STORAGE_BACKEND": "paper"})
+    assert (wrong.code, "storage_backend cannot be 'paper'" in wrong.err) == (2, True)
 
 
 @pytest.mark.parametrize("arguments", [["clean"], ["backup"], ["migrate", "--to", "sqlite"]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import subprocess
 import sys
 from datetime import datetime
@@ -23,19 +22,22 @@ from hdsp_agent.persistence import HistoryQuery, MessageManager
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, eventually, keep
 
+from ..kept_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
 from ..timing import in_time
 
 ME = server_owner()
+ROOT = Path(__file__).parents[2]
 
 _OTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.messages import HistoryItem, TaskId
-from hdsp_agent.persistence import FileStore, HistoryIndex, NewTask
+from hdsp_agent.persistence import HistoryIndex, NewTask, history_database
 from hdsp_agent.persistence.history._state_database import StateDatabase
+from tests.kept_tasks import backend_under_test, make_store
 
 async def main(home, what, task_id):
-    store, database = FileStore(home), StateDatabase(home / "state.db")
+    store, database = make_store(home), StateDatabase(history_database(home, backend_under_test()))
     index = HistoryIndex(database)
     await store.start()
     async with database, index:
@@ -59,7 +61,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 async def elsewhere(home: Path, what: str, task_id: str) -> float:
     """Let another process do it; when it was done."""
     command = [sys.executable, "-c", _OTHER_PROCESS, str(home), what, task_id]
-    await asyncio.to_thread(subprocess.run, command, check=True)
+    await asyncio.to_thread(subprocess.run, command, check=True, cwd=ROOT)
     return monotonic()
 
 
@@ -192,6 +194,7 @@ async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
         return state
 
 
+@pytest.mark.both_backends
 async def test_a_new_title_reaches_folder_index_and_all_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -201,14 +204,15 @@ async def test_a_new_title_reaches_folder_index_and_all_tabs(
         await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
         item = messages(panel, "taskHistoryItemUpdated")[-1]["taskHistoryItem"]
         assert isinstance(item, dict) and item["title"] == "A better name"
-        state = json.loads((storage_dir / "contexts" / "completed" / task / "state.json").read_bytes())
-        assert state["history_item"]["title"] == "A better name"
+        kept = kept_state(storage_dir, task)["history_item"]
+        assert isinstance(kept, dict) and kept["title"] == "A better name"
         await panel.ask("loadTaskHistory", query="better")
         assert messages(panel, "taskHistoryPage")[-1]["total"] == 1
         await services.history.change(ME, task, ItemChange(title=""))
         assert (await services.history.item(ME, task)).title is None
 
 
+@pytest.mark.both_backends
 async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -220,7 +224,7 @@ async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
         ack = await one.ask("deleteTaskWithId", taskId=parent)
         assert sorted(ack["result"]) == sorted([parent, child, grandchild])
         await two.until(lambda: messages(two, "taskHistoryItemsRemoved"))
-        assert [folder.name for folder in (storage_dir / "contexts" / "completed").iterdir()] == [other]
+        assert kept_ids(storage_dir, "completed") == [other]
         await two.ask("loadTaskHistory")
         assert texts(messages(two, "taskHistoryPage")[-1], "taskHistory") == ["other"]
         assert (await one.ask("deleteTaskWithId", taskId=parent))["error"]["code"] == "unknown_task"
@@ -236,6 +240,7 @@ async def test_subtasks_that_the_whole_does_not_list_go_too_unless_they_are_work
     await busy.close()
 
 
+@pytest.mark.both_backends
 async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Services, connect: Connect) -> None:
     child = await begin(services, "busy part")
     parent = await keep(services, "whole", children=[child.task_id])
@@ -251,9 +256,10 @@ async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Serv
     await child.close()
 
 
+@pytest.mark.both_backends
 async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "gone")
-    shutil.rmtree(storage_dir / "contexts" / "completed" / task)
+    remove_task(storage_dir, task)
     assert await services.history.delete(ME, [task]) == [task]
     assert not await services.history.has(ME, task)
 
@@ -307,6 +313,7 @@ async def test_costs_are_summed_over_subtasks(services: Services, connect: Conne
         assert told["aggregatedCosts"] == {"totalCost": 0.75, "ownCost": 0.5, "childrenCost": 0.25}
 
 
+@pytest.mark.both_backends
 async def test_what_another_process_does_is_seen_within_a_second(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -336,10 +343,10 @@ async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_bel
         assert (await panel.ask("loadMessages", taskId="brought-in"))["ok"]
 
 
+@pytest.mark.both_backends
 async def test_the_history_is_there_after_its_index_is_lost(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "words to find")
-    for name in ("state.db", "state.db-wal", "state.db-shm"):
-        (storage_dir / name).unlink(missing_ok=True)
+    remove_history(storage_dir)
 
     async def found() -> int:
         return (await services.history.page(ME, HistoryQuery(text="words"))).total
@@ -365,7 +372,8 @@ async def test_a_task_that_names_no_line_of_the_history_is_described_by_its_file
     assert (changed.task, changed.is_favorited) == ("never recorded", True)
 
 
+@pytest.mark.both_backends
 async def test_the_store_is_closed_with_the_server(services: Services) -> None:
     task = await begin(services, "still open")
     await services.stop()
-    await eventually(lambda: not (services.storage.home / "contexts" / "running" / task.task_id / ".lock").exists())
+    await eventually(lambda: not is_worked_on(services.storage.home, task.task_id))

@@ -20,13 +20,15 @@ from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.comm.upkeep import Upkeep
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence import STREAM_FILES, HistoryQuery, backups, parse_iso_time, verify_backup
+from hdsp_agent.persistence import HistoryQuery, backups, parse_iso_time, verify_backup
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
 
+from ..kept_tasks import backend_under_test, change_state, damage_line, storage_of
 from ..timing import until
 
 ME = server_owner()
+ROOT = Path(__file__).parents[2]
 
 
 def codes(services: Services) -> list[str]:
@@ -39,9 +41,10 @@ class TestAFolderThatCannotBeUsed:
         home = tmp_path / "hdsp-home"
         home.mkdir()
         # Root may do everything but make a folder where a file is.
-        (home / "contexts").write_text("in the way", encoding="utf-8")
+        storage_of(home).mkdir() if backend_under_test() == "sqlite" else storage_of(home).write_text("in the way")
         return home
 
+    @pytest.mark.both_backends
     async def test_the_server_starts_says_why_and_recovers(
         self, services: Services, storage_dir: Path, jp_fetch, connect: Connect
     ) -> None:
@@ -59,33 +62,35 @@ class TestAFolderThatCannotBeUsed:
             # Settings do not need it.
             assert (await panel.ask("mode", text="ask"))["ok"]
 
-            (storage_dir / "contexts").unlink()
+            if storage_of(storage_dir).is_dir():
+                storage_of(storage_dir).rmdir()
+            else:
+                storage_of(storage_dir).unlink()
             await eventually(lambda: "storage_unavailable" not in codes(services))
             await panel.until(lambda: [told["notices"] for told in messages(panel, "noticesUpdated")][-1:] == [[]])
             assert (await panel.ask("loadTaskHistory"))["ok"]
         await keep(services, "it works again")
 
 
+@pytest.mark.both_backends
 async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_back(
     services: Services, storage_dir: Path
 ) -> None:
     await services.storage.store()
     services.storage._look_seconds = 0.05
-    contexts = storage_dir / "contexts"
-    contexts.rename(storage_dir / "elsewhere")
+    kept = storage_of(storage_dir)
+    kept.rename(storage_dir / "elsewhere")
     await eventually(lambda: "storage_unavailable" in codes(services))
-    (storage_dir / "elsewhere").rename(contexts)
+    (storage_dir / "elsewhere").rename(kept)
     await eventually(lambda: "storage_unavailable" not in codes(services))
 
 
+@pytest.mark.both_backends
 async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
     task = await keep(services, "one", "two", "three")
-    log = storage_dir / "contexts" / "completed" / task / STREAM_FILES["ui"]
-    lines = log.read_bytes().splitlines(keepends=True)
-    lines[1] = b"\x00" * (len(lines[1]) - 1) + b"\n"
-    log.write_bytes(b"".join(lines))
+    damage_line(storage_dir, task, "ui", 1)
     async with connect() as panel:
         await panel.ask("loadMessages", taskId=task)
         (page,) = messages(panel, "messagesPage")
@@ -101,10 +106,11 @@ async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
 _KILLED = """
 import asyncio, sys
 from pathlib import Path
-from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence import NewTask
+from tests.kept_tasks import make_store
 
 async def main():
-    store = FileStore(Path(sys.argv[1]))
+    store = make_store(Path(sys.argv[1]))
     await store.start()
     task = await store.create(NewTask(user=sys.argv[2]))
     print(task.task_id, flush=True)
@@ -118,7 +124,7 @@ class TestATaskWhoseServerWasKilled:
     @pytest.fixture
     def killed(self, storage_dir: Path) -> str:
         process = subprocess.Popen(
-            [sys.executable, "-c", _KILLED, str(storage_dir), ME], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _KILLED, str(storage_dir), ME], stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
         assert process.stdout is not None
         task = process.stdout.readline().strip()
@@ -127,6 +133,7 @@ class TestATaskWhoseServerWasKilled:
         process.stdout.close()
         return task
 
+    @pytest.mark.both_backends
     async def test_it_is_told_and_can_be_resumed(self, killed: str, services: Services) -> None:
         reader = await services.history.task(ME, killed)
         state = await reader.read_state()
@@ -135,14 +142,35 @@ class TestATaskWhoseServerWasKilled:
         assert (notice.code, notice.level, notice.params) == ("tasks_interrupted", "info", {"tasks": 1})
 
 
+class TestConversationsThatTheOtherBackendKeeps:
+    @pytest.fixture
+    def kept(self, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch) -> str:
+        other = "files" if storage_backend == "sqlite" else "sqlite"
+        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", other)
+        process = subprocess.run(
+            [sys.executable, "-c", _KILLED.replace("sleep(60)", "sleep(0)"), str(storage_dir), ME],
+            stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True,
+        )  # fmt: skip
+        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", storage_backend)
+        return process.stdout.strip()
+
+    @pytest.mark.both_backends
+    async def test_are_told_and_not_shown(self, kept: str, services: Services, storage_backend: str) -> None:
+        assert not await services.history.has(ME, kept)
+        (notice,) = services.notices.standing
+        assert (notice.code, notice.params["conversations"], notice.params["used"]) == (
+            "conversations_elsewhere", 1, storage_backend
+        )  # fmt: skip
+        shown = await keep(services, "shown")
+        assert [hit.item.id for hit in (await services.history.page(ME, HistoryQuery())).hits] == [shown]
+
+
+@pytest.mark.both_backends
 async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
     old, new = await keep(services, "old"), await keep(services, "new")
-    path = storage_dir / "contexts" / "completed" / old / "state.json"
-    state = json.loads(path.read_bytes())
-    state |= {"updated_at": "2024-01-01T00:00:00Z", "completed_at": "2024-01-01T00:00:00Z"}
-    path.write_text(json.dumps(state), encoding="utf-8")
+    change_state(storage_dir, old, updated_at="2024-01-01T00:00:00Z", completed_at="2024-01-01T00:00:00Z")
     async with connect() as panel:
         await services.config.update({"retentionDeleteDays": 0})
         await services.upkeep.look()
@@ -157,10 +185,7 @@ async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs
 
 async def test_nothing_is_deleted_while_the_settings_cannot_be_read(services: Services, storage_dir: Path) -> None:
     old = await keep(services, "old")
-    path = storage_dir / "contexts" / "completed" / old / "state.json"
-    state = json.loads(path.read_bytes())
-    state |= {"updated_at": "2024-01-01T00:00:00Z", "completed_at": "2024-01-01T00:00:00Z"}
-    path.write_text(json.dumps(state), encoding="utf-8")
+    change_state(storage_dir, old, updated_at="2024-01-01T00:00:00Z", completed_at="2024-01-01T00:00:00Z")
     (storage_dir / "config.json").write_text('{"globalSettings": {"retentionDeleteDays": "never', encoding="utf-8")
     await eventually(lambda: "config_corrupt" in codes(services))
     await services.upkeep.look()
@@ -251,8 +276,9 @@ async def test_an_index_that_fell_behind_follows_the_folders_again(services: Ser
 
 async def test_nothing_is_promised_while_it_is_being_opened(services: Services, tmp_path: Path) -> None:
     storage = TaskStorage(
-        tmp_path / "never", StorageNotices(services.notices), person="me", on_change=lambda _: None, remembered=1
-    )
+        tmp_path / "never", "files", StorageNotices(services.notices), person="me", on_change=lambda _: None,
+        remembered=1,
+    )  # fmt: skip
     storage._failure = StorageUnavailable("No.", path="p", reason="r")
     storage._tried.set()
     with pytest.raises(StorageUnavailable) as refused:

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, SummaryDraft, TaskState, ToolDraft, iso_time
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, SummaryDraft, TaskState, TaskStore, ToolDraft, iso_time
 
+from ..kept_tasks import make_store
 from .history_samples import task
 
 TEXT = "こんにちは 안녕 hello "
@@ -25,12 +26,23 @@ async def file_store(home: Path) -> AsyncIterator[FileStore]:
         await store.stop()
 
 
+@asynccontextmanager
+async def kept_store(home: Path) -> AsyncIterator[TaskStore]:
+    """The store of the backend under test."""
+    store = make_store(home)
+    await store.start()
+    try:
+        yield store
+    finally:
+        await store.stop()
+
+
 def days_ago(days: float) -> str:
     return iso_time(datetime.now(tz=timezone.utc) - timedelta(days=days))
 
 
 async def finished(
-    store: FileStore, days: float = 0, *, task_id: str | None = None, messages: int = 5, favorite: bool = False,
+    store: TaskStore, days: float = 0, *, task_id: str | None = None, messages: int = 5, favorite: bool = False,
     pinned: bool = False, parent: str | None = None, user: str | None = None, model: str | None = None,
     outcome: str = "completed",
 ) -> TaskId:  # fmt: skip
@@ -60,7 +72,7 @@ async def finished(
     return log.task_id
 
 
-async def contents(store: FileStore, task_id: TaskId) -> dict[str, list[str]]:
+async def contents(store: TaskStore, task_id: TaskId) -> dict[str, list[str]]:
     """Everything a task says, whatever form it has."""
     reader = await store.view(task_id)
     return {

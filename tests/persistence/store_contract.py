@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import Conflict, InvalidInput, NotFound, UnknownTask
+from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable, UnknownTask
 from hdsp_agent.messages import ApiMessage, ClineMessage, HistoryItem, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
@@ -46,6 +46,10 @@ class StoreContract(ABC):
     @abstractmethod
     def leave_behind(self, home: Path, task_id: TaskId, *, locked: bool) -> None:
         """Make a paused task look as if its process had died, or, without a lock, let go of it as earlier versions did."""
+
+    @abstractmethod
+    def place_on_disk(self, home: Path) -> Path:
+        """The folder or file that the store cannot be without."""
 
     @asynccontextmanager
     async def store(self, home: Path) -> AsyncIterator[TaskStore]:
@@ -319,6 +323,65 @@ class StoreContract(ABC):
             assert await store.tasks(place) == [log.task_id]
             assert await store.recover() == []
             assert (await store.resume(log.task_id)).state.status == "processing"
+
+    async def test_a_start_tells_what_a_crash_left(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask())
+            await log.close()
+        self.leave_behind(tmp_path / "home", log.task_id, locked=True)
+        store = self.make_store(tmp_path / "home")
+        recoveries = await store.start()
+        assert [(recovery.task_id, recovery.status) for recovery in recoveries] == [(log.task_id, "failed")]
+        await store.stop()
+
+    async def test_looking_before_the_start_sees_everything_and_leaves_what_a_crash_left(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask(user="ada"))
+            for number in range(5):
+                await log.put_ui(said(log, str(number)))
+            await log.close()
+        self.leave_behind(tmp_path / "home", log.task_id, locked=True)
+        store = self.make_store(tmp_path / "home")
+        assert await store.tasks() == [log.task_id]
+        reader = await store.view(log.task_id)
+        assert (await reader.read_state()).status == "processing"
+        assert await reader.ui.count() == 5
+        (seen,) = await asyncio.to_thread(lambda: list(store.overviews(messages=2)))
+        assert (seen.metadata.user, seen.state.status, [one.text for one in seen.first]) == (
+            "ada", "processing", ["0", "1"]
+        )  # fmt: skip
+        assert (await asyncio.to_thread(store.overview, log.task_id, messages=0)).first == []
+        await store.stop()
+        store = self.make_store(tmp_path / "home")
+        assert [recovery.task_id for recovery in await store.start()] == [log.task_id]
+        await store.stop()
+
+    async def test_who_asks_hears_whether_a_task_is_worked_on_and_changes_nothing(self, tmp_path: Path) -> None:
+        home = tmp_path / "home"
+        async with self.store(home) as store, self.store(home) as other:
+            log = await store.create(NewTask())
+            for asking in (store, other):
+                with pytest.raises(Conflict):
+                    await asking.check_at_rest(log.task_id)
+            await log.append_api(asked("still mine"), durable=True)
+            await log.close()
+            await other.check_at_rest(log.task_id)
+            self.leave_behind(home, log.task_id, locked=True)
+            await store.check_at_rest(log.task_id)
+            with pytest.raises(UnknownTask):
+                await store.check_at_rest(TaskId("nobody"))
+
+    async def test_a_store_whose_place_is_gone_says_so_until_it_is_back(self, tmp_path: Path) -> None:
+        home = tmp_path / "home"
+        async with self.store(home) as store:
+            await (await store.create(NewTask())).close()
+            await store.check_usable()
+            kept = self.place_on_disk(home)
+            kept.rename(tmp_path / "elsewhere")
+            with pytest.raises(StorageUnavailable):
+                await store.check_usable()
+            (tmp_path / "elsewhere").rename(kept)
+            await store.check_usable()
 
     async def test_half_a_surrogate_pair_in_the_state_is_no_reason_to_lose_it(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:

@@ -27,8 +27,9 @@ from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from ..checkpoints.volumes import small_volume
+from ..kept_tasks import backend_under_test
 from .history_samples import found, history, task
-from .old_tasks import contents, file_store, finished
+from .old_tasks import contents, file_store, finished, kept_store
 from .store_contract import said
 from .test_crashes import Disk, quick_folder, unix
 
@@ -204,6 +205,30 @@ async def test_a_home_that_is_not_empty_is_kept_aside_or_left_alone(tmp_path: Pa
         with pytest.raises(Conflict, match="worked on"):
             await restore_backup(archive, home, overwrite=True)
         await log.append_api(ApiDraft(role="user", content="undisturbed"), durable=True)
+
+
+@pytest.mark.both_backends
+async def test_a_task_that_was_worked_on_is_paused_in_the_backup_and_keeps_the_home_from_being_replaced(
+    tmp_path: Path,
+) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    async with kept_store(home) as store:
+        await finished(store, 1, task_id="done")
+        log = await store.create(NewTask())
+        await log.append_api(ApiDraft(role="user", content="acknowledged"), durable=True)
+        report = await back_up(home, tmp_path / "backups")
+        assert (report.backup.tasks, report.left_out) == (2, {})
+        archive = report.backup.path
+        with pytest.raises(Conflict, match="worked on"):
+            await restore_backup(archive, home, overwrite=True)
+        await log.append_api(ApiDraft(role="user", content="undisturbed"), durable=True)
+    assert (await restore_backup(archive, other)).tasks == 2
+    async with kept_store(other) as store:
+        assert (await (await store.view(log.task_id)).read_state()).status == "paused"
+        again = await store.resume(log.task_id)
+        assert [record.content for record in await again.api.newest()] == ["acknowledged"]
+    assert (await restore_backup(archive, home, overwrite=True)).aside is not None
+    assert (await examine(home, backend=backend_under_test())).problems == []
 
 
 Member = tuple[tarfile.TarInfo, bytes]

@@ -4,21 +4,35 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, NewTask, kept_aside
+from hdsp_agent.persistence import (
+    BACKENDS,
+    ApiDraft,
+    HistoryIndex,
+    NewTask,
+    StateDatabase,
+    history_database,
+    kept_aside,
+    migrate,
+    open_store,
+    task_records,
+)
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
+from ..kept_tasks import damage_line, spoil_state
 from .history_samples import history, task
-from .old_tasks import contents, file_store, finished
+from .old_tasks import contents, file_store, finished, kept_store
 from .test_crashes import ROOT, unix
 
 
@@ -268,19 +282,75 @@ async def test_a_restoring_that_was_interrupted_is_finished(tmp_path: Path) -> N
     assert (tmp_path / "before-restore-x" / "contexts" / "completed" / "task").is_dir()
 
 
-async def test_tasks_that_a_database_keeps_are_not_taken_for_gone(tmp_path: Path) -> None:
+async def test_each_backend_has_a_history_of_its_own_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await make_home(tmp_path)
-    connection = sqlite3.connect(tmp_path / "tasks.db")
-    connection.execute("CREATE TABLE tasks (task_id TEXT)")
-    connection.execute("INSERT INTO tasks VALUES ('kept')")
-    connection.commit()
-    connection.close()
-    (tmp_path / "tasks.db").chmod(0o600)
-    async with history(tmp_path) as index, file_store(tmp_path) as store:
-        await index.upsert(task("kept"))
-        await index.upsert(task("gone"))
-        assert (await clean(store, RetentionRules(7, 30), index=index)).forgotten == 1
-        assert await index.ids() == ["kept"]
-    assert await mended(tmp_path) == ["index_out_of_step"]  # the task that only its folder knew
-    async with history(tmp_path) as index:
-        assert sorted(await index.ids()) == ["kept", "task"]
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+    async with kept_store(tmp_path) as store:
+        await finished(store, task_id="kept")
+        for backend in BACKENDS:
+            database = StateDatabase(history_database(tmp_path, backend))
+            index = HistoryIndex(database)
+            async with database, index:
+                await index.rebuild(task_records(open_store(tmp_path, backend), "me"))
+                assert await index.ids() == (["kept"] if backend == "sqlite" else ["task"])
+        assert await kinds(tmp_path) == []
+    (note,) = (await examine(tmp_path, backend="sqlite")).notes
+    assert (note.kind, "Tasks kept in files are not shown (1)" in note.message) == ("other_backend", True)
+    (note,) = (await examine(tmp_path, backend="files")).notes
+    assert "migrate --to files" in note.message
+    async with file_store(tmp_path) as files, kept_store(tmp_path) as rows:
+        await migrate(files, rows)
+    assert (await examine(tmp_path, backend="sqlite")).notes == []
+
+
+async def test_a_database_is_looked_over_and_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+    missing = hashlib.sha256(b"missing").hexdigest()
+    async with kept_store(tmp_path) as store:
+        log = await store.create(NewTask())
+        name = await log.put_artifact(b"whole")
+        await log.append_api(ApiDraft(role="user", content=f"artifact:{name} commit {'a' * 64}"))
+        await log.finish()
+        assert (await examine(tmp_path, backend="sqlite")).findings == []
+        dead, spoilt = await finished(store, task_id="dead"), await finished(store, task_id="spoilt")
+        log = await store.create(NewTask())
+        await log.append_api(ApiDraft(role="user", content=f"artifact:{missing}"))
+        await log.finish()
+    spoil_state(tmp_path, spoilt)
+    damage_line(tmp_path, dead, "api", 2)
+    with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as database:
+        database.execute(
+            "INSERT INTO locks SELECT number, ?, 'long ago', ?, '', '', 'theirs', 1 FROM tasks WHERE task_id = 'dead'",
+            (os.getpid(), socket.gethostname()),
+        )
+        database.execute(
+            "UPDATE tasks SET place = 'running', state = json_set(state, '$.status', 'processing',"
+            " '$.history_item', NULL) WHERE task_id = 'dead'"
+        )
+    report = await examine(tmp_path, backend="sqlite")
+    assert {(finding.kind, finding.task_id) for finding in report.problems} == {
+        ("dead_task", dead), ("damaged_record", spoilt), ("artifact_missing", log.task_id)
+    }  # fmt: skip
+    assert {(finding.kind, finding.task_id) for finding in report.notes} == {("corrupt_line", dead)}
+    report = await examine(tmp_path, backend="sqlite", repair=True)
+    assert {finding.kind for finding in report.mended} == {"dead_task", "damaged_record"}
+    assert [finding.kind for finding in report.problems] == ["artifact_missing"]
+    report = await examine(tmp_path, backend="sqlite")
+    assert [finding.kind for finding in report.problems] == ["artifact_missing"]
+    assert {finding.kind for finding in report.notes} == {"corrupt_line", "kept_aside"}
+    async with kept_store(tmp_path) as store:
+        assert (await (await store.view(dead)).read_state()).status == "failed"
+
+
+async def test_a_database_that_is_none_of_ours_or_damaged_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE theirs (id)")
+    path.chmod(0o600)
+    tmp_path.chmod(0o700)
+    assert await kinds(tmp_path) == ["database_damaged"]
+    before = path.read_bytes()
+    assert await kinds(tmp_path, repair=True) == ["database_damaged"]
+    assert path.read_bytes() == before
+    path.write_bytes(b"SQLite format 3\0" + bytes(5_000))
+    assert await kinds(tmp_path) == ["database_damaged"]

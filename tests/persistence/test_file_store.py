@@ -31,6 +31,9 @@ class TestFileStore(StoreContract):
         if locked:
             (folder / ".lock").write_text("", encoding="utf-8")
 
+    def place_on_disk(self, home: Path) -> Path:
+        return home / "contexts"
+
     async def test_the_folder_has_every_file_of_the_seed_and_only_the_owner_can_read_them(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         before = os.umask(0)

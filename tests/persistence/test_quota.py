@@ -8,7 +8,7 @@ from hdsp_agent.persistence import NewTask
 from hdsp_agent.persistence.upkeep._quota import PlaceUse, StorageLimits, StorageUse, alert_level, measure
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from .old_tasks import file_store, finished
+from .old_tasks import contents, file_store, finished, kept_store
 
 GB = 10**9
 
@@ -45,6 +45,29 @@ async def test_everything_below_the_home_is_added_up(tmp_path: Path) -> None:
     assert use.parts["checkpoints"] == 12_345
     on_disk = sum(path.lstat().st_size for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock")
     assert abs(use.total_bytes - on_disk) <= 2048
+
+
+async def test_a_database_is_told_by_what_its_tasks_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+    async with kept_store(tmp_path) as store:
+        done = await finished(store, 8, messages=50)
+        log = await store.create(NewTask())
+        await log.put_artifact(bytes(100_000))
+        await log.close()
+        use = await measure(tmp_path)
+        on_disk = sum(path.lstat().st_size for path in tmp_path.rglob("*") if path.is_file())
+        assert (use.running.tasks, use.completed.tasks, use.completed.packed_tasks) == (1, 1, 0)
+        said = sum(len(line.encode()) for lines in (await contents(store, done)).values() for line in lines)
+        # Beside what is shown there are earlier forms of messages, metadata and state.
+        assert said < use.completed.bytes < 4 * said
+        assert 100_000 < use.running.bytes < 110_000
+        assert use.total_bytes == on_disk
+
+
+async def test_a_database_that_cannot_be_read_counts_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "tasks.db").write_bytes(bytes(5_000))
+    use = await measure(tmp_path)
+    assert (use.parts["tasks.db"], use.total_bytes, use.running.tasks) == (5_000, 5_000, 0)
 
 
 async def test_a_home_that_is_not_there_takes_nothing(tmp_path: Path) -> None:

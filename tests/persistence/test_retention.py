@@ -16,8 +16,9 @@ from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
+from ..kept_tasks import spoil_state
 from .history_samples import history
-from .old_tasks import contents, days_ago, file_store, finished
+from .old_tasks import contents, days_ago, file_store, finished, kept_store
 from .test_crashes import ROOT, Disk, quick_folder, unix
 
 __all__ = ["quick_folder"]
@@ -67,8 +68,9 @@ async def test_nothing_is_done_by_rules_that_say_never_or_in_a_dry_run(tmp_path:
         assert [task.step for task in (await clean(store, RetentionRules(0, 30))).done] == ["deleted"]
 
 
+@pytest.mark.both_backends
 async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store:
+    async with kept_store(tmp_path) as store:
         died, failed = await finished(store, 400, outcome="failed"), await finished(store, 400, outcome="failed")
         await store.amend(died, lambda state: state.model_copy(update={"resumable": True}))
         paused = await store.create(NewTask())
@@ -84,8 +86,9 @@ async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
         assert len([record async for record in log.api.iterate()]) == 5
 
 
+@pytest.mark.both_backends
 async def test_pinned_and_favourite_tasks_and_their_subtasks_stay_as_they_are(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store:
+    async with kept_store(tmp_path) as store:
         pinned = await finished(store, 400, pinned=True)
         favorite = await finished(store, 400, favorite=True)
         child = await finished(store, 400, parent=favorite)
@@ -96,8 +99,9 @@ async def test_pinned_and_favourite_tasks_and_their_subtasks_stay_as_they_are(tm
         assert set(await store.tasks()) == {pinned, favorite, child, grandchild}
 
 
+@pytest.mark.both_backends
 async def test_a_task_that_is_worked_on_is_never_touched(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store, file_store(tmp_path) as other:
+    async with kept_store(tmp_path) as store, kept_store(tmp_path) as other:
         task_id = await finished(store, 400)
         log = await other.resume(task_id)
         new = await store.create(NewTask())
@@ -107,6 +111,31 @@ async def test_a_task_that_is_worked_on_is_never_touched(tmp_path: Path) -> None
         await log.finish()
         await new.close()
         assert (await clean(store, RULES)).done == []
+
+
+async def test_tasks_in_a_database_are_deleted_after_a_month_and_never_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+    async with kept_store(tmp_path) as store, kept_store(tmp_path) as other:
+        week, month, doubted = [await finished(store, days, messages=40) for days in (8, 31, 40)]
+        before = await contents(store, week)
+        dry = await clean(other, RULES, dry_run=True)
+        assert {task.task_id: task.step for task in dry.done} == {month: "deleted", doubted: "deleted"}
+        assert set(await store.tasks()) == {week, month, doubted}
+        worked_on = await other.resume(doubted)
+        report = await clean(store, RULES)
+        assert [(task.task_id, task.step) for task in report.done] == [(month, "deleted")]
+        assert report.freed > 10_000
+        assert await contents(store, week) == before
+        await worked_on.close()
+        ledger = tmp_path / ".tasks.db.clean.json"
+        ledger.write_text(json.dumps({"at": "2024-01-01T00:00:00Z"}))
+        later = await finished(store, 50)
+        report = await clean(store, RULES)
+        assert (report.clock_doubted, report.done) == (True, [])
+        assert later in await store.tasks()
+    assert (await examine(tmp_path, backend="sqlite")).problems == []
 
 
 async def test_a_packed_task_is_resumed_and_packed_again(tmp_path: Path) -> None:
@@ -132,10 +161,11 @@ async def test_a_task_whose_clock_was_wrong_is_as_old_as_its_files(tmp_path: Pat
         assert [task.step for task in (await clean(store, RULES)).done] == ["deleted"]
 
 
+@pytest.mark.both_backends
 async def test_a_task_whose_state_is_lost_is_not_deleted(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store:
+    async with kept_store(tmp_path) as store:
         task_id = await finished(store, 400)
-        (folder(tmp_path, task_id) / "state.json").write_text("{")
+        spoil_state(tmp_path, task_id)
         assert (await clean(store, RULES, now=datetime.now(tz=timezone.utc) + timedelta(days=999))).done == []
 
 
@@ -156,8 +186,9 @@ async def test_a_clock_that_leaps_deletes_nothing_until_it_was_seen_twice(tmp_pa
         assert [task.task_id for task in report.deleted] == [task_id]
 
 
+@pytest.mark.both_backends
 async def test_the_history_forgets_deleted_tasks_and_no_others(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store, history(tmp_path) as index:
+    async with kept_store(tmp_path) as store, history(tmp_path) as index:
         parent = await finished(store, 31, task_id="parent")
         child = await finished(store, 1, task_id="child", parent="parent")
         for task_id in (parent, child):

@@ -62,6 +62,9 @@ class TestSqliteStore(StoreContract):
                     (os.getpid(), socket.gethostname()),
                 )
 
+    def place_on_disk(self, home: Path) -> Path:
+        return home / DATABASE_NAME
+
     async def test_only_the_owner_can_read_the_database_whatever_the_umask(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         before = os.umask(0)

@@ -4,22 +4,25 @@ import tracemalloc
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
-from hdsp_agent.persistence import FileStore, ModelUse, NewTask
+import pytest
+
+from hdsp_agent.persistence import ModelUse, NewTask, TaskStore
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 from hdsp_agent.persistence.upkeep._statistics import statistics
 
-from .old_tasks import file_store, finished
+from .old_tasks import file_store, finished, kept_store
 
 
-async def some_tasks(store: FileStore) -> None:
+async def some_tasks(store: TaskStore) -> None:
     await finished(store, user="ada", model="gpt", messages=4)
     await finished(store, user="ada", model="claude", messages=2, outcome="failed")
     await finished(store, user="bob", model="gpt", messages=6)
     await store.create(NewTask(user="bob"))
 
 
+@pytest.mark.both_backends
 async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store:
+    async with kept_store(tmp_path) as store:
         await some_tasks(store)
         later = datetime.now(tz=timezone.utc) + timedelta(days=8)
         await clean(store, RetentionRules(7, 30), now=later)
@@ -43,8 +46,9 @@ async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) ->
     assert told[-1] == ("statistics", 4, 4)
 
 
+@pytest.mark.both_backends
 async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path: Path) -> None:
-    async with file_store(tmp_path) as store:
+    async with kept_store(tmp_path) as store:
         for _ in range(2):
             await (await store.create(NewTask())).close()
         await store.recover()

@@ -13,7 +13,7 @@ from .._columns import table
 from .._command import Command, ExitCode
 from .._home import existing
 from .._options import at_least_zero
-from .._stores import history, opened_files
+from .._stores import check_there, history, opened_store
 
 if TYPE_CHECKING:
     from ...persistence import CleanReport, HistoryIndex
@@ -33,10 +33,11 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    from ...persistence import FileStore, RetentionRules, clean
+    from ...persistence import RetentionRules, clean, open_store
     from .._storage_settings import storage_settings
 
     home = existing(terminal.home)
+    check_there(home, terminal.backend)
     compress, delete = options.compress_days, options.delete_days
     if compress is None or delete is None:
         settings = await asyncio.to_thread(storage_settings, home)
@@ -45,10 +46,12 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     rules = RetentionRules(compress, delete)
     if options.dry_run:
         # Not started: a start already finishes what a crash left behind.
-        report = await clean(FileStore(home), rules, dry_run=True, progress=terminal.progress)
+        store = open_store(home, terminal.backend)
+        report = await clean(store, rules, dry_run=True, progress=terminal.progress)
+        await store.stop()
     else:
         async with AsyncExitStack() as opened:
-            store = await opened.enter_async_context(opened_files(home))
+            store = await opened.enter_async_context(opened_store(home, terminal.backend))
             index = await _index(terminal, opened)
             report = await clean(store, rules, index=index, progress=terminal.progress)
     _tell(terminal, report, rules_text=f"packed after {compress:g} days, deleted after {delete:g}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from .._amounts import count_text
 from .._columns import cut, one_line, table
 from .._command import Command, ExitCode
-from .._stores import backend_option, find_task, store_to_read
+from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
     from ...agent import SeenRequest
@@ -33,11 +33,10 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("action", choices=("show",), help="show: the next request, with the tokens of each part")
     parser.add_argument("task", metavar="TASK", help="the task's id, or its first 8 characters or more")
     parser.add_argument("--full", action="store_true", help="print all of it, not only the beginning of each message")
-    backend_option(parser)
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    async with store_to_read(terminal.home, options.backend) as store:
+    async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.task)
         seen = await _seen(terminal, store, reader)
     if terminal.json:

@@ -23,7 +23,9 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import examine
 
-    report = await examine(existing(terminal.home), repair=options.repair, progress=terminal.progress)
+    report = await examine(
+        existing(terminal.home), backend=terminal.backend, repair=options.repair, progress=terminal.progress
+    )
     if terminal.json:
         terminal.document(_document(report))
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._command import Command, ExitCode, UsageError
-from .._stores import backend_option, find_task, store_to_read
+from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
     from ...persistence import ExportFormat, TaskReader
@@ -25,7 +25,6 @@ def _arguments(parser: ArgumentParser) -> None:
         "--to", metavar="PATH", type=Path, help="a file, or a folder to put it in (default: standard output)"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace what is at PATH")
-    backend_option(parser)
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -34,7 +33,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     format: ExportFormat = options.format
     if options.to is None and format == "roo":
         raise UsageError("Roo Code's layout is a folder. Say where with --to FOLDER.", field="to")
-    async with store_to_read(terminal.home, options.backend) as store:
+    async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.uuid)
         if options.to is None:
             await _print(terminal, reader, format)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from .._amounts import count_text
 from .._columns import one_line
 from .._command import Command, ExitCode
-from .._stores import backend_option, history, opened_store, store_to_read
+from .._stores import history, opened_store, store_to_read
 
 if TYPE_CHECKING:
     from ...persistence import HistoryIndex, ImportReport, Masker, TaskStore
@@ -33,7 +33,6 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-masking", action="store_true", help="keep secrets and addresses as they are in the source"
     )
-    backend_option(parser)
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -45,11 +44,10 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         store: TaskStore
         index: HistoryIndex | None = None
         if options.dry_run:
-            store = await stack.enter_async_context(store_to_read(terminal.home, options.backend, must_exist=False))
+            store = await stack.enter_async_context(store_to_read(terminal.home, terminal.backend, must_exist=False))
         else:
-            store = await stack.enter_async_context(opened_store(terminal.home, options.backend))
-            if options.backend == "files":
-                index = await stack.enter_async_context(history(terminal))
+            store = await stack.enter_async_context(opened_store(terminal.home, terminal.backend))
+            index = await stack.enter_async_context(history(terminal))
         report = await import_tasks(
             source, store, index, masker=masker, dry_run=options.dry_run, user=options.user, progress=terminal.progress
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from .._amounts import count_text
 from .._command import Command, ExitCode
 from .._home import existing
-from .._stores import check_there, is_there, opened_store
+from .._stores import check_there, history, opened_store
 
 if TYPE_CHECKING:
     from ...persistence import Backend, MigrationReport
@@ -27,7 +28,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    from ...persistence import migrate
+    from ...persistence import migrate, task_record
 
     to: Backend = options.to
     source: Backend = "files" if to == "sqlite" else "sqlite"
@@ -36,6 +37,11 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     with _target_home(home, to, dry_run=options.dry_run) as target_home:
         async with opened_store(home, source) as old, opened_store(target_home, to) as new:
             report = await migrate(old, new, progress=terminal.progress, dry_run=options.dry_run)
+            if not options.dry_run:
+                async with history(terminal, to) as index:
+                    for task_id in report.copied:
+                        record = await asyncio.to_thread(task_record, new, task_id)
+                        await index.upsert(record.item, text=record.text, owner=record.owner)
     _tell(terminal, report)
     return ExitCode.FAILED if report.failed else ExitCode.FOUND if report.skipped else ExitCode.OK
 
@@ -43,7 +49,9 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 @contextmanager
 def _target_home(home: Path, to: Backend, *, dry_run: bool) -> Iterator[Path]:
     """Where the target is. To say what would be done, no database is made where none is."""
-    if not dry_run or is_there(home, to):
+    from ...persistence import has_store
+
+    if not dry_run or has_store(home, to):
         yield home
         return
     with TemporaryDirectory(prefix="hdsp-agent-") as scratch:

@@ -142,6 +142,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
         terminal.home,
         operator_policy(),
         workspace=workspace,
+        backend=terminal.backend,
         sink=Unseen() if terminal.json else output,
         overrides=overrides,
         local_models=local_models_folder(),

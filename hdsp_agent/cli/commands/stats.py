@@ -12,7 +12,7 @@ from .._columns import one_line, table
 from .._command import Command, ExitCode
 from .._options import period_options, positive
 from .._status import STATUSES
-from .._stores import backend_option, store_to_read
+from .._stores import store_to_read
 
 if TYPE_CHECKING:
     from ...persistence import AlertLevel, PlaceUse, Statistics, StorageLimits, StorageUse, Totals
@@ -42,14 +42,13 @@ def _arguments(parser: ArgumentParser) -> None:
         default=_TASKS,
         help=f"list at most N of the tasks searched for (default: {_TASKS})",
     )
-    backend_option(parser)
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import alert_level, measure, statistics
     from .._task_search import matching, task_table
 
-    async with store_to_read(terminal.home, options.backend) as store:
+    async with store_to_read(terminal.home, terminal.backend) as store:
         found = await statistics(
             store, user=options.user, since=options.since, until=options.until, status=options.status,
             progress=terminal.progress,

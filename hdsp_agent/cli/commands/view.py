@@ -13,7 +13,7 @@ from .._columns import cut, one_line
 from .._command import Command, ExitCode
 from .._options import positive
 from .._status import STATUS_COLOURS
-from .._stores import backend_option, find_task, store_to_read
+from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
     from ...persistence import Records, Stream, TaskReader, TaskState
@@ -47,11 +47,10 @@ def _arguments(parser: ArgumentParser) -> None:
         streams.add_argument(option, dest="stream", action="store_const", const=stream, help=what)
     parser.add_argument("--limit", metavar="N", type=positive, help="the newest N records only")
     parser.add_argument("--follow", action="store_true", help="go on with new records until the task is over")
-    backend_option(parser)
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    async with store_to_read(terminal.home, options.backend) as store:
+    async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.uuid)
         stream: Stream | None = options.stream
         if stream is None and options.follow:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ...config._held import HeldTasks
-from ...errors import Conflict
+from ...errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from ...messages import TaskId
 from .._damage_reports import DamageReports
+from .._disk_space import check_free_space
 from .._new_task import first_records
-from .._protocol import DamageNotice, NewTask, Place, Recovery
-from .._records import TaskMetadata, TaskState
+from .._protocol import DamageNotice, NewTask, Place, Recovery, TaskOverview
+from .._records import STREAM_FILES, TaskMetadata, TaskState
 from .._trace import task_logger
 from ._endings import take_task
 from ._folders import STATE, TaskFolders, checked_id, read_metadata, read_state, write_record
-from ._locks import TaskLock
+from ._jsonl import JsonlLog
+from ._locks import TaskLock, read_lock
 from ._log import REMEMBERED, FileTaskLog
 from ._monitor import MONITOR_SECONDS, Monitor
 from ._reader import FileTaskReader
+from ._records import UI_FORM
 from ._state import HEARTBEAT_SECONDS
 from ._writer import LogWriter
 
@@ -31,6 +35,7 @@ __all__ = ["FileStore"]
 logger = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS: Final = 1.0
+_NEWEST_POSSIBLE: Final = 2**53 - 1
 
 
 class FileStore:
@@ -59,12 +64,13 @@ class FileStore:
         """Where the tasks are."""
         return self._folders
 
-    async def start(self) -> None:
-        """Get ready, and finish what a crash interrupted."""
+    async def start(self) -> Sequence[Recovery]:
+        """Get ready, and finish what a crash interrupted; what that was."""
         self._damages.start()
         await asyncio.to_thread(self._folders.prepare)
-        await self._monitor.recover()
+        recoveries = await self._monitor.recover()
         self._monitor.start()
+        return recoveries
 
     async def stop(self) -> None:
         """Let go of all tasks, with everything written."""
@@ -124,6 +130,46 @@ class FileStore:
     async def recover(self) -> Sequence[Recovery]:
         """Finish interrupted moves and mark the tasks of dead processes as failed."""
         return await self._monitor.recover()
+
+    async def check_usable(self) -> None:
+        """Raise what hinders tasks from being kept just now, such as a folder that is gone or a full disk."""
+        await asyncio.to_thread(_check_usable, self._folders.root)
+
+    async def check_at_rest(self, task_id: TaskId) -> None:
+        """Raise ``Conflict`` if somebody works on the task."""
+
+        def check() -> None:
+            if read_lock(self._folders.find(task_id)[1]) is not None:
+                self._take(task_id)[0].release()
+
+        await asyncio.to_thread(check)
+
+    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
+        """A task, with so many of its first messages. Blocks."""
+        folder = self._folders.find(task_id)[1]
+
+        def paths() -> list[Path]:
+            return [self._folders.at(place, task_id) / STREAM_FILES["ui"] for place in ("running", "completed")]
+
+        # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
+        log = JsonlLog(paths, UI_FORM, lambda path, line: None)
+        first = log.between(0, _NEWEST_POSSIBLE, messages, newest=False) if messages else []
+        return TaskOverview(read_metadata(folder), read_state(folder, repair=False), [entry.record for entry in first])
+
+    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+        """All tasks that can be read, each as it is when its turn comes. Blocks."""
+        places: tuple[Place, ...] = ("completed", "running")
+        for place in places:
+            for task_id in list(self._folders.ids(place)):
+                try:
+                    found = self.overview(task_id, messages=messages)
+                except UnknownTask:
+                    # Deleted meanwhile.
+                    continue
+                except HdspAgentError as error:
+                    task_logger(logger, task_id).warning("The task cannot be listed: %s", error)
+                    continue
+                yield found
 
     async def _create(self, new: NewTask) -> FileTaskLog:
         metadata, state = first_records(new)
@@ -188,3 +234,18 @@ class FileStore:
                 if task_id in self._open or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+
+
+def _check_usable(root: Path) -> None:
+    if not root.is_dir():
+        reason = "it is not a folder" if root.exists() else "it is gone"
+        advice = "Put it back, or start the server again."
+    elif not os.access(root, os.W_OK | os.X_OK) or not os.access(root.parent, os.W_OK | os.X_OK):
+        reason, advice = "permission denied", "Check who owns that folder and its permissions."
+    else:
+        check_free_space(root)
+        return
+    raise StorageUnavailable(
+        f"Conversations cannot be kept in {root}: {reason}. What was recorded is safe. {advice}",
+        path=str(root), action="write", reason=reason,
+    )  # fmt: skip

@@ -1,37 +1,31 @@
-"""What the history is rebuilt from: the task folders, read one after the other. Everything here blocks."""
+"""What the history is rebuilt from: the tasks of a store, looked at one after the other. Everything here blocks."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-from ...errors import HdspAgentError
 from ...messages import ClineMessage, HistoryItem, TaskId
-from .._records import STREAM_FILES, TaskMetadata, TaskState, parse_iso_time
-from ..files._folders import TaskFolders, read_metadata, read_state
-from ..files._jsonl import JsonlLog
-from ..files._records import UI_FORM
+from .._protocol import TaskOverview, TaskStore
+from .._records import TaskMetadata, TaskState, parse_iso_time
 from ._index import HistoryRecord
 
-__all__ = ["history_item", "said_and_owner", "task_records"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["history_item", "task_record", "task_records"]
 
 _TEXT_MESSAGES: Final = 40
-_NEWEST_POSSIBLE: Final = 2**53 - 1
+"""A task can be found by what is said in so many of its first messages."""
 _TITLE_CHARACTERS: Final = 4_000
 
 
-def task_records(folders: TaskFolders, person: str) -> Iterator[HistoryRecord]:
+def task_records(store: TaskStore, person: str) -> Iterator[HistoryRecord]:
     """Every task that can be read; one that nobody is named for belongs to ``person``."""
-    for place in ("completed", "running"):
-        for task_id in list(folders.ids(place)):
-            try:
-                yield _record(folders, task_id, person)
-            except HdspAgentError as error:
-                logger.warning("Task %s cannot be shown in the history: %s", task_id, error)
+    for task in store.overviews(messages=_TEXT_MESSAGES):
+        yield _record(task, person)
+
+
+def task_record(store: TaskStore, task_id: TaskId) -> HistoryRecord:
+    """One task; if nobody is named for it, it has no owner."""
+    return _record(store.overview(task_id, messages=_TEXT_MESSAGES), None)
 
 
 def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage | None) -> HistoryItem:
@@ -58,28 +52,7 @@ def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage |
     )
 
 
-def said_and_owner(folders: TaskFolders, task_id: TaskId) -> tuple[str, str | None]:
-    """What a task can be found by, the beginning of what was said, and whose it is."""
-    _, folder = folders.find(task_id)
-    return _text(_first_messages(folders, task_id)), read_metadata(folder).user
-
-
-def _text(messages: list[ClineMessage]) -> str:
-    return "\n".join(message.text for message in messages if message.text)
-
-
-def _record(folders: TaskFolders, task_id: TaskId, person: str) -> HistoryRecord:
-    _, folder = folders.find(task_id)
-    metadata, state = read_metadata(folder), read_state(folder, repair=False)
-    messages = _first_messages(folders, task_id)
-    item = history_item(metadata, state, messages[0] if messages else None)
-    return HistoryRecord(item, _text(messages), metadata.user or person)
-
-
-def _first_messages(folders: TaskFolders, task_id: TaskId) -> list[ClineMessage]:
-    def paths() -> list[Path]:
-        return [folders.at(place, task_id) / STREAM_FILES["ui"] for place in ("running", "completed")]
-
-    # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
-    log = JsonlLog(paths, UI_FORM, lambda path, line: None)
-    return [entry.record for entry in log.between(0, _NEWEST_POSSIBLE, _TEXT_MESSAGES, newest=False)]
+def _record(task: TaskOverview, person: str | None) -> HistoryRecord:
+    item = history_item(task.metadata, task.state, task.first[0] if task.first else None)
+    text = "\n".join(message.text for message in task.first if message.text)
+    return HistoryRecord(item, text, task.metadata.user or person)

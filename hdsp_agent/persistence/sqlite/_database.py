@@ -13,7 +13,7 @@ from ...config._private_files import locked, make_private_folder
 from ...errors import StorageUnavailable, Unsupported
 from ..files._folders import sync_folder
 from ..files._state_file import FileIdentity, connect, file_identity, is_damage, make_private_file, refusal
-from ._schema import OLDEST_SQLITE, migrate_schema
+from ._schema import OLDEST_SQLITE, check_schema, migrate_schema
 
 __all__ = ["BUSY_SECONDS", "TaskDatabase", "Work", "is_busy"]
 
@@ -92,6 +92,11 @@ class TaskDatabase:
             path=str(self.path), action="use", reason=str(error),
         )  # fmt: skip
 
+    def check_there(self) -> None:
+        """Raise if no file bears the name."""
+        if file_identity(self.path) is None:
+            raise self.gone()
+
     def gone(self) -> StorageUnavailable:
         """The error when another file, or none, bears the name."""
         return StorageUnavailable(
@@ -126,9 +131,15 @@ class TaskDatabase:
         if identity is None:
             raise self.gone()
         try:
-            return connect(self.path, busy_seconds=self._busy_seconds, query_only=True), identity
+            connection = connect(self.path, busy_seconds=self._busy_seconds, query_only=True)
+            try:
+                check_schema(connection, self.path)
+            except BaseException:
+                connection.close()
+                raise
         except sqlite3.Error as error:
             raise self.refusal(error) from error
+        return connection, identity
 
     def _put_back(self, connection: sqlite3.Connection, identity: FileIdentity | None) -> None:
         with self._guard:

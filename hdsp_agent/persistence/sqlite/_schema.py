@@ -28,7 +28,7 @@ from typing import Final
 from ...errors import StorageUnavailable
 from .._records import Stream
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "STREAM_TABLES", "migrate_schema"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "STREAM_TABLES", "check_schema", "migrate_schema"]
 
 OLDEST_SQLITE: Final = (3, 35, 0)
 APPLICATION_ID: Final = 0x48445350
@@ -142,24 +142,39 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 """What each version of the schema added, statement by statement. One that was released is never changed."""
 
 
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise unless the database has the tables that this version reads."""
+    if _known_version(connection, path) < len(MIGRATIONS):
+        raise StorageUnavailable(
+            f"{path} has the tables of an older version of HDSP Agent. Nothing was changed. Start the server once, which "
+            "brings them up to date.",
+            path=str(path), action="open", reason="older",
+        )  # fmt: skip
+
+
+def _known_version(connection: sqlite3.Connection, path: Path) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    is_empty = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+    if not is_empty and application != APPLICATION_ID:
+        raise StorageUnavailable(
+            f"{path} is a database of another program. Nothing was changed. Choose another file for the tasks.",
+            path=str(path), action="open", reason="foreign",
+        )  # fmt: skip
+    if version > len(MIGRATIONS):
+        raise StorageUnavailable(
+            f"{path} was written by a newer version of HDSP Agent (its tables are at {version}, this version knows "
+            f"{len(MIGRATIONS)}). Nothing was changed. Update HDSP Agent, or choose another file for the tasks.",
+            path=str(path), action="open", reason="newer",
+        )  # fmt: skip
+    return version
+
+
 def migrate_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the database to this version's schema, as one transaction. One of a newer version is refused."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-        is_empty = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-        if not is_empty and application != APPLICATION_ID:
-            raise StorageUnavailable(
-                f"{path} is a database of another program. Nothing was changed. Choose another file for the tasks.",
-                path=str(path), action="open", reason="foreign",
-            )  # fmt: skip
-        if version > len(MIGRATIONS):
-            raise StorageUnavailable(
-                f"{path} was written by a newer version of HDSP Agent (its tables are at {version}, this version knows "
-                f"{len(MIGRATIONS)}). Nothing was changed. Update HDSP Agent, or choose another file for the tasks.",
-                path=str(path), action="open", reason="newer",
-            )  # fmt: skip
+        version = _known_version(connection, path)
         for statements in MIGRATIONS[version:]:
             for statement in statements:
                 connection.execute(statement)

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from ...config._held import HeldTasks
-from ...errors import Conflict, HdspAgentError
-from ...messages import TaskId
+from ...errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
+from ...messages import ClineMessage, TaskId
 from .._damage_reports import DamageReports
+from .._disk_space import check_free_space
 from .._new_task import first_records
-from .._protocol import DamageNotice, NewTask, Place, Recovery
+from .._protocol import DamageNotice, NewTask, Place, Recovery, TaskOverview
 from .._recording_log import REMEMBERED
 from .._records import TaskMetadata, TaskState
 from .._trace import task_logger
 from ..files._folders import checked_id
 from ..files._locks import LockWatch
 from ..files._monitor import MONITOR_SECONDS
+from ..files._records import UI_FORM
 from ..files._state import HEARTBEAT_SECONDS
 from ._database import BUSY_SECONDS, TaskDatabase
 from ._locks import RowLock
 from ._log import SqliteTaskLog
 from ._reader import SqliteTaskReader
+from ._rows import TableLog
 from ._tasks import TaskRows
 from ._writer import GroupWriter
 
@@ -68,13 +72,14 @@ class SqliteStore:
         """The database's file."""
         return self._database.path
 
-    async def start(self) -> None:
-        """Get ready, and finish what a crash interrupted."""
+    async def start(self) -> Sequence[Recovery]:
+        """Get ready, and finish what a crash interrupted; what that was."""
         self._damages.start()
         # Opens the file, and makes it and its tables as needed.
         await self._writer.run(lambda _: None)
-        await self.recover()
+        recoveries = await self.recover()
         self._rounds = asyncio.create_task(self._go_round(), name="hdsp-agent task monitor")
+        return recoveries
 
     async def stop(self) -> None:
         """Let go of all tasks, with everything written."""
@@ -136,6 +141,44 @@ class SqliteStore:
                     log.warning("The task is %s now: %s", recovery.status, recovery.reason)
                     recoveries.append(recovery)
             return recoveries
+
+    async def check_usable(self) -> None:
+        """Raise what hinders tasks from being kept just now, such as a file that is gone or a full disk."""
+        await asyncio.to_thread(self._check_usable)
+
+    async def check_at_rest(self, task_id: TaskId) -> None:
+        """Raise ``Conflict`` if somebody works on the task."""
+        await asyncio.to_thread(self._database.read, lambda connection: self._rows.at_rest(connection, task_id))
+
+    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
+        """A task, with so many of its first messages. Blocks."""
+        row = self._database.read(lambda connection: self._rows.find(connection, task_id))
+        first: list[ClineMessage] = []
+        if messages:
+            # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
+            first = TableLog(self._database, task_id, "ui", UI_FORM, lambda line: None).first(messages)
+        return TaskOverview(row.read_metadata(), row.read_state(), first)
+
+    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+        """All tasks that can be read, each as it is when its turn comes. Blocks."""
+        for task_id in self._database.read(lambda connection: self._rows.ids(connection, None)):
+            try:
+                found = self.overview(task_id, messages=messages)
+            except UnknownTask:
+                # Deleted meanwhile.
+                continue
+            yield found
+
+    def _check_usable(self) -> None:
+        path = self._database.path
+        self._database.check_there()
+        if not all(os.access(place, os.W_OK) for place in (path, path.parent)):
+            raise StorageUnavailable(
+                f"Conversations cannot be kept in {path}: permission denied. What was recorded is safe. Check who owns "
+                "that file and its folder, and their permissions.",
+                path=str(path), action="write", reason="permission denied",
+            )  # fmt: skip
+        check_free_space(path)
 
     async def _create(self, new: NewTask) -> SqliteTaskLog:
         metadata, state = first_records(new)

@@ -15,7 +15,7 @@ from ...messages import ClineMessage, TaskId
 from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, Recovery
 from .._records import LockRecord, TaskMetadata, TaskState, iso_time
-from ..files._folders import STATE, checked_id, record_as_json, unknown_task
+from ..files._folders import METADATA, STATE, checked_id, record_as_json, unknown_task
 from ..files._locks import LockWatch
 from ..files._records import UI_FORM
 from ._locks import RowLock, held_by, read_row_lock, row_is_dead
@@ -128,6 +128,16 @@ class TaskRows:
         connection.execute("DELETE FROM tasks WHERE number = ?", (self.at_rest(connection, task_id).number,))
         _give_back_space(connection)
 
+    def size(self, connection: sqlite3.Connection, task_id: TaskId) -> int:
+        """How many bytes its records and artifacts have."""
+        row = self.find(connection, task_id)
+        total = len(row.metadata) + len(row.state)
+        for table, _ in STREAM_TABLES.values():
+            statement = f"SELECT COALESCE(SUM(LENGTH(CAST(record AS BLOB))), 0) FROM {table} WHERE task = ?"  # noqa: S608 -- our own names
+            total += int(connection.execute(statement, (row.number,)).fetchone()[0])
+        artifacts = connection.execute("SELECT COALESCE(SUM(size), 0) FROM artifacts WHERE task = ?", (row.number,))
+        return total + int(artifacts.fetchone()[0])
+
     def left_behind(self, connection: sqlite3.Connection) -> list[tuple[TaskId, LockRecord | None]]:
         """The running tasks that nobody works on any more, or never were ended or paused."""
         rows = connection.execute(
@@ -172,18 +182,34 @@ class TaskRows:
             raise held_by(task_id, lock)
         return row
 
+    def mend(self, connection: sqlite3.Connection, task_id: TaskId) -> None:
+        """Set aside what cannot be read of the task's metadata and state, and write what stands for it."""
+        row = self.at_rest(connection, task_id)
+        self._keep_damaged(connection, row)
+        metadata = row.read_metadata()
+        if _parsed(TaskMetadata, row.metadata) is None:
+            _set_aside(connection, row.number, METADATA, row.metadata)
+        connection.execute(
+            "UPDATE tasks SET metadata = ?, state = ? WHERE number = ?",
+            (as_json(metadata), as_json(row.read_state()), row.number),
+        )
+
     def _keep_damaged(self, connection: sqlite3.Connection, row: TaskRow) -> None:
         if _parsed(TaskState, row.state) is None:
-            now = iso_time()
-            connection.execute(
-                "INSERT INTO set_aside (task, what, found_at, data) VALUES (?, ?, ?, ?)",
-                (row.number, f"{STATE}.corrupt-{now.replace(':', '')}", now, row.state),
-            )
+            _set_aside(connection, row.number, STATE, row.state)
 
 
 def as_json(record: TaskMetadata | TaskState) -> str:
     """A record as its column holds it."""
     return record_as_json(record).decode()
+
+
+def _set_aside(connection: sqlite3.Connection, number: int, name: str, data: bytes) -> None:
+    now = iso_time()
+    connection.execute(
+        "INSERT INTO set_aside (task, what, found_at, data) VALUES (?, ?, ?, ?)",
+        (number, f"{name}.corrupt-{now.replace(':', '')}", now, data),
+    )
 
 
 def _complete(connection: sqlite3.Connection, number: int, state: TaskState, outcome: Outcome) -> None:

@@ -29,10 +29,12 @@ from ...config._private_files import locked, make_private_folder, read_with_iden
 from ...config._provider_settings import secret_keys
 from ...errors import HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
 from ...messages import TaskId
+from .._backends import DATABASE_NAME, has_store
 from .._records import COMPLETED_STATUSES, STREAM_FILES, iso_time
 from ..files._folders import METADATA, STATE, Place, TaskFolders, sync_folder
 from ..files._packing import PACKED
 from ..files._private_open import open_private
+from ..sqlite._database import TaskDatabase
 from ._archive import FILES, FOLDERS, ArchiveHead, ArchiveWriter, belongs_in_a_backup, is_safe_name, members, read_head
 from ._long_work import LongWork, in_thread
 from ._progress import Progress
@@ -179,8 +181,8 @@ def _write(home: Path, target: Path, file: IO[bytes], work: LongWork) -> BackupR
         task_id: measured for task_id in list(folders.ids("running")) if (measured := _measure(folders, task_id))
     }
     ids = [*running, *(task_id for task_id in sorted(folders.ids("completed")) if task_id not in running)]
-    head = ArchiveHead(iso_time(), len(ids))
-    report = BackupReport(BackupInfo(target, 0, head.created_at, len(ids), 0), 0, 0)
+    head = ArchiveHead(iso_time(), len(ids) + _tasks_in_database(home))
+    report = BackupReport(BackupInfo(target, 0, head.created_at, head.tasks, 0), 0, 0)
     writer = ArchiveWriter(file, head, target)
     files = _Files(writer, _identities_of_keys(home), report.left_out)
     try:
@@ -202,6 +204,19 @@ def _write(home: Path, target: Path, file: IO[bytes], work: LongWork) -> BackupR
     work.tell("back up", len(ids), len(ids))
     report.files, report.bytes = writer.files, writer.bytes
     return report
+
+
+def _tasks_in_database(home: Path) -> int:
+    """How many tasks are kept in the database; one that cannot be read is told when it is its turn."""
+    if not has_store(home, "sqlite"):
+        return 0
+    database = TaskDatabase(home / DATABASE_NAME)
+    try:
+        return database.read(lambda connection: int(connection.execute("SELECT COUNT(*) FROM tasks").fetchone()[0]))
+    except HdspAgentError:
+        return 0
+    finally:
+        database.close()
 
 
 def _add_top(home: Path, scratch: Path, files: _Files) -> None:
@@ -254,6 +269,10 @@ def _add_database(path: Path, scratch: Path, writer: ArchiveWriter) -> None:
             closing(sqlite3.connect(copy)) as target,
         ):
             _copy_database(source, target, copy)
+            if path.name == DATABASE_NAME:
+                # Nobody works on the tasks of a copy.
+                target.execute("DELETE FROM locks")
+                target.commit()
         with open(copy, "rb") as data:
             writer.add(path.name, data, os.fstat(data.fileno()).st_size, path.stat().st_mtime)
     finally:

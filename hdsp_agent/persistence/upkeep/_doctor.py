@@ -22,11 +22,13 @@ from typing import Final
 from ...config._private_files import read_with_identity
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
+from .._backends import BACKENDS, Backend, open_store, tasks_elsewhere
 from .._protocol import Place
 from .._records import COMPLETED_STATUSES
 from ..files._endings import settle_task
 from ..files._folders import TaskFolders, read_state
 from ..files._locks import LOCK_NAME, TaskLock, is_held
+from ._doctor_database import examine_database
 from ._doctor_index import examine_index
 from ._doctor_task import TaskExamination
 from ._findings import Finding, FindingKind, Report
@@ -80,12 +82,35 @@ class DoctorReport:
         return Counter(finding.kind for finding in self.findings)
 
 
-async def examine(home: Path, *, repair: bool = False, progress: Progress | None = None) -> DoctorReport:
-    """Look everything over; with ``repair``, mend what can be mended."""
+async def examine(
+    home: Path, *, backend: Backend = "files", repair: bool = False, progress: Progress | None = None
+) -> DoctorReport:
+    """Look everything over; with ``repair``, mend what can be mended. ``backend`` is the one in use."""
     report = Report()
     tasks = await in_thread(partial(_examine, home, report, repair), progress)
-    await examine_index(home, report, repair=repair)
+    tasks += await examine_database(home, report, repair=repair, progress=progress)
+    for each in BACKENDS:
+        await examine_index(home, each, report, repair=repair)
+    await _examine_other_backends(home, backend, report)
     return DoctorReport(report.findings, tasks)
+
+
+async def _examine_other_backends(home: Path, backend: Backend, report: Report) -> None:
+    store = open_store(home, backend)
+    try:
+        kept = await tasks_elsewhere(store, home, backend)
+    except HdspAgentError:
+        # Told already.
+        return
+    finally:
+        await store.stop()
+    for other, count in kept.items():
+        report.add(
+            "other_backend", home,
+            f"Tasks kept in {other} are not shown ({count}), for {backend} is in use. hdsp-agent migrate --to {backend} "
+            "copies them.",
+            note=True,
+        )  # fmt: skip
 
 
 def _examine(home: Path, report: Report, repair: bool, work: LongWork) -> int:

@@ -29,16 +29,16 @@ from ..files._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, U
 from ..files._tail import is_record, repair_tail
 from ._findings import FindingKind, Report
 
-__all__ = ["TaskExamination"]
+__all__ = ["PARSE", "REFERENCE", "TaskExamination"]
 
 _BLOCK: Final = 1024 * 1024
 _ARTIFACT: Final = re.compile(r"[0-9a-f]{64}")
-_REFERENCE: Final = re.compile(
+REFERENCE: Final = re.compile(
     rb'artifact[^"\n]{0,40}"?\s{0,4}[:/=]?\s{0,4}\\?"?([0-9a-f]{64})(?![0-9a-f])', re.IGNORECASE
 )
 """How a line names an artifact, whatever its field is called: a bare sha256 may be anything."""
 
-_PARSE: Final[dict[Stream, Callable[[bytes], object]]] = {
+PARSE: Final[dict[Stream, Callable[[bytes], object]]] = {
     "ui": UI_FORM.parse,
     "api": API_FORM.parse,
     "summaries": SUMMARIES_FORM.parse,
@@ -139,9 +139,9 @@ class TaskExamination:
         known: set[tuple[int, bytes]] | None = None
         settled = 0
         for offset, line in _whole_lines(log):
-            self._referenced.update(match.decode() for match in _REFERENCE.findall(line))
+            self._referenced.update(match.decode() for match in REFERENCE.findall(line))
             try:
-                _PARSE[stream](line)
+                PARSE[stream](line)
                 continue
             except (ValueError, RecursionError):
                 damage = CorruptLine(offset, line, "unknown" if is_record(line) else "corrupt")

@@ -19,6 +19,7 @@ FindingKind = Literal[
     "missing",
     "permissions",
     "damaged_settings",
+    "database_damaged",
     "damaged_record",
     "torn_tail",
     "corrupt_line",
@@ -36,6 +37,7 @@ FindingKind = Literal[
     "index_damaged",
     "index_out_of_step",
     "kept_aside",
+    "other_backend",
     "unknown_file",
 ]
 

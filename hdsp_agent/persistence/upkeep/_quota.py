@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,7 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from ...errors import HdspAgentError
+from .._backends import DATABASE_NAME
 from ..files._packing import PACKED, unpacked_size
+from ..sqlite._database import TaskDatabase
+from ..sqlite._schema import STREAM_TABLES
 from ._long_work import LongWork, in_thread
 from ._progress import Progress
 
@@ -96,7 +101,49 @@ def _measure(home: Path, work: LongWork) -> StorageUse:
         else:
             work.check()
             use.parts[entry.name] = _bytes_below(entry)
+    if DATABASE_NAME in use.parts:
+        # One that cannot be read counts as a whole, with everything else.
+        with suppress(HdspAgentError):
+            _add_database(use, home / DATABASE_NAME)
     return use
+
+
+def _add_database(use: StorageUse, path: Path) -> None:
+    """Say of what the database takes which tasks take it; what is left is its own."""
+    database = TaskDatabase(path)
+    try:
+        places = database.read(_places)
+    finally:
+        database.close()
+    for name, tasks, size in places:
+        place = use.running if name == "running" else use.completed
+        place.tasks += tasks
+        place.bytes += size
+        place.unpacked_bytes += size
+        left = size
+        # What was written last may be in the write-ahead log still.
+        for file in (path.name, f"{path.name}-wal"):
+            taken = min(left, use.parts.get(file, 0))
+            if taken:
+                use.parts[file] -= taken
+                left -= taken
+
+
+def _places(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+    """Of each place how many tasks it has, and the bytes of their records and artifacts."""
+    tasks: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    for place, count, size in connection.execute(
+        "SELECT place, COUNT(*), SUM(LENGTH(CAST(metadata AS BLOB)) + LENGTH(CAST(state AS BLOB))) FROM tasks GROUP BY place"
+    ):
+        tasks[place], sizes[place] = count, size
+    of_rows = [(table, "LENGTH(CAST(record AS BLOB))") for table, _ in STREAM_TABLES.values()]
+    for table, bytes_of_row in (*of_rows, ("artifacts", "size")):
+        for place, size in connection.execute(
+            f"SELECT place, SUM({bytes_of_row}) FROM {table} JOIN tasks ON number = task GROUP BY place"  # noqa: S608 -- our own names
+        ):
+            sizes[place] += size
+    return [(place, count, sizes[place]) for place, count in tasks.items()]
 
 
 def _add_task(place: PlaceUse, entry: os.DirEntry[str]) -> None:

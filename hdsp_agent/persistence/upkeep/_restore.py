@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import sqlite3
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,9 +19,12 @@ from typing import Final
 
 from ...config._private_files import make_private_folder, read_with_identity, replace_file, storage_error
 from ...errors import Conflict, StorageUnavailable
+from .._backends import DATABASE_NAME, has_store
 from ..files._folders import TaskFolders, sync_folder
-from ..files._locks import TaskLock
+from ..files._locks import LockWatch, TaskLock
 from ..files._private_open import open_private
+from ..sqlite._database import TaskDatabase
+from ..sqlite._tasks import TaskRows
 from ._archive import HEAD, belongs_in_a_backup, damaged, members, read_head
 from ._long_work import LongWork, in_thread
 from ._progress import Progress
@@ -187,6 +191,23 @@ def _check_nobody_works(home: Path) -> None:
         for task_id in folders.ids(place):
             with suppress(FileNotFoundError):
                 TaskLock.acquire(folders.at(place, task_id)).release()
+    if has_store(home, "sqlite"):
+        _check_nobody_works_in(home / DATABASE_NAME)
+
+
+def _check_nobody_works_in(path: Path) -> None:
+    database, rows = TaskDatabase(path), TaskRows(path, LockWatch())
+
+    def check(connection: sqlite3.Connection) -> None:
+        for task_id in rows.ids(connection, None):
+            rows.at_rest(connection, task_id)
+
+    try:
+        # Of a database that cannot be read nobody works on anything.
+        with suppress(StorageUnavailable):
+            database.read(check)
+    finally:
+        database.close()
 
 
 def _remove_abandoned(home: Path) -> None:

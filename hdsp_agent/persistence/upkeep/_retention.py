@@ -1,58 +1,40 @@
-"""What becomes of finished tasks as they grow old: packed, then deleted. Whoever works on a task keeps it from both.
-
-Each step is done under the task's lock and leaves nothing half done: logs are packed in a folder of their own and put in
-place beside the ones that can be appended to, which go last; a task is deleted by taking its name away first.
-"""
+"""What becomes of finished tasks as they grow old: packed, then deleted. Whoever works on a task keeps it from both."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-import os
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from functools import partial
-from pathlib import Path
-from typing import IO, Final, Literal
+from functools import partial, singledispatch
+from typing import Final, Literal
 
-from ...config._private_files import (
-    Identity,
-    identity_of,
-    make_private_folder,
-    read_with_identity,
-    replace_file,
-    storage_error,
-)
-from ...errors import Conflict, HdspAgentError
+from ...config._private_files import make_private_folder, read_with_identity, replace_file
+from ...errors import Conflict, HdspAgentError, UnknownTask, Unsupported
 from ...messages import TaskId
-from .._records import COMPLETED_STATUSES, STREAM_FILES, Stream, TaskState, iso_time, parse_iso_time
+from .._protocol import TaskStore
+from .._records import COMPLETED_STATUSES, TaskState, iso_time, parse_iso_time
 from .._trace import task_logger
-from ..files._folders import TaskFolders, read_metadata, read_state, sync_folder
-from ..files._locks import TaskLock
-from ..files._packing import PACKED, open_packed, write_packed
 from ..files._store import FileStore
 from ..history._index import HistoryIndex
-from ._compaction import compacted_ui_lines
+from ..sqlite._store import SqliteStore
+from ._finished_tasks import FinishedTasks
 from ._long_work import LongWork, in_thread
-from ._other_tasks import tasks_without_folder
 from ._progress import Progress
+from ._retention_files import FinishedFolders
+from ._retention_rows import FinishedRows
 
 __all__ = ["CleanReport", "CleanedTask", "RetentionRules", "clean"]
 
 logger = logging.getLogger(__name__)
 
-_LEDGER: Final = ".clean.json"
 _EPOCH: Final = datetime(2020, 1, 1, tzinfo=timezone.utc)
 """No task is older: a clock that said so was not set."""
 _TOLERANCE: Final = timedelta(days=1)
 _LEAP: Final = timedelta(days=7)
 _BELIEVED_AFTER: Final = timedelta(hours=1)
-_BLOCK: Final = 256 * 1024
 
 Step = Literal["packed", "deleted"]
 
@@ -123,7 +105,7 @@ class CleanReport:
 
 
 async def clean(
-    store: FileStore,
+    store: TaskStore,
     rules: RetentionRules,
     *,
     index: HistoryIndex | None = None,
@@ -131,51 +113,54 @@ async def clean(
     progress: Progress | None = None,
     now: datetime | None = None,
 ) -> CleanReport:
-    """Pack and delete what is due, and take tasks without a folder out of the index. Whoever gives ``now`` vouches for it."""
+    """Pack and delete what is due, and take tasks that are gone out of the index. Whoever gives ``now`` vouches for it."""
     report = CleanReport(dry_run=dry_run)
     moment = now or datetime.now(tz=timezone.utc)
-    folders = store.folders
+    finished = _finished_tasks(store)
     if now is None:
-        report.clock_doubted = await asyncio.to_thread(_clock_leapt, folders, moment, write=not dry_run)
+        report.clock_doubted = await asyncio.to_thread(_clock_leapt, finished, moment, write=not dry_run)
     if not dry_run:
         await store.recover()
-    await in_thread(partial(_clean, folders, rules, moment, report), progress)
+    await in_thread(partial(_clean, store, finished, rules, moment, report), progress)
     if index is not None and not dry_run:
-        await _forget_gone(folders, index, report)
+        await _forget_gone(finished, index, report)
     return report
 
 
-async def _forget_gone(folders: TaskFolders, index: HistoryIndex, report: CleanReport) -> None:
-    """A crash between a task's deletion and this leaves it to the next round. A folder is there before its entry is."""
+@singledispatch
+def _finished_tasks(store: object) -> FinishedTasks:
+    raise Unsupported(f"Tasks of {type(store).__name__} cannot be cleaned. Use FileStore or SqliteStore.")
+
+
+_finished_tasks.register(FileStore, FinishedFolders)
+_finished_tasks.register(SqliteStore, FinishedRows)
+
+
+async def _forget_gone(finished: FinishedTasks, index: HistoryIndex, report: CleanReport) -> None:
+    """A crash between a task's deletion and this leaves it to the next round. A task is there before its entry is."""
     known = await index.ids()
-    elsewhere = await asyncio.to_thread(tasks_without_folder, folders.root.parent)
-    if elsewhere is None:
-        return
-    gone = await asyncio.to_thread(
-        lambda: [task_id for task_id in known if task_id not in elsewhere and not _has_folder(folders, task_id)]
-    )
+    gone = await asyncio.to_thread(lambda: [task_id for task_id in known if not finished.has(TaskId(task_id))])
     if gone:
         await index.forget(gone)
     report.forgotten = len(gone)
 
 
-def _has_folder(folders: TaskFolders, task_id: str) -> bool:
-    try:
-        folders.find(TaskId(task_id))
-    except HdspAgentError:
-        return False
-    return True
-
-
-def _clean(folders: TaskFolders, rules: RetentionRules, now: datetime, report: CleanReport, work: LongWork) -> None:
-    exemptions = _Exemptions(folders, work)
-    ids = sorted(folders.ids("completed"))
+def _clean(
+    store: TaskStore,
+    finished: FinishedTasks,
+    rules: RetentionRules,
+    now: datetime,
+    report: CleanReport,
+    work: LongWork,
+) -> None:
+    exemptions = _Exemptions(store, work)
+    ids = finished.ids()
     for done, task_id in enumerate(ids):
         work.tell("clean", done, len(ids))
         report.looked_at += 1
         try:
-            _clean_task(folders, task_id, rules, now, exemptions, report)
-        except FileNotFoundError:
+            _clean_task(finished, task_id, rules, now, exemptions, report)
+        except (FileNotFoundError, UnknownTask):
             # It was taken up or deleted meanwhile.
             continue
         except Conflict:
@@ -187,15 +172,15 @@ def _clean(folders: TaskFolders, rules: RetentionRules, now: datetime, report: C
 
 
 def _clean_task(
-    folders: TaskFolders,
+    finished: FinishedTasks,
     task_id: TaskId,
     rules: RetentionRules,
     now: datetime,
     exemptions: _Exemptions,
     report: CleanReport,
 ) -> None:
-    folder = folders.at("completed", task_id)
-    age, state = _age(folder, now)
+    state = finished.state(task_id)
+    age = _age(finished, task_id, state, now)
     step = rules.step(age)
     if step is None or state.status not in COMPLETED_STATUSES:
         return
@@ -204,18 +189,18 @@ def _clean_task(
         return
     if step == "deleted" and (report.clock_doubted or not state.is_over):
         step = "packed" if rules.compress_days > 0 else None
-    if step is None or (step == "packed" and not _plain_logs(folder)):
+    if step is None or (step == "packed" and not finished.can_be_packed(task_id)):
         return
-    before = _size(folder)
+    before = finished.size(task_id)
     after = 0
     if not report.dry_run:
         if step == "deleted":
-            _delete(folders, folder, rules, now)
+            finished.delete(task_id, lambda newest: _is_to_be_deleted(finished, task_id, newest, rules, now))
         else:
-            if not _pack(folder):
+            if not finished.pack(task_id):
                 report.busy.append(task_id)
                 return
-            after = _size(folder)
+            after = finished.size(task_id)
         task_logger(logger, task_id).info("The task was %s after %s days", step, age.days if age else "?")
     assert age is not None
     report.done.append(CleanedTask(task_id, step, age / timedelta(days=1), before, after))
@@ -224,20 +209,17 @@ def _clean_task(
 class _Exemptions:
     """The tasks that stay because they, or the task they are part of, are pinned or a favourite."""
 
-    def __init__(self, folders: TaskFolders, work: LongWork) -> None:
+    def __init__(self, store: TaskStore, work: LongWork) -> None:
         self._kept: set[TaskId] = set()
         self._parents: dict[TaskId, tuple[TaskId, ...]] = {}
-        for place in ("running", "completed"):
-            for count, task_id in enumerate(folders.ids(place)):
-                work.tell("look", count, None)
-                folder = folders.at(place, task_id)
-                with suppress(HdspAgentError):
-                    if _is_kept(read_state(folder, repair=False)):
-                        self._kept.add(task_id)
-                    metadata = read_metadata(folder)
-                    parents = [parent for parent in (metadata.parent_task_id, metadata.root_task_id) if parent]
-                    if parents:
-                        self._parents[task_id] = tuple(parents)
+        for count, task in enumerate(store.overviews(messages=0)):
+            work.tell("look", count, None)
+            metadata = task.metadata
+            if _is_kept(task.state):
+                self._kept.add(metadata.uuid)
+            parents = [parent for parent in (metadata.parent_task_id, metadata.root_task_id) if parent]
+            if parents:
+                self._parents[metadata.uuid] = tuple(parents)
 
     def __contains__(self, task_id: TaskId) -> bool:
         seen: set[TaskId] = set()
@@ -256,31 +238,30 @@ def _is_kept(state: TaskState) -> bool:
     return state.pinned or bool(state.history_item and state.history_item.is_favorited)
 
 
-def _age(folder: Path, now: datetime) -> tuple[timedelta | None, TaskState]:
+def _is_to_be_deleted(
+    finished: FinishedTasks, task_id: TaskId, state: TaskState, rules: RetentionRules, now: datetime
+) -> bool:
+    due = rules.step(_age(finished, task_id, state, now)) == "deleted"
+    return due and not _is_kept(state) and state.is_over
+
+
+def _age(finished: FinishedTasks, task_id: TaskId, state: TaskState, now: datetime) -> timedelta | None:
     """How long ago something happened to the task; None if nobody can tell, so that nothing is done to it."""
-    state = read_state(folder, repair=False)
     said = [parse_iso_time(text) for text in (state.updated_at, state.completed_at) if text]
     credible = [moment for moment in said if moment is not None and _EPOCH <= moment <= now + _TOLERANCE]
     unreadable = state.error is not None and not state.started_at and not state.completed_at
     if unreadable:
         # Nor whether it is pinned; the doctor makes its state anew.
-        return None, state
+        return None
     if not credible:
         # The clock was wrong; the file system's may know.
-        credible = [moment for moment in _changes(folder) if _EPOCH <= moment <= now + _TOLERANCE]
-    return (now - max(credible) if credible else None), state
+        credible = [moment for moment in finished.changes(task_id) if _EPOCH <= moment <= now + _TOLERANCE]
+    return now - max(credible) if credible else None
 
 
-def _changes(folder: Path) -> Iterator[datetime]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if ".jsonl" in entry.name:
-                yield datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, tz=timezone.utc)
-
-
-def _clock_leapt(folders: TaskFolders, now: datetime, *, write: bool) -> bool:
+def _clock_leapt(finished: FinishedTasks, now: datetime, *, write: bool) -> bool:
     """Whether the clock is so far from where it was last time that it may be wrong. Seen twice, it is believed."""
-    path = folders.root / _LEDGER
+    path = finished.ledger
     last: datetime | None = None
     leapt: datetime | None = None
     with suppress(ValueError, AttributeError, TypeError):
@@ -294,96 +275,6 @@ def _clock_leapt(folders: TaskFolders, now: datetime, *, write: bool) -> bool:
     if write:
         first_doubt = leapt if leapt is not None and leapt <= now <= leapt + _LEAP else now
         entry = {"at": iso_time(last if doubted else now), "leapt_to": iso_time(first_doubt) if doubted else None}
-        make_private_folder(folders.root)
+        make_private_folder(path.parent)
         replace_file(path, json.dumps(entry).encode())
     return doubted
-
-
-def _plain_logs(folder: Path) -> list[tuple[Stream, Path, Identity]]:
-    """The logs that have something to pack."""
-    logs: list[tuple[Stream, Path, Identity]] = []
-    for stream, name in STREAM_FILES.items():
-        identity = identity_of(folder / name)
-        if identity is not None and identity[1] > 0:
-            logs.append((stream, folder / name, identity))
-    return logs
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(at, name)).st_size
-    return total
-
-
-def _delete(folders: TaskFolders, folder: Path, rules: RetentionRules, now: datetime) -> None:
-    lock = TaskLock.acquire(folder)
-    try:
-        age, state = _age(folder, now)
-        if rules.step(age) == "deleted" and not _is_kept(state) and state.is_over:
-            lock.moved(folders.delete(TaskId(folder.name), folder))
-        else:
-            raise Conflict(f"Task {folder.name} was changed meanwhile. It stays.", task=folder.name)
-    finally:
-        lock.release()
-
-
-def _pack(folder: Path) -> bool:
-    """Pack the logs; False if somebody took the task up meanwhile. The lock is held only while names change."""
-    logs = _plain_logs(folder)
-    with _workshop(folder) as workshop:
-        for stream, path, (_, size, _) in logs:
-            _pack_log(stream, path, workshop / (path.name + PACKED), size)
-        lock = TaskLock.acquire(folder)
-        try:
-            if read_state(folder, repair=False).status not in COMPLETED_STATUSES or logs != _plain_logs(folder):
-                return False
-            for _, path, _ in logs:
-                os.replace(workshop / (path.name + PACKED), folder / (path.name + PACKED))
-            sync_folder(folder)
-            for _, path, _ in logs:
-                os.unlink(path)
-            sync_folder(folder)
-        except OSError as error:
-            raise storage_error(folder, "pack the logs of", error) from error
-        finally:
-            lock.release()
-    return True
-
-
-@contextmanager
-def _workshop(folder: Path) -> Iterator[Path]:
-    """A folder beside the task's; its name is that of one whose making did not end, so whoever tidies up removes it."""
-    workshop = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    make_private_folder(workshop)
-    try:
-        yield workshop
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
-
-
-def _pack_log(stream: Stream, path: Path, packed: Path, size: int) -> None:
-    try:
-        with open(path, "rb") as log:
-            lines = compacted_ui_lines(log, size) if stream == "ui" else _pieces(log, size)
-            length = write_packed(packed, lines, size)
-        with open(packed, "rb", buffering=0) as raw:
-            reader, known = open_packed(raw)
-            unpacked = 0
-            while piece := reader.read(_BLOCK):
-                unpacked += len(piece)
-        if unpacked != length or known not in (None, length) or (stream != "ui" and length != size):
-            raise OSError(f"{length} bytes were packed, {unpacked} came out")
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise storage_error(path, "pack", error) from error
-
-
-def _pieces(log: IO[bytes], size: int) -> Iterator[bytes]:
-    left = size
-    while left > 0 and (piece := log.read(min(_BLOCK, left))):
-        yield piece
-        left -= len(piece)

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.messages import CellExecuted, ClineMessage, NotebookRef, TaskId
-from hdsp_agent.persistence import FileStore
+from hdsp_agent.persistence import TaskStore
 from hdsp_agent.providers import ModelRequest, ScriptedModel, call_tool
 from hdsp_agent.providers._scripted import Turn
 
@@ -33,7 +33,7 @@ class Weak:
     """An agent whose model is given the compound tools."""
 
     manager: TaskManager
-    store: FileStore
+    store: TaskStore
     model: ScriptedModel
     workspace: Path
 

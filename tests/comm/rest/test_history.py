@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft
+from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft, history_database
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, keep
+from tests.kept_tasks import backend_under_test
 
 API = ("hdsp-agent", "api")
 NOWHERE = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
@@ -129,6 +131,7 @@ async def test_no_name_leads_out_of_the_folders(name: str, services: Services, j
         assert code in (400, 404) and said in ("invalid_input", "not_found", "unknown_task"), path
 
 
+@pytest.mark.both_backends
 async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch) -> None:
     task = await begin(services, *(f"message {number}" for number in range(5)))
     for number in range(3):
@@ -230,12 +233,13 @@ async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch) 
     assert await refusal(jp_fetch(*API, "statistics", params={"since": str(2**53 - 1)})) == (400, "invalid_input")
 
 
+@pytest.mark.both_backends
 async def test_storage_says_how_much_is_kept(services: Services, jp_fetch) -> None:
     await keep(services, "x" * 10_000)
     told = await get(jp_fetch, "storage")
     assert (told["level"], told["completedTasks"]) == ("ok", 1)
     assert told["totalBytes"] >= told["tasksBytes"] > 10_000
-    assert "state.db" in told["parts"]
+    assert history_database(Path(), backend_under_test()).name in told["parts"]
 
 
 class TestAServerThatKnowsPersons:
@@ -267,6 +271,7 @@ class Named(IdentityProvider):
         return User(username=person) if user and person else user
 
 
+@pytest.mark.both_backends
 async def test_what_the_model_sees_of_a_task_is_told_with_its_tokens(services: Services, jp_fetch) -> None:
     log = await begin(services)
     await log.append_api(ApiDraft(role="system", content="You help."))

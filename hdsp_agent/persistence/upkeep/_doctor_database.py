@@ -1,0 +1,153 @@
+"""Looks the database of tasks over. What is mended is what a server would see to at its start; no row of a log changes.
+
+Rows that cannot be read stay where they are and are passed over, so they are notes: nothing is left to be done about them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ...errors import HdspAgentError, UnknownTask
+from ...messages import TaskId
+from .._backends import DATABASE_NAME
+from .._records import TaskMetadata, TaskState
+from ..files._tail import is_record
+from ..sqlite._schema import STREAM_TABLES
+from ..sqlite._store import SqliteStore
+from ..sqlite._tasks import TaskRow
+from ._doctor_task import PARSE, REFERENCE
+from ._findings import FindingKind, Report
+from ._long_work import LongWork, in_thread
+from ._progress import Progress
+
+__all__ = ["examine_database"]
+
+
+async def examine_database(home: Path, report: Report, *, repair: bool, progress: Progress | None) -> int:
+    """Look at all tasks in ``tasks.db``, if there is one; how many there are."""
+    path = home / DATABASE_NAME
+    if not path.is_file():
+        return 0
+    # Not started: a start already mends what a crash left behind.
+    store = SqliteStore(path)
+    examination = _DatabaseExamination(store, report, repair=repair)
+    try:
+        return await in_thread(examination.run, progress)
+    except HdspAgentError as error:
+        report.add("database_damaged", path, str(error))
+        return 0
+    finally:
+        await store.stop()
+
+
+class _DatabaseExamination:
+    def __init__(self, store: SqliteStore, report: Report, *, repair: bool) -> None:
+        self._database = store._database
+        self._writer = store._writer
+        self._rows = store._rows
+        self._path = store.path
+        self._report = report
+        self._repair = repair
+
+    def run(self, work: LongWork) -> int:
+        problems = self._database.read(_problems)
+        for problem in problems:
+            self._report.add("database_damaged", self._path, f"{problem}. Restore it from a backup.")
+        if problems:
+            return 0
+        self._left_behind()
+        ids = self._database.read(lambda connection: self._rows.ids(connection, None))
+        for done, task_id in enumerate(ids):
+            work.tell("examine", done, len(ids))
+            try:
+                self._database.read(partial(self._task, task_id=task_id))
+            except UnknownTask:
+                # Deleted meanwhile.
+                continue
+            if self._is_damaged(task_id):
+                self._mend_records(task_id)
+        work.tell("examine", len(ids), len(ids))
+        return len(ids)
+
+    def _left_behind(self) -> None:
+        """What a monitor would see to."""
+        for task_id, lock in self._database.read(self._rows.left_behind):
+            settle = partial(self._settle, task_id)
+            if lock is not None:
+                self._report.mend(
+                    "dead_task", self._path, "The process that worked on it has died.",
+                    settle if self._repair else None, task_id=task_id,
+                )  # fmt: skip
+            else:
+                self._report.mend(
+                    "stopped_task", self._path,
+                    "Nobody works on it. The next start of the server pauses it; it can be resumed.",
+                    settle if self._repair else None, task_id=task_id, note=not self._repair,
+                )  # fmt: skip
+
+    def _settle(self, task_id: TaskId) -> None:
+        self._writer.submit(partial(self._rows.recover, task_id=task_id), durable=True).result()
+
+    def _task(self, connection: sqlite3.Connection, task_id: TaskId) -> None:
+        row = self._rows.find(connection, task_id)
+        referenced: set[str] = set()
+        for stream, (table, _) in STREAM_TABLES.items():
+            rows = connection.execute(
+                f"SELECT id, CAST(record AS BLOB) FROM {table} WHERE task = ? ORDER BY id",  # noqa: S608 -- our own names
+                (row.number,),
+            )
+            for number, line in rows:
+                referenced.update(match.decode() for match in REFERENCE.findall(line))
+                try:
+                    PARSE[stream](line)
+                except (ValueError, RecursionError):
+                    form = "has a form of another version" if is_record(line) else "cannot be read"
+                    self._add(
+                        "corrupt_line", f"Row {number} of {table} {form}. It stays and is passed over.", row, note=True
+                    )
+        self._artifacts(connection, row, referenced)
+        kept = connection.execute("SELECT what FROM set_aside WHERE task = ? ORDER BY id", (row.number,))
+        for (what,) in kept:
+            self._add("kept_aside", f"{what} was damaged and set aside.", row, note=True)
+
+    def _artifacts(self, connection: sqlite3.Connection, row: TaskRow, referenced: set[str]) -> None:
+        there: set[str] = set()
+        for name, data in connection.execute("SELECT name, data FROM artifacts WHERE task = ?", (row.number,)):
+            there.add(name)
+            if hashlib.sha256(data).hexdigest() != name:
+                self._add("artifact_damaged", f"The bytes of artifact {name} are not those it is named after.", row)
+        for name in sorted(referenced - there):
+            self._add("artifact_missing", f"A message speaks of artifact {name}, but it is not there.", row)
+
+    def _is_damaged(self, task_id: TaskId) -> bool:
+        row = self._database.read(lambda connection: self._rows.find(connection, task_id))
+        return not (_is_readable(TaskMetadata, row.metadata) and _is_readable(TaskState, row.state))
+
+    def _mend_records(self, task_id: TaskId) -> None:
+        def mend() -> None:
+            self._writer.submit(partial(self._rows.mend, task_id=task_id), durable=True).result()
+
+        self._report.mend(
+            "damaged_record", self._path, "What it is called or how it is getting on cannot be read.",
+            mend if self._repair else None, task_id=task_id,
+        )  # fmt: skip
+
+    def _add(self, kind: FindingKind, message: str, row: TaskRow, *, note: bool = False) -> None:
+        self._report.add(kind, self._path, message, task_id=row.task_id, note=note)
+
+
+def _problems(connection: sqlite3.Connection) -> list[str]:
+    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+
+
+def _is_readable(kind: type[TaskMetadata | TaskState], data: bytes) -> bool:
+    try:
+        kind.model_validate_json(data)
+    except ValidationError:
+        return False
+    return True

@@ -1,0 +1,60 @@
+"""The finished tasks of a store, as the retention sees them: each backend's own way to look at, pack and delete one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from ...errors import Conflict
+from ...messages import TaskId
+from .._records import TaskState
+
+__all__ = ["FinishedTasks", "changed_meanwhile"]
+
+
+class FinishedTasks(ABC):
+    """Everything here blocks."""
+
+    @property
+    @abstractmethod
+    def ledger(self) -> Path:
+        """Where it is noted when the clock was last believed."""
+
+    @abstractmethod
+    def ids(self) -> list[TaskId]:
+        """The tasks, in a fixed order."""
+
+    @abstractmethod
+    def has(self, task_id: TaskId) -> bool:
+        """Whether there is such a task, finished or not."""
+
+    @abstractmethod
+    def state(self, task_id: TaskId) -> TaskState:
+        """The task's state."""
+
+    @abstractmethod
+    def changes(self, task_id: TaskId) -> list[datetime]:
+        """When the task was changed, if something else than its state can tell."""
+
+    @abstractmethod
+    def size(self, task_id: TaskId) -> int:
+        """How many bytes it takes."""
+
+    @abstractmethod
+    def delete(self, task_id: TaskId, is_due: Callable[[TaskState], bool]) -> None:
+        """Delete it if that is due still. A ``Conflict`` says that it is not, or who works on it."""
+
+    @abstractmethod
+    def can_be_packed(self, task_id: TaskId) -> bool:
+        """Whether there is anything to pack."""
+
+    @abstractmethod
+    def pack(self, task_id: TaskId) -> bool:
+        """Pack it; False if somebody took the task up meanwhile."""
+
+
+def changed_meanwhile(task_id: TaskId) -> Conflict:
+    """The error when something happened to a task since it was looked at."""
+    return Conflict(f"Task {task_id} was changed meanwhile. It stays.", task=task_id)
