@@ -24,7 +24,6 @@ __all__ = [
     "FailedCellRequest",
     "InsertCell",
     "MoveCell",
-    "NotebookLeaseMessage",
     "NotebookMessage",
     "NotebookOperation",
     "NotebookOperationsResultRequest",
@@ -281,14 +280,6 @@ NotebookMessage = (
 # ---- what the server asks of the tab that holds the lease
 
 
-class NotebookLeaseMessage(Message):
-    """Whether this tab is the one the agent changes the notebook in."""
-
-    type: Literal["notebookLease"] = "notebookLease"
-    path: str
-    granted: bool
-
-
 class ApplyNotebookOperationsMessage(Message):
     """Do all of these in one transaction, or none; then save, if asked to."""
 
@@ -387,8 +378,7 @@ class NotebookWorkMessage(Message):
 
 
 NotebookUpdate = (
-    NotebookLeaseMessage
-    | ApplyNotebookOperationsMessage
+    ApplyNotebookOperationsMessage
     | ReadNotebookMessage
     | ReloadNotebookMessage
     | ChangeOutputsMessage

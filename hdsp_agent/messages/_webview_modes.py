@@ -10,32 +10,20 @@ from ._catalogue import Source
 from ._webview_base import Request
 
 __all__ = [
-    "CheckRulesDirectoryRequest",
-    "CopySystemPromptRequest",
     "CreateCommandRequest",
-    "CreateSkillRequest",
     "DeleteCommandRequest",
     "DeleteCustomModeRequest",
-    "DeleteSkillRequest",
     "EnhancePromptRequest",
     "ExportModeRequest",
     "GetSystemPromptRequest",
-    "HasOpenedModeSelectorRequest",
     "ImportModeRequest",
     "ModeRequest",
     "ModesMessage",
-    "MoveSkillRequest",
-    "OpenCommandFileRequest",
-    "OpenCustomModesSettingsRequest",
-    "OpenSkillFileRequest",
-    "RefreshCustomToolsRequest",
     "RequestCommandsRequest",
     "RequestModesRequest",
-    "RequestSkillsRequest",
     "SourceValues",
     "UpdateCustomModeRequest",
     "UpdatePromptRequest",
-    "UpdateSkillModesRequest",
 ]
 
 _SkillName = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$")]
@@ -71,12 +59,6 @@ class DeleteCustomModeRequest(Request):
     check_only: Flag | None = None
 
 
-class OpenCustomModesSettingsRequest(Request):
-    """Open the file that holds the custom modes."""
-
-    type: Literal["openCustomModesSettings"] = "openCustomModesSettings"
-
-
 class ExportModeRequest(Request):
     """Ask for a mode, with its rules, as a file."""
 
@@ -90,13 +72,6 @@ class ImportModeRequest(Request):
     type: Literal["importMode"] = "importMode"
     source: Source | None = None
     text: Text
-
-
-class CheckRulesDirectoryRequest(Request):
-    """Ask whether a mode has a folder of rules."""
-
-    type: Literal["checkRulesDirectory"] = "checkRulesDirectory"
-    slug: Slug
 
 
 class UpdatePromptRequest(Request):
@@ -114,25 +89,11 @@ class GetSystemPromptRequest(Request):
     mode: Slug | None = None
 
 
-class CopySystemPromptRequest(Request):
-    """Ask for the system prompt of a mode, for the clipboard."""
-
-    type: Literal["copySystemPrompt"] = "copySystemPrompt"
-    mode: Slug | None = None
-
-
 class EnhancePromptRequest(Request):
     """Let a model improve the prompt ``text``."""
 
     type: Literal["enhancePrompt"] = "enhancePrompt"
     text: Text
-
-
-class HasOpenedModeSelectorRequest(Request):
-    """Remember that the person has found the mode selector."""
-
-    type: Literal["hasOpenedModeSelector"] = "hasOpenedModeSelector"
-    bool: Flag | None = None
 
 
 class RequestCommandsRequest(Request):
@@ -163,94 +124,17 @@ class DeleteCommandRequest(Request):
     values: SourceValues
 
 
-class OpenCommandFileRequest(Request):
-    """Open the file of the slash command named ``text``."""
-
-    type: Literal["openCommandFile"] = "openCommandFile"
-    text: Name
-
-
-class RequestSkillsRequest(Request):
-    """Ask for the list of skills."""
-
-    type: Literal["requestSkills"] = "requestSkills"
-
-
-class CreateSkillRequest(Request):
-    """Create a skill."""
-
-    type: Literal["createSkill"] = "createSkill"
-    skill_name: _SkillName
-    source: Source
-    skill_description: Annotated[str, Field(min_length=1, max_length=1024)]
-    skill_mode_slugs: _ModeSlugs | None = None
-
-
-class DeleteSkillRequest(Request):
-    """Delete a skill."""
-
-    type: Literal["deleteSkill"] = "deleteSkill"
-    skill_name: _SkillName
-    source: Source
-    skill_mode: Slug | None = None
-
-
-class MoveSkillRequest(Request):
-    """Move a skill to another mode; no ``newSkillMode`` means every mode."""
-
-    type: Literal["moveSkill"] = "moveSkill"
-    skill_name: _SkillName
-    source: Source
-    skill_mode: Slug | None = None
-    new_skill_mode: Slug | None = None
-
-
-class UpdateSkillModesRequest(Request):
-    """Say in which modes a skill is offered; none means every mode."""
-
-    type: Literal["updateSkillModes"] = "updateSkillModes"
-    skill_name: _SkillName
-    source: Source
-    new_skill_mode_slugs: _ModeSlugs | None = None
-
-
-class OpenSkillFileRequest(Request):
-    """Open a skill's file."""
-
-    type: Literal["openSkillFile"] = "openSkillFile"
-    skill_name: _SkillName
-    source: Source
-
-
-class RefreshCustomToolsRequest(Request):
-    """Read the custom tools again."""
-
-    type: Literal["refreshCustomTools"] = "refreshCustomTools"
-
-
 ModesMessage = (
     ModeRequest
     | RequestModesRequest
     | UpdateCustomModeRequest
     | DeleteCustomModeRequest
-    | OpenCustomModesSettingsRequest
     | ExportModeRequest
     | ImportModeRequest
-    | CheckRulesDirectoryRequest
     | UpdatePromptRequest
     | GetSystemPromptRequest
-    | CopySystemPromptRequest
     | EnhancePromptRequest
-    | HasOpenedModeSelectorRequest
     | RequestCommandsRequest
     | CreateCommandRequest
     | DeleteCommandRequest
-    | OpenCommandFileRequest
-    | RequestSkillsRequest
-    | CreateSkillRequest
-    | DeleteSkillRequest
-    | MoveSkillRequest
-    | UpdateSkillModesRequest
-    | OpenSkillFileRequest
-    | RefreshCustomToolsRequest
 )
