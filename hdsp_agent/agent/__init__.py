@@ -7,6 +7,7 @@ from ._build import Headless, build_agent, headless_agent
 from ._commands import CommandSession
 from ._enhancing import enhanced_prompt
 from ._manager import TaskManager, TaskRequest
+from ._mode_prompts import mode_prompt
 from ._models import ProfileModels
 from ._ports import (
     ContextPort,
@@ -51,5 +52,6 @@ __all__ = [
     "build_agent",
     "enhanced_prompt",
     "headless_agent",
+    "mode_prompt",
     "seen_by_model",
 ]

@@ -78,10 +78,7 @@ class HistoryRequests:
     async def costs(self, context: RequestContext, message: GetTaskWithAggregatedCostsRequest) -> None:
         """What a task cost together with its subtasks."""
         costs = await self._history.costs(context.owner, message.task_id)
-        item = await self._history.item(context.owner, message.task_id)
-        await self._send(
-            context, TaskWithAggregatedCostsMessage(text=message.task_id, history_item=item, aggregated_costs=costs)
-        )
+        await self._send(context, TaskWithAggregatedCostsMessage(text=message.task_id, aggregated_costs=costs))
 
     async def _address_of(self, context: RequestContext, task_id: str) -> str:
         task = await self._history.task(context.owner, task_id)

@@ -54,7 +54,6 @@ from ._catalogue import (
     Command,
     CommandSource,
     FileResult,
-    GitCommit,
     ModelInfo,
     ModelRecord,
     ModelTier,
@@ -114,7 +113,6 @@ from ._extension import (
     ExtensionMessage,
 )
 from ._extension_services import (
-    CommitSearchResultsMessage,
     FileSearchResultsMessage,
     ServicesUpdate,
     ShowDeleteMessageDialogMessage,
@@ -122,7 +120,6 @@ from ._extension_services import (
 )
 from ._extension_settings import (
     CommandsMessage,
-    DeleteCustomModeCheckMessage,
     EnhancedPromptMessage,
     ExportModeResultMessage,
     ImportModeResultMessage,
@@ -374,6 +371,7 @@ from ._webview_base import (
     Request,
 )
 from ._webview_modes import (
+    CommandValues,
     CreateCommandRequest,
     DeleteCommandRequest,
     DeleteCustomModeRequest,
@@ -383,6 +381,7 @@ from ._webview_modes import (
     ImportModeRequest,
     ModeRequest,
     ModesMessage,
+    OpenCommandFileRequest,
     RequestCommandsRequest,
     RequestModesRequest,
     SourceValues,
@@ -391,7 +390,6 @@ from ._webview_modes import (
 )
 from ._webview_services import (
     FindFileRequest,
-    SearchCommitsRequest,
     SearchFilesRequest,
     ServicesMessage,
 )
@@ -531,9 +529,9 @@ __all__ = [
     "CommandSource",
     "CommandStarted",
     "CommandTimedOut",
+    "CommandValues",
     "CommandsMessage",
     "CommandsResponse",
-    "CommitSearchResultsMessage",
     "CompletionInfo",
     "CondenseTaskContextRequest",
     "CondenseTaskContextResponseMessage",
@@ -559,7 +557,6 @@ __all__ = [
     "CurrentCheckpointUpdatedMessage",
     "DeleteCell",
     "DeleteCommandRequest",
-    "DeleteCustomModeCheckMessage",
     "DeleteCustomModeRequest",
     "DeleteMessageConfirmRequest",
     "DeleteMessageRequest",
@@ -603,7 +600,6 @@ __all__ = [
     "GetModesCommand",
     "GetSystemPromptRequest",
     "GetTaskWithAggregatedCostsRequest",
-    "GitCommit",
     "GoBack",
     "Halt",
     "HistoryItem",
@@ -670,6 +666,7 @@ __all__ = [
     "Notice",
     "NoticeLevel",
     "NoticesUpdatedMessage",
+    "OpenCommandFileRequest",
     "OpenNotebook",
     "OpenNotebooksRequest",
     "OpenTask",
@@ -712,7 +709,6 @@ __all__ = [
     "RunState",
     "SaveApiConfigurationRequest",
     "SayToolName",
-    "SearchCommitsRequest",
     "SearchFilesRequest",
     "SecretsUpdatedMessage",
     "SendMessageCommand",

@@ -5,12 +5,10 @@ from typing import Literal
 from ._base import Message
 from ._catalogue import (
     FileResult,
-    GitCommit,
 )
 from ._conversation_changes import ConversationPreview
 
 __all__ = [
-    "CommitSearchResultsMessage",
     "FileSearchResultsMessage",
     "ServicesUpdate",
     "ShowDeleteMessageDialogMessage",
@@ -27,19 +25,11 @@ class FileSearchResultsMessage(Message):
     error: str | None = None
 
 
-class CommitSearchResultsMessage(Message):
-    """Commits a search found."""
-
-    type: Literal["commitSearchResults"] = "commitSearchResults"
-    commits: list[GitCommit]
-
-
 class ShowDeleteMessageDialogMessage(Message):
     """Ask whether a message shall really be deleted."""
 
     type: Literal["showDeleteMessageDialog"] = "showDeleteMessageDialog"
     message_ts: int
-    has_checkpoint: bool | None = None
     preview: ConversationPreview | None = None
 
 
@@ -50,13 +40,7 @@ class ShowEditMessageDialogMessage(Message):
     message_ts: int
     text: str
     images: list[str] | None = None
-    has_checkpoint: bool | None = None
     preview: ConversationPreview | None = None
 
 
-ServicesUpdate = (
-    FileSearchResultsMessage
-    | CommitSearchResultsMessage
-    | ShowDeleteMessageDialogMessage
-    | ShowEditMessageDialogMessage
-)
+ServicesUpdate = FileSearchResultsMessage | ShowDeleteMessageDialogMessage | ShowEditMessageDialogMessage

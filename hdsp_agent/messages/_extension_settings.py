@@ -12,7 +12,6 @@ from ._errors import Notice
 
 __all__ = [
     "CommandsMessage",
-    "DeleteCustomModeCheckMessage",
     "EnhancedPromptMessage",
     "ExportModeResultMessage",
     "ImportModeResultMessage",
@@ -64,31 +63,19 @@ class ModesListMessage(Message):
     modes: list[ModeName]
 
 
-class DeleteCustomModeCheckMessage(Message):
-    """What would go with a custom mode."""
-
-    type: Literal["deleteCustomModeCheck"] = "deleteCustomModeCheck"
-    slug: str
-    rules_folder_path: str | None = None
-
-
 class ExportModeResultMessage(Message):
-    """A mode as a file's content in ``text``, or why there is none."""
+    """A mode, with its rules, as a file's content in ``text``."""
 
     type: Literal["exportModeResult"] = "exportModeResult"
-    success: bool
     slug: str
-    text: str | None = None
-    error: str | None = None
+    text: str
 
 
 class ImportModeResultMessage(Message):
-    """A mode was imported, or why not."""
+    """The mode ``slug`` was imported."""
 
     type: Literal["importModeResult"] = "importModeResult"
-    success: bool
-    slug: str | None = None
-    error: str | None = None
+    slug: str
 
 
 class SystemPromptMessage(Message):
@@ -96,7 +83,7 @@ class SystemPromptMessage(Message):
 
     type: Literal["systemPrompt"] = "systemPrompt"
     text: str
-    mode: str | None = None
+    mode: str
 
 
 class EnhancedPromptMessage(Message):
@@ -120,7 +107,6 @@ SettingsUpdate = (
     | NoticesUpdatedMessage
     | SecretsUpdatedMessage
     | ModesListMessage
-    | DeleteCustomModeCheckMessage
     | ExportModeResultMessage
     | ImportModeResultMessage
     | SystemPromptMessage

@@ -187,9 +187,7 @@ class TaskWithAggregatedCostsMessage(Message):
 
     type: Literal["taskWithAggregatedCosts"] = "taskWithAggregatedCosts"
     text: str
-    history_item: HistoryItem | None = None
     aggregated_costs: AggregatedCosts | None = None
-    error: str | None = None
 
 
 TaskUpdate = (

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text, Timestamp
+from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text
 from ._webview_base import Request
 
 __all__ = [
@@ -291,8 +291,6 @@ class ApplyNotebookOperationsMessage(Message):
     task_id: str | None = None
     review: bool = False
     """Whether to show the person what changed, to keep or take back."""
-    deadline: Timestamp | None = None
-    """A tab that wakes up later does not do them any more."""
     pointers: list[NotebookPointer] | None = None
     """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. It
     replaces what waits for that save already."""

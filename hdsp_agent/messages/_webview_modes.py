@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ..config import ModeConfig, ModePrompt
-from ._base import Flag, Message, Name, Slug, Text
+from ._base import Message, Name, Slug, Text
 from ._catalogue import Source
 from ._webview_base import Request
 
 __all__ = [
+    "CommandValues",
     "CreateCommandRequest",
     "DeleteCommandRequest",
     "DeleteCustomModeRequest",
@@ -19,6 +20,7 @@ __all__ = [
     "ImportModeRequest",
     "ModeRequest",
     "ModesMessage",
+    "OpenCommandFileRequest",
     "RequestCommandsRequest",
     "RequestModesRequest",
     "SourceValues",
@@ -44,7 +46,7 @@ class RequestModesRequest(Request):
 
 
 class UpdateCustomModeRequest(Request):
-    """Write a custom mode."""
+    """Write a custom mode, in place of the one named ``slug`` if there is such a one."""
 
     type: Literal["updateCustomMode"] = "updateCustomMode"
     slug: Slug | None = None
@@ -52,11 +54,10 @@ class UpdateCustomModeRequest(Request):
 
 
 class DeleteCustomModeRequest(Request):
-    """Delete a custom mode, or with ``checkOnly`` ask what would go with it."""
+    """Delete a custom mode. The files of its rules stay."""
 
     type: Literal["deleteCustomMode"] = "deleteCustomMode"
     slug: Slug
-    check_only: Flag | None = None
 
 
 class ExportModeRequest(Request):
@@ -67,15 +68,14 @@ class ExportModeRequest(Request):
 
 
 class ImportModeRequest(Request):
-    """Import the mode whose file has the content ``text``."""
+    """Import the mode, with its rules, whose file has the content ``text``."""
 
     type: Literal["importMode"] = "importMode"
-    source: Source | None = None
     text: Text
 
 
 class UpdatePromptRequest(Request):
-    """Change the prompt of a built-in mode."""
+    """Change the prompt of a built-in mode; without any field it is again as it came."""
 
     type: Literal["updatePrompt"] = "updatePrompt"
     prompt_mode: Slug
@@ -108,18 +108,32 @@ class SourceValues(Message):
     source: Source
 
 
+class CommandValues(SourceValues):
+    """And what its file says: Markdown, perhaps with facts in front."""
+
+    content: Text
+
+
 class CreateCommandRequest(Request):
-    """Create a slash command named ``text``."""
+    """Create the slash command named ``text``, or change it."""
 
     type: Literal["createCommand"] = "createCommand"
-    text: Name | None = None
-    values: SourceValues
+    text: Name
+    values: CommandValues
 
 
 class DeleteCommandRequest(Request):
     """Delete the slash command named ``text``."""
 
     type: Literal["deleteCommand"] = "deleteCommand"
+    text: Name
+    values: SourceValues
+
+
+class OpenCommandFileRequest(Request):
+    """Ask for what the file of the slash command named ``text`` says, to change it."""
+
+    type: Literal["openCommandFile"] = "openCommandFile"
     text: Name
     values: SourceValues
 
@@ -137,4 +151,5 @@ ModesMessage = (
     | RequestCommandsRequest
     | CreateCommandRequest
     | DeleteCommandRequest
+    | OpenCommandFileRequest
 )

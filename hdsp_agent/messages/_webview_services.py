@@ -7,7 +7,6 @@ from ._webview_base import Request
 
 __all__ = [
     "FindFileRequest",
-    "SearchCommitsRequest",
     "SearchFilesRequest",
     "ServicesMessage",
 ]
@@ -27,11 +26,4 @@ class FindFileRequest(Request):
     path: FilePath
 
 
-class SearchCommitsRequest(Request):
-    """Search the workspace's commits."""
-
-    type: Literal["searchCommits"] = "searchCommits"
-    query: Query | None = None
-
-
-ServicesMessage = SearchFilesRequest | FindFileRequest | SearchCommitsRequest
+ServicesMessage = SearchFilesRequest | FindFileRequest

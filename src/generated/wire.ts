@@ -264,9 +264,9 @@ export type WebviewMessage =
   | RequestCommandsRequest
   | CreateCommandRequest
   | DeleteCommandRequest
+  | OpenCommandFileRequest
   | SearchFilesRequest
   | FindFileRequest
-  | SearchCommitsRequest
   | OpenNotebooksRequest
   | NotebookOperationsResultRequest
   | NotebookPageRequest
@@ -305,14 +305,12 @@ export type ExtensionMessage =
   | NoticesUpdatedMessage
   | SecretsUpdatedMessage
   | ModesListMessage
-  | DeleteCustomModeCheckMessage
   | ExportModeResultMessage
   | ImportModeResultMessage
   | SystemPromptMessage
   | EnhancedPromptMessage
   | CommandsMessage
   | FileSearchResultsMessage
-  | CommitSearchResultsMessage
   | ShowDeleteMessageDialogMessage
   | ShowEditMessageDialogMessage
   | ApplyNotebookOperationsMessage
@@ -463,7 +461,6 @@ export interface ApplyNotebookOperationsMessage {
   save: boolean;
   taskId?: string;
   review: boolean;
-  deadline?: number;
   pointers?: Array<SetCellMetadata | SetNotebookMetadata>;
 }
 
@@ -928,6 +925,12 @@ export interface CommandTimedOut {
   status: 'timeout';
 }
 
+/** And what its file says: Markdown, perhaps with facts in front. */
+export interface CommandValues {
+  source: Source;
+  content: string;
+}
+
 /** The list of slash commands. */
 export interface CommandsMessage {
   type: 'commands';
@@ -939,12 +942,6 @@ export interface CommandsResponse {
   taskId?: number;
   eventName: 'commandsResponse';
   payload: [Array<Command>];
-}
-
-/** Commits a search found. */
-export interface CommitSearchResultsMessage {
-  type: 'commitSearchResults';
-  commits: Array<GitCommit>;
 }
 
 /** What kind of task was completed. */
@@ -1078,7 +1075,6 @@ export interface ConversationPreview {
   operation: 'delete' | 'edit' | 'rewind' | 'undo' | 'redo';
   removed: number;
   restored: number;
-  firstRemovedTs?: number;
   toolCalls: number;
   effects: Array<ConversationEffect>;
   moreEffects: number;
@@ -1096,13 +1092,13 @@ export interface ConversationPreviewMessage {
   preview: ConversationPreview;
 }
 
-/** Create a slash command named `text`. */
+/** Create the slash command named `text`, or change it. */
 export interface CreateCommandRequest {
   requestId: string;
   taskId?: string;
   type: 'createCommand';
-  text?: string;
-  values: SourceValues;
+  text: string;
+  values: CommandValues;
 }
 
 /** The checkpoint `text` is the newest of the task. */
@@ -1128,20 +1124,12 @@ export interface DeleteCommandRequest {
   values: SourceValues;
 }
 
-/** What would go with a custom mode. */
-export interface DeleteCustomModeCheckMessage {
-  type: 'deleteCustomModeCheck';
-  slug: string;
-  rulesFolderPath?: string;
-}
-
-/** Delete a custom mode, or with `checkOnly` ask what would go with it. */
+/** Delete a custom mode. The files of its rules stay. */
 export interface DeleteCustomModeRequest {
   requestId: string;
   taskId?: string;
   type: 'deleteCustomMode';
   slug: string;
-  checkOnly?: boolean;
 }
 
 /** Confirm the deletion, perhaps going back to the checkpoint before it. */
@@ -1280,13 +1268,11 @@ export interface ExportModeRequest {
   slug: string;
 }
 
-/** A mode as a file's content in `text`, or why there is none. */
+/** A mode, with its rules, as a file's content in `text`. */
 export interface ExportModeResultMessage {
   type: 'exportModeResult';
-  success: boolean;
   slug: string;
-  text?: string;
-  error?: string;
+  text: string;
 }
 
 /** Ask for the settings as a file, without keys. */
@@ -1447,15 +1433,6 @@ export interface GetTaskWithAggregatedCostsRequest {
   requestId: string;
   taskId: string;
   type: 'getTaskWithAggregatedCosts';
-}
-
-/** A commit found by a search. */
-export interface GitCommit {
-  hash: string;
-  shortHash: string;
-  subject: string;
-  author: string;
-  date: string;
 }
 
 /** Everything a person can set that does not belong to one provider profile. */
@@ -1709,21 +1686,18 @@ export interface HistoryItem {
   renames?: Array<Rename>;
 }
 
-/** Import the mode whose file has the content `text`. */
+/** Import the mode, with its rules, whose file has the content `text`. */
 export interface ImportModeRequest {
   requestId: string;
   taskId?: string;
   type: 'importMode';
-  source?: Source;
   text: string;
 }
 
-/** A mode was imported, or why not. */
+/** The mode `slug` was imported. */
 export interface ImportModeResultMessage {
   type: 'importModeResult';
-  success: boolean;
-  slug?: string;
-  error?: string;
+  slug: string;
 }
 
 /** Import the settings file whose content is `text`. */
@@ -2103,6 +2077,15 @@ export interface Notice {
 export interface NoticesUpdatedMessage {
   type: 'noticesUpdated';
   notices: Array<Notice>;
+}
+
+/** Ask for what the file of the slash command named `text` says, to change it. */
+export interface OpenCommandFileRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'openCommandFile';
+  text: string;
+  values: SourceValues;
 }
 
 /** A notebook that a tab has open. */
@@ -2537,14 +2520,6 @@ export interface SaveApiConfigurationRequest {
   apiConfiguration: Record<string, JsonValue>;
 }
 
-/** Search the workspace's commits. */
-export interface SearchCommitsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'searchCommits';
-  query?: string;
-}
-
 /** Search the workspace's files by name. */
 export interface SearchFilesRequest {
   requestId: string;
@@ -2705,7 +2680,6 @@ export interface SettingsUpdatedMessage {
 export interface ShowDeleteMessageDialogMessage {
   type: 'showDeleteMessageDialog';
   messageTs: number;
-  hasCheckpoint?: boolean;
   preview?: ConversationPreview;
 }
 
@@ -2715,7 +2689,6 @@ export interface ShowEditMessageDialogMessage {
   messageTs: number;
   text: string;
   images?: Array<string>;
-  hasCheckpoint?: boolean;
   preview?: ConversationPreview;
 }
 
@@ -2779,7 +2752,7 @@ export interface Suggestion {
 export interface SystemPromptMessage {
   type: 'systemPrompt';
   text: string;
-  mode?: string;
+  mode: string;
 }
 
 /** Delete the message `messageTs` and what follows, or edit it and send it again. */
@@ -2972,9 +2945,7 @@ export interface TaskUserMessage {
 export interface TaskWithAggregatedCostsMessage {
   type: 'taskWithAggregatedCosts';
   text: string;
-  historyItem?: HistoryItem;
   aggregatedCosts?: AggregatedCosts;
-  error?: string;
 }
 
 /** Let a running command go on in the background, or abort it. */
@@ -3043,7 +3014,7 @@ export interface UndoOrRedo {
   markId?: string;
 }
 
-/** Write a custom mode. */
+/** Write a custom mode, in place of the one named `slug` if there is such a one. */
 export interface UpdateCustomModeRequest {
   requestId: string;
   taskId?: string;
@@ -3052,7 +3023,7 @@ export interface UpdateCustomModeRequest {
   modeConfig: ModeConfig;
 }
 
-/** Change the prompt of a built-in mode. */
+/** Change the prompt of a built-in mode; without any field it is again as it came. */
 export interface UpdatePromptRequest {
   requestId: string;
   taskId?: string;
