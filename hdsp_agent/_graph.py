@@ -26,6 +26,7 @@ from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.mode_requests import ModeRequests
 from .comm.model_rooms import ModelRooms
 from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
@@ -73,6 +74,7 @@ def build_services(app: HdspAgentApp) -> Services:
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
+    ModeRequests(agent, configuration.config, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
     time_travel = TimeTravel(agent, room.history, screens, workspace_of(app))
     CheckpointRequests(time_travel, room.history).register(room.dispatcher)

@@ -8,6 +8,7 @@ from ._commands import CommandSession
 from ._enhancing import enhanced_prompt
 from ._kernel_restarts import UpTo
 from ._manager import TaskManager, TaskRequest
+from ._mode_prompts import mode_prompt
 from ._models import ProfileModels
 from ._ports import (
     ContextPort,
@@ -53,5 +54,6 @@ __all__ = [
     "build_agent",
     "enhanced_prompt",
     "headless_agent",
+    "mode_prompt",
     "seen_by_model",
 ]

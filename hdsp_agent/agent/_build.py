@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -28,13 +28,13 @@ from ..persistence import (
     task_records,
 )
 from ..tools import ToolRegistry, built_in_tools
-from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
 from ..tools._state import ToolState
 from ..tools.compound import Surroundings as CompoundSurroundings
 from ..tools.compound import surroundings
 from ._conversation import Conversation
 from ._manager import TaskManager
+from ._mode_prompts import ignored_files
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
 from ._services import AgentServices, ContextNoticed
@@ -54,8 +54,6 @@ __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
 
 CommandHeard = Callable[[TaskId, CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
 """Told how a shell command of a task fares."""
-
-_MOST_IGNORED: Final = 20_000
 
 
 def build_agent(
@@ -261,7 +259,7 @@ def _context(
         known = await modes.modes(where)
         # What the person changed about the mode since it was chosen counts.
         mode = next((one for one in known if one.slug == situation.mode.slug), situation.mode)
-        ignored = await asyncio.to_thread(_ignored, folder) if folder is not None else None
+        ignored = await asyncio.to_thread(ignored_files, folder) if folder is not None else None
         return await standing_prompt(mode, situation.settings, surroundings, other_modes=known, ignored=ignored)
 
     async def seen(situation: Situation) -> CompoundSurroundings | str | None:
@@ -279,12 +277,3 @@ def _context(
     )
     plain = PlainContext(conversation, workspace, prompt=prompt, surrounded=around)
     return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
-
-
-def _ignored(workspace: Path) -> str | None:
-    """What the ignore file says; what cannot be read is refused by the tools themselves."""
-    try:
-        with open(workspace / IGNORE_FILE, encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_IGNORED)
-    except OSError:
-        return None

@@ -104,7 +104,6 @@ class MessageOperations:
             operation=change.operation,
             removed=removed.said,
             restored=restored.said,
-            first_removed_ts=removed.first_ts,
             tool_calls=removed.tool_calls,
             effects=effects,
             more_effects=more,

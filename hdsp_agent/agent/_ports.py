@@ -132,6 +132,9 @@ class Modes(Protocol):
     async def names(self, workspace: str | None) -> Sequence[ModeName]:
         """All modes that may be used."""
 
+    async def modes(self, workspace: str | None) -> Sequence[ModeConfig]:
+        """All modes that may be used, whole."""
+
 
 class ToolBox(Protocol):
     """The tools there are."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from pydantic import JsonValue
+
 from ..agent import enhanced_prompt
 from ..messages import (
     CommandsMessage,
@@ -11,6 +13,7 @@ from ..messages import (
     EnhancePromptRequest,
     ExtensionMessage,
     FileSearchResultsMessage,
+    ModeName,
     ModesListMessage,
     RequestCommandsRequest,
     RequestModesRequest,
@@ -54,11 +57,13 @@ class ComposerRequests:
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
 
-    async def modes(self, context: RequestContext, _: RequestModesRequest) -> None:
-        """All modes that may be used."""
+    async def modes(self, context: RequestContext, _: RequestModesRequest) -> JsonValue:
+        """All modes that may be used by name; the answer has them whole."""
         services = (await self._agent.manager()).services
-        names = await services.modes.names(str(services.workspace))
-        await self._send(context, ModesListMessage(modes=list(names)))
+        modes = await services.modes.modes(str(services.workspace))
+        names = [ModeName(slug=mode.slug, name=mode.name) for mode in modes]
+        await self._send(context, ModesListMessage(modes=names))
+        return [mode.to_wire() for mode in modes]
 
     async def commands(self, context: RequestContext, _: RequestCommandsRequest) -> None:
         """The slash commands of the workspace, the person and the agent itself."""

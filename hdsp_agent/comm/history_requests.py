@@ -9,19 +9,16 @@ from pydantic import JsonValue
 from ..messages import (
     DeleteMultipleTasksWithIdsRequest,
     DeleteTaskWithIdRequest,
-    ExportCurrentTaskRequest,
     ExportTaskWithIdRequest,
     ExtensionMessage,
     GetTaskWithAggregatedCostsRequest,
     HistorySnippet,
     HistorySnippetPart,
     LoadMessagesRequest,
-    LoadTaskHistoryRequest,
     MessagesPage,
-    TaskHistoryPage,
     TaskWithAggregatedCostsMessage,
 )
-from ..persistence import HistoryHit, HistoryPage, HistoryQuery
+from ..persistence import HistoryHit, HistoryPage
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .history import History
@@ -45,41 +42,14 @@ class HistoryRequests:
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
         handlers: dict[str, Handler[NoReturn]] = {
-            "loadTaskHistory": self.load_history,
             "loadMessages": self.load_messages,
             "deleteTaskWithId": self.delete,
             "deleteMultipleTasksWithIds": self.delete_several,
             "exportTaskWithId": self.export,
-            "exportCurrentTask": self.export_current,
             "getTaskWithAggregatedCosts": self.costs,
         }
         for message_type, handler in handlers.items():
             dispatcher.handle(message_type, handler)
-
-    async def load_history(self, context: RequestContext, message: LoadTaskHistoryRequest) -> None:
-        """A page of the history, searched and sorted."""
-        query = HistoryQuery(
-            text=message.query or "",
-            sort=message.sort or "newest",
-            workspace=message.workspace,
-            notebook=message.notebook,
-            favorites=bool(message.favorites),
-            since=message.since,
-            until=message.until,
-            limit=message.limit or _PAGE,
-            cursor=message.cursor,
-        )
-        page = await self._history.page(context.owner, query)
-        await self._send(
-            context,
-            TaskHistoryPage(
-                request_id=context.request_id,
-                task_history=[hit.item for hit in page.hits],
-                total=page.total,
-                next_cursor=page.next,
-                snippets=snippets_of(page),
-            ),
-        )
 
     async def load_messages(self, context: RequestContext, message: LoadMessagesRequest) -> None:
         """A page of a conversation."""
@@ -105,17 +75,10 @@ class HistoryRequests:
         """Where the page downloads it, below base_url; a file is not for the channel."""
         return await self._address_of(context, message.task_id)
 
-    async def export_current(self, context: RequestContext, message: ExportCurrentTaskRequest) -> JsonValue:
-        """The same of the one on screen."""
-        return await self._address_of(context, self._history.meant(context.owner, message.task_id))
-
     async def costs(self, context: RequestContext, message: GetTaskWithAggregatedCostsRequest) -> None:
         """What a task cost together with its subtasks."""
         costs = await self._history.costs(context.owner, message.task_id)
-        item = await self._history.item(context.owner, message.task_id)
-        await self._send(
-            context, TaskWithAggregatedCostsMessage(text=message.task_id, history_item=item, aggregated_costs=costs)
-        )
+        await self._send(context, TaskWithAggregatedCostsMessage(text=message.task_id, aggregated_costs=costs))
 
     async def _address_of(self, context: RequestContext, task_id: str) -> str:
         task = await self._history.task(context.owner, task_id)

@@ -20,7 +20,6 @@ from ..messages import (
     ApplyNotebookOperationsMessage,
     ChangeOutputsMessage,
     ExtensionMessage,
-    NotebookLeaseMessage,
     NotebookOperationsResultRequest,
     NotebookPageRequest,
     OpenNotebook,
@@ -264,13 +263,10 @@ class NotebookTabs:
         best = max(candidates, key=lambda tab: _claim(tab, path, newest, holder), default=None)
         if best is holder:
             return
-        if holder is not None:
-            self._tell(holder, NotebookLeaseMessage(path=path, granted=False))
         if best is None:
             self._leases.pop(path, None)
             return
         self._leases[path] = best
-        self._tell(best, NotebookLeaseMessage(path=path, granted=True))
         self._opened(path)
 
     def _forget_newest(self, tab: NotebookTab, path: str) -> None:

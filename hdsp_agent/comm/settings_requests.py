@@ -15,26 +15,18 @@ from pydantic_core import from_json
 from ..config import ContextProxy
 from ..errors import InvalidInput, UnknownProfile
 from ..messages import (
-    AllowedCommandsRequest,
     AutoApprovalEnabledRequest,
-    CustomInstructionsRequest,
-    DeleteApiConfigurationRequest,
-    DeniedCommandsRequest,
     DismissNoticeRequest,
-    EnhancementApiConfigIdRequest,
     ExtensionMessage,
     ImportSettingsRequest,
-    LoadApiConfigurationByIdRequest,
     LoadApiConfigurationRequest,
     LockApiConfigAcrossModesRequest,
     ModeRequest,
     NoticesUpdatedMessage,
-    RenameApiConfigurationRequest,
     Request,
     SaveApiConfigurationRequest,
     ToggleApiConfigPinRequest,
     UpdateSettingsRequest,
-    UpsertApiConfigurationRequest,
 )
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .notices import NoticeBoard
@@ -73,23 +65,13 @@ class SettingsRequests:
         """Take responsibility for these types of message."""
         handlers: dict[str, Handler[NoReturn]] = {
             "updateSettings": self.update_settings,
-            "customInstructions": self.custom_instructions,
             "autoApprovalEnabled": self.auto_approval,
-            "allowedCommands": self.allowed_commands,
-            "deniedCommands": self.denied_commands,
-            "enhancementApiConfigId": self.enhancement_profile,
             "mode": self.mode,
             "exportSettings": self.export_settings,
             "importSettings": self.import_settings,
-            "resetState": self.reset,
             "dismissNotice": self.dismiss_notice,
-            "getListApiConfiguration": self.list_profiles,
             "saveApiConfiguration": self.save_profile,
-            "upsertApiConfiguration": self.upsert_profile,
-            "deleteApiConfiguration": self.delete_profile,
             "loadApiConfiguration": self.load_profile,
-            "loadApiConfigurationById": self.load_profile,
-            "renameApiConfiguration": self.rename_profile,
             "toggleApiConfigPin": self.toggle_pin,
             "lockApiConfigAcrossModes": self.lock_profile,
         }
@@ -102,25 +84,9 @@ class SettingsRequests:
         """Some settings; all or none."""
         await self._config.update(message.updated_settings)
 
-    async def custom_instructions(self, _: RequestContext, message: CustomInstructionsRequest) -> None:
-        """The instructions given with every task."""
-        await self._config.update({"customInstructions": message.text})
-
     async def auto_approval(self, _: RequestContext, message: AutoApprovalEnabledRequest) -> None:
         """The main switch of auto-approval."""
         await self._config.update({"autoApprovalEnabled": message.bool})
-
-    async def allowed_commands(self, _: RequestContext, message: AllowedCommandsRequest) -> None:
-        """Commands that need not ask."""
-        await self._config.update({"allowedCommands": list(message.commands)})
-
-    async def denied_commands(self, _: RequestContext, message: DeniedCommandsRequest) -> None:
-        """Commands that are never run."""
-        await self._config.update({"deniedCommands": list(message.commands)})
-
-    async def enhancement_profile(self, _: RequestContext, message: EnhancementApiConfigIdRequest) -> None:
-        """The profile that improves prompts."""
-        await self._config.update({"enhancementApiConfigId": message.text or None})
 
     async def mode(self, context: RequestContext, message: ModeRequest) -> None:
         """The mode of the task on screen and of new ones; where a task is named, of that one alone."""
@@ -145,10 +111,6 @@ class SettingsRequests:
         report = await self._config.import_settings(document)
         return report.to_wire()
 
-    async def reset(self, _: RequestContext, message: Request) -> None:
-        """Settings, profiles and keys."""
-        await self._config.reset()
-
     async def dismiss_notice(self, _: RequestContext, message: DismissNoticeRequest) -> None:
         """Put a notice away, on every page."""
         self._notices.put_away(message.id)
@@ -156,34 +118,15 @@ class SettingsRequests:
 
     # ---- profiles
 
-    async def list_profiles(self, _: RequestContext, message: Request) -> JsonValue:
-        """The list, to the one who asks."""
-        return [entry.to_wire() for entry in self._config.profiles.entries]
-
     async def save_profile(self, _: RequestContext, message: SaveApiConfigurationRequest) -> None:
         """Change a profile, or create it."""
         await self._write(message.text, message.api_configuration)
 
-    async def upsert_profile(self, _: RequestContext, message: UpsertApiConfigurationRequest) -> None:
-        """The same, and make it the current one."""
-        await self._write(message.text, message.api_configuration)
-        await self._config.profiles.activate(message.text)
-
-    async def delete_profile(self, _: RequestContext, message: DeleteApiConfigurationRequest) -> None:
-        """Its keys go with it."""
-        await self._config.profiles.delete(message.text)
-
-    async def load_profile(
-        self, context: RequestContext, message: LoadApiConfigurationRequest | LoadApiConfigurationByIdRequest
-    ) -> None:
+    async def load_profile(self, context: RequestContext, message: LoadApiConfigurationRequest) -> None:
         """Make it the current one, by name or id, also of the task on screen; of a task that is named, for that alone."""
         name = self._config.profiles.get(message.text).name
         if not await self._switches.switch_profile(context, message, name):
             await self._config.profiles.activate(message.text)
-
-    async def rename_profile(self, _: RequestContext, message: RenameApiConfigurationRequest) -> None:
-        """Whatever refers to it goes on doing so."""
-        await self._config.profiles.rename(message.values.old_name, message.values.new_name)
 
     async def toggle_pin(self, _: RequestContext, message: ToggleApiConfigPinRequest) -> None:
         """Pinned profiles come first."""

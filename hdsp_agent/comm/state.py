@@ -43,8 +43,6 @@ def full_state(
             api_configuration=book.settings(current.id).to_wire(),
             current_api_config_name=current.name,
             list_api_config_meta=list(book.entries),
-            pinned_api_configs={entry.id: True for entry in book.entries if entry.pinned},
-            mode_api_configs=dict(book.modes),
             lock_api_config_across_modes=book.locked,
             secret_status=config.secrets.status,
             mode=config.settings.mode,
@@ -89,7 +87,5 @@ def _profiles_updated(config: ContextProxy) -> ProfilesUpdatedMessage:
     return ProfilesUpdatedMessage(
         list_api_config=list(book.entries),
         current_api_config_name=book.current.name,
-        mode_api_configs=dict(book.modes),
         lock_api_config_across_modes=book.locked,
-        pinned_api_configs={entry.id: True for entry in book.entries if entry.pinned},
     )

@@ -20,14 +20,12 @@ from ..messages import (
     ConversationMarks,
     ExtensionMessage,
     HistoryItem,
-    InteractionRequiredMessage,
     MessageCreated,
     MessageEvent,
     MessageUpdated,
     TaskDelegationCompleted,
     TaskEvent,
     TaskId,
-    TaskInteractive,
     TaskProgressMessage,
     TaskSpawned,
 )
@@ -234,10 +232,6 @@ class TaskFeed:
 
     def _heard(self, event: TaskEvent) -> None:
         match event:
-            case TaskInteractive(payload=(task_id,)):
-                told = self._of(TaskId(task_id))
-                if told is not None:
-                    self._channels.publish_to(told.owner, InteractionRequiredMessage(task_id=task_id))
             case TaskSpawned(payload=(parent, child)):
                 self._follow(parent, child)
             case TaskDelegationCompleted(payload=(parent, child, _)):

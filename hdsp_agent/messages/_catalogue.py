@@ -2,26 +2,17 @@
 
 from typing import Literal
 
-from ._base import Flag, JsonObject, Record
+from ._base import Record
 
 __all__ = [
     "Command",
     "CommandSource",
-    "CustomTool",
-    "FileContent",
     "FileResult",
-    "GitCommit",
-    "McpErrorEntry",
-    "McpResource",
-    "McpResourceTemplate",
-    "McpServer",
-    "McpTool",
     "ModeName",
     "ModelInfo",
     "ModelRecord",
     "ModelTier",
     "ReasoningEffort",
-    "Skill",
     "Source",
 ]
 
@@ -45,26 +36,6 @@ class Command(Record):
     file_path: str | None = None
     description: str | None = None
     argument_hint: str | None = None
-
-
-class Skill(Record):
-    """A skill the agent can load; ``modeSlugs`` absent or empty means every mode."""
-
-    name: str
-    description: str
-    path: str
-    source: Source
-    mode: str | None = None
-    mode_slugs: list[str] | None = None
-
-
-class CustomTool(Record):
-    """A tool that somebody added."""
-
-    name: str
-    description: str
-    parameters: JsonObject | None = None
-    source: str | None = None
 
 
 class ModelTier(Record):
@@ -118,81 +89,9 @@ ModelRecord = dict[str, ModelInfo]
 """Models by id."""
 
 
-class McpTool(Record):
-    """A tool of an MCP server."""
-
-    name: str
-    description: str | None = None
-    input_schema: JsonObject | None = None
-    always_allow: Flag | None = None
-    enabled_for_prompt: Flag | None = None
-
-
-class McpResource(Record):
-    """A resource of an MCP server."""
-
-    uri: str
-    name: str
-    mime_type: str | None = None
-    description: str | None = None
-
-
-class McpResourceTemplate(Record):
-    """A template for resources of an MCP server."""
-
-    uri_template: str
-    name: str
-    description: str | None = None
-    mime_type: str | None = None
-
-
-class McpErrorEntry(Record):
-    """One line of an MCP server's log of errors."""
-
-    message: str
-    timestamp: int
-    level: Literal["error", "warn", "info"]
-
-
-class McpServer(Record):
-    """An MCP server: how it is doing and what it offers."""
-
-    name: str
-    config: str
-    status: Literal["connected", "connecting", "disconnected"]
-    error: str | None = None
-    error_history: list[McpErrorEntry] | None = None
-    tools: list[McpTool] | None = None
-    resources: list[McpResource] | None = None
-    resource_templates: list[McpResourceTemplate] | None = None
-    disabled: bool | None = None
-    timeout: int | None = None
-    source: Source | None = None
-    project_path: str | None = None
-    instructions: str | None = None
-
-
-class GitCommit(Record):
-    """A commit found by a search."""
-
-    hash: str
-    short_hash: str
-    subject: str
-    author: str
-    date: str
-
-
 class FileResult(Record):
     """A file or folder found by a search."""
 
     path: str
     type: Literal["file", "folder"]
     label: str | None = None
-
-
-class FileContent(Record):
-    """The content of a file that was asked for, or why there is none."""
-
-    path: str
-    content: str | None = None
-    error: str | None = None

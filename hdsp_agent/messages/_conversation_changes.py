@@ -200,7 +200,6 @@ class ConversationPreview(Message):
     operation: Literal["delete", "edit", "rewind", "undo", "redo"]
     removed: int
     restored: int
-    first_removed_ts: int | None = None
     tool_calls: int
     effects: list[ConversationEffect]
     more_effects: int

@@ -10,8 +10,6 @@ from ._state import ExtensionState
 
 __all__ = [
     "AggregatedCosts",
-    "CheckpointInitWarningMessage",
-    "CheckpointWarning",
     "CommandExecutionStatusMessage",
     "CondenseTaskContextResponseMessage",
     "CondenseTaskContextStartedMessage",
@@ -19,9 +17,7 @@ __all__ = [
     "CurrentCheckpointUpdatedMessage",
     "HistorySnippet",
     "HistorySnippetPart",
-    "InteractionRequiredMessage",
     "KernelStatusMessage",
-    "McpExecutionStatusMessage",
     "MessageCreated",
     "MessageDelta",
     "MessageUpdated",
@@ -29,7 +25,6 @@ __all__ = [
     "StateMessage",
     "TaskHistoryItemUpdatedMessage",
     "TaskHistoryItemsRemovedMessage",
-    "TaskHistoryPage",
     "TaskHistoryUpdatedMessage",
     "TaskProgressMessage",
     "TaskUpdate",
@@ -104,33 +99,10 @@ class CurrentCheckpointUpdatedMessage(Message):
     task_id: str | None = None
 
 
-class CheckpointWarning(Message):
-    """Why checkpoints are late, and after how many seconds."""
-
-    type: Literal["WAIT_TIMEOUT", "INIT_TIMEOUT"]
-    timeout: int
-
-
-class CheckpointInitWarningMessage(Message):
-    """Checkpoints take long to begin; without a warning, they have begun."""
-
-    type: Literal["checkpointInitWarning"] = "checkpointInitWarning"
-    checkpoint_warning: CheckpointWarning | None = None
-    task_id: str | None = None
-
-
 class CommandExecutionStatusMessage(Message):
     """How a running command is doing; ``text`` is JSON."""
 
     type: Literal["commandExecutionStatus"] = "commandExecutionStatus"
-    text: str
-    task_id: str | None = None
-
-
-class McpExecutionStatusMessage(Message):
-    """How a running MCP tool is doing; ``text`` is JSON."""
-
-    type: Literal["mcpExecutionStatus"] = "mcpExecutionStatus"
     text: str
     task_id: str | None = None
 
@@ -156,13 +128,6 @@ class ContextNoticeMessage(Message):
     task_id: str
     kind: Literal["reassurance", "advice"]
     percent: int
-
-
-class InteractionRequiredMessage(Message):
-    """A task needs the person."""
-
-    type: Literal["interactionRequired"] = "interactionRequired"
-    task_id: str | None = None
 
 
 class KernelStatusMessage(Message):
@@ -209,20 +174,6 @@ class HistorySnippet(Message):
     parts: list[HistorySnippetPart]
 
 
-class TaskHistoryPage(Message):
-    """A page of the history, in the order asked for by ``request_id``.
-
-    ``next_cursor`` asks for what follows and is absent at the end; ``snippets`` are by task id and only of a search.
-    """
-
-    type: Literal["taskHistoryPage"] = "taskHistoryPage"
-    request_id: str
-    task_history: list[HistoryItem]
-    total: int
-    next_cursor: str | None = None
-    snippets: dict[str, HistorySnippet] | None = None
-
-
 class AggregatedCosts(Message):
     """What a task cost by itself, and its subtasks."""
 
@@ -236,9 +187,7 @@ class TaskWithAggregatedCostsMessage(Message):
 
     type: Literal["taskWithAggregatedCosts"] = "taskWithAggregatedCosts"
     text: str
-    history_item: HistoryItem | None = None
     aggregated_costs: AggregatedCosts | None = None
-    error: str | None = None
 
 
 TaskUpdate = (
@@ -249,17 +198,13 @@ TaskUpdate = (
     | MessagesPage
     | TaskProgressMessage
     | CurrentCheckpointUpdatedMessage
-    | CheckpointInitWarningMessage
     | CommandExecutionStatusMessage
-    | McpExecutionStatusMessage
     | CondenseTaskContextStartedMessage
     | CondenseTaskContextResponseMessage
     | ContextNoticeMessage
-    | InteractionRequiredMessage
     | KernelStatusMessage
     | TaskHistoryUpdatedMessage
     | TaskHistoryItemUpdatedMessage
     | TaskHistoryItemsRemovedMessage
-    | TaskHistoryPage
     | TaskWithAggregatedCostsMessage
 )

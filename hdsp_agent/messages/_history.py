@@ -5,9 +5,10 @@ from typing import Literal
 from ._additions import NotebookRef, Rename
 from ._base import Record
 
-__all__ = ["HistoryItem", "HistoryStatus"]
+__all__ = ["HistoryItem", "HistorySort", "HistoryStatus"]
 
 HistoryStatus = Literal["active", "completed", "delegated"]
+HistorySort = Literal["newest", "oldest", "mostExpensive", "mostTokens", "mostRelevant"]
 
 
 class HistoryItem(Record):

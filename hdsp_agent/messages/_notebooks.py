@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text, Timestamp
+from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text
 from ._webview_base import Request
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "FailedCellRequest",
     "InsertCell",
     "MoveCell",
-    "NotebookLeaseMessage",
     "NotebookMessage",
     "NotebookOperation",
     "NotebookOperationsResultRequest",
@@ -281,14 +280,6 @@ NotebookMessage = (
 # ---- what the server asks of the tab that holds the lease
 
 
-class NotebookLeaseMessage(Message):
-    """Whether this tab is the one the agent changes the notebook in."""
-
-    type: Literal["notebookLease"] = "notebookLease"
-    path: str
-    granted: bool
-
-
 class ApplyNotebookOperationsMessage(Message):
     """Do all of these in one transaction, or none; then save, if asked to."""
 
@@ -300,8 +291,6 @@ class ApplyNotebookOperationsMessage(Message):
     task_id: str | None = None
     review: bool = False
     """Whether to show the person what changed, to keep or take back."""
-    deadline: Timestamp | None = None
-    """A tab that wakes up later does not do them any more."""
     pointers: list[NotebookPointer] | None = None
     """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. It
     replaces what waits for that save already."""
@@ -387,8 +376,7 @@ class NotebookWorkMessage(Message):
 
 
 NotebookUpdate = (
-    NotebookLeaseMessage
-    | ApplyNotebookOperationsMessage
+    ApplyNotebookOperationsMessage
     | ReadNotebookMessage
     | ReloadNotebookMessage
     | ChangeOutputsMessage

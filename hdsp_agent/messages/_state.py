@@ -1,8 +1,7 @@
 """The state a page starts from."""
 
-from ..config import GlobalSettings, ModeConfig, ModePrompt, ProfileEntry, ProviderSettings, SecretStatus
+from ..config import GlobalSettings, ModeConfig, ProfileEntry, ProviderSettings, SecretStatus
 from ._base import Flag, Message
-from ._catalogue import McpServer
 from ._conversation import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._conversation_changes import ConversationMarks
 from ._errors import Notice
@@ -23,14 +22,10 @@ class ExtensionState(Message):
     api_configuration: ProviderSettings | None = None
     current_api_config_name: str | None = None
     list_api_config_meta: list[ProfileEntry] | None = None
-    pinned_api_configs: dict[str, bool] | None = None
-    mode_api_configs: dict[str, str] | None = None
     lock_api_config_across_modes: Flag | None = None
     secret_status: SecretStatus | None = None
     mode: str | None = None
     custom_modes: list[ModeConfig] | None = None
-    custom_mode_prompts: dict[str, ModePrompt] | None = None
-    cwd: str | None = None
     current_task_id: str | None = None
     current_task_item: HistoryItem | None = None
     current_task_status: TaskStatus | None = None
@@ -41,16 +36,10 @@ class ExtensionState(Message):
     model_room: ModelRoom | None = None
     auto_answer: AutoAnswerTime | None = None
     cline_messages: list[ClineMessage] | None = None
-    cline_messages_seq: int | None = None
     has_older_messages: bool | None = None
     message_queue: list[QueuedMessage] | None = None
     can_start_tasks: Flag | None = None
     can_restore_files: Flag | None = None
     open_tasks: list[OpenTask] | None = None
     running_commands: list[CommandStarted] | None = None
-    task_history: list[HistoryItem] | None = None
-    has_older_tasks: bool | None = None
-    mcp_servers: list[McpServer] | None = None
     notices: list[Notice] | None = None
-    settings_imported_at: int | None = None
-    debug: bool | None = None

@@ -26,11 +26,6 @@ __all__ = [
     "DiffPart",
     "DiffStats",
     "FollowUpData",
-    "McpExecutionStatus",
-    "McpToolCompleted",
-    "McpToolFailed",
-    "McpToolOutput",
-    "McpToolStarted",
     "SayToolName",
     "Suggestion",
 ]
@@ -222,42 +217,3 @@ CommandExecutionStatus = Annotated[
     CommandStarted | CommandOutput | CommandExited | CommandFellBack | CommandTimedOut, Field(discriminator="status")
 ]
 """The text of a ``commandExecutionStatus``."""
-
-
-class McpToolStarted(Record):
-    """An MCP tool began to run."""
-
-    execution_id: str
-    status: Literal["started"] = "started"
-    server_name: str
-    tool_name: str
-
-
-class McpToolOutput(Record):
-    """What an MCP tool says while it runs."""
-
-    execution_id: str
-    status: Literal["output"] = "output"
-    response: str
-
-
-class McpToolCompleted(Record):
-    """An MCP tool ended."""
-
-    execution_id: str
-    status: Literal["completed"] = "completed"
-    response: str | None = None
-
-
-class McpToolFailed(Record):
-    """An MCP tool failed."""
-
-    execution_id: str
-    status: Literal["error"] = "error"
-    error: str | None = None
-
-
-McpExecutionStatus = Annotated[
-    McpToolStarted | McpToolOutput | McpToolCompleted | McpToolFailed, Field(discriminator="status")
-]
-"""The text of an ``mcpExecutionStatus``."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ._additions import NotebookRef
-from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, Query, TaskIdField, Text, Timestamp
+from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, TaskIdField, Text, Timestamp
 from ._conversation import TodoItem
 from ._kinds import ClineAskResponse
 from ._webview_base import Request
@@ -29,12 +29,9 @@ __all__ = [
     "EditQueuedMessagePayload",
     "EditQueuedMessageRequest",
     "ErrorDetailsRequest",
-    "ExportCurrentTaskRequest",
     "ExportTaskWithIdRequest",
     "GetTaskWithAggregatedCostsRequest",
-    "HistorySort",
     "LoadMessagesRequest",
-    "LoadTaskHistoryRequest",
     "NewTaskRequest",
     "Parts",
     "QueueMessageRequest",
@@ -45,14 +42,7 @@ __all__ = [
     "TerminalOperationRequest",
     "UpdateTodoListPayload",
     "UpdateTodoListRequest",
-    "WebviewDidLaunchRequest",
 ]
-
-
-class WebviewDidLaunchRequest(Request):
-    """The panel is on screen and wants to hear what it shows."""
-
-    type: Literal["webviewDidLaunch"] = "webviewDidLaunch"
 
 
 class NewTaskRequest(Request):
@@ -170,12 +160,6 @@ class DeleteMultipleTasksWithIdsRequest(Request):
     ids: Annotated[list[TaskIdField], Field(min_length=1, max_length=1000)]
 
 
-class ExportCurrentTaskRequest(Request):
-    """Export the task on screen."""
-
-    type: Literal["exportCurrentTask"] = "exportCurrentTask"
-
-
 class ExportTaskWithIdRequest(Request):
     """Export a task of the history."""
 
@@ -203,28 +187,6 @@ class LoadMessagesRequest(Request):
     type: Literal["loadMessages"] = "loadMessages"
     task_id: TaskIdField
     before_ts: Timestamp | None = None
-    limit: Annotated[Count, Field(ge=1, le=500)] | None = None
-
-
-HistorySort = Literal["newest", "oldest", "mostExpensive", "mostTokens", "mostRelevant"]
-
-
-class LoadTaskHistoryRequest(Request):
-    """Ask for a page of the history, perhaps searched and sorted.
-
-    ``cursor`` is the ``nextCursor`` of the page before, of the same list; without one the list begins. Times are
-    milliseconds: ``since`` is within, ``until`` is not.
-    """
-
-    type: Literal["loadTaskHistory"] = "loadTaskHistory"
-    query: Query | None = None
-    sort: HistorySort | None = None
-    workspace: FilePath | None = None
-    notebook: FilePath | None = None
-    favorites: Flag | None = None
-    since: Timestamp | None = None
-    until: Timestamp | None = None
-    cursor: Query | None = None
     limit: Annotated[Count, Field(ge=1, le=500)] | None = None
 
 
@@ -325,8 +287,7 @@ class CheckpointRestoreRequest(Request):
 
 
 TaskMessage = (
-    WebviewDidLaunchRequest
-    | NewTaskRequest
+    NewTaskRequest
     | AskResponseRequest
     | CancelTaskRequest
     | ClearTaskRequest
@@ -340,12 +301,10 @@ TaskMessage = (
     | ShowTaskWithIdRequest
     | DeleteTaskWithIdRequest
     | DeleteMultipleTasksWithIdsRequest
-    | ExportCurrentTaskRequest
     | ExportTaskWithIdRequest
     | ErrorDetailsRequest
     | GetTaskWithAggregatedCostsRequest
     | LoadMessagesRequest
-    | LoadTaskHistoryRequest
     | DismissNoticeRequest
     | DeleteMessageRequest
     | DeleteMessageConfirmRequest

@@ -6,7 +6,6 @@ import type {
   FilesPreview,
   GlobalSettings,
   HistoryItem,
-  HistorySnippet,
   JsonValue,
   NotebookRef,
   Notice,
@@ -449,6 +448,18 @@ export interface HistoryList {
 export interface HistoryPlacesView {
   workspaces: Array<PlaceView>;
   notebooks: Array<PlaceView>;
+}
+
+/** A line out of a task's title, first message or conversation that says what was searched for. */
+export interface HistorySnippet {
+  field: 'title' | 'task' | 'text';
+  parts: Array<HistorySnippetPart>;
+}
+
+/** A stretch of a snippet, and whether it is what was searched for. */
+export interface HistorySnippetPart {
+  text: string;
+  found: boolean;
 }
 
 /** Lines that differ and what is around them, each with a space, minus, plus or backslash before it. */

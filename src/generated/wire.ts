@@ -196,8 +196,6 @@ export type CellEditKind =
 
 export type KernelChange = 'started' | 'restarted' | 'interrupted' | 'died';
 
-export type Tab = 'settings' | 'history' | 'mcp' | 'modes' | 'chat';
-
 export type ApiProtocol = 'openai' | 'anthropic';
 
 export type CommandSource = 'global' | 'project' | 'built-in';
@@ -220,11 +218,7 @@ export type CommandExecutionStatus =
   | CommandFellBack
   | CommandTimedOut;
 
-export type McpExecutionStatus =
-  McpToolStarted | McpToolOutput | McpToolCompleted | McpToolFailed;
-
 export type WebviewMessage =
-  | WebviewDidLaunchRequest
   | NewTaskRequest
   | AskResponseRequest
   | CancelTaskRequest
@@ -239,12 +233,10 @@ export type WebviewMessage =
   | ShowTaskWithIdRequest
   | DeleteTaskWithIdRequest
   | DeleteMultipleTasksWithIdsRequest
-  | ExportCurrentTaskRequest
   | ExportTaskWithIdRequest
   | ErrorDetailsRequest
   | GetTaskWithAggregatedCostsRequest
   | LoadMessagesRequest
-  | LoadTaskHistoryRequest
   | DismissNoticeRequest
   | DeleteMessageRequest
   | DeleteMessageConfirmRequest
@@ -254,76 +246,27 @@ export type WebviewMessage =
   | CheckpointRestoreRequest
   | UpdateSettingsRequest
   | SaveApiConfigurationRequest
-  | UpsertApiConfigurationRequest
-  | DeleteApiConfigurationRequest
   | LoadApiConfigurationRequest
-  | LoadApiConfigurationByIdRequest
-  | RenameApiConfigurationRequest
-  | GetListApiConfigurationRequest
   | ToggleApiConfigPinRequest
   | LockApiConfigAcrossModesRequest
-  | CustomInstructionsRequest
   | ImportSettingsRequest
   | ExportSettingsRequest
-  | ResetStateRequest
   | AutoApprovalEnabledRequest
-  | AllowedCommandsRequest
-  | DeniedCommandsRequest
-  | EnhancementApiConfigIdRequest
-  | TelemetrySettingRequest
-  | DebugSettingRequest
   | ModeRequest
   | RequestModesRequest
   | UpdateCustomModeRequest
   | DeleteCustomModeRequest
-  | OpenCustomModesSettingsRequest
   | ExportModeRequest
   | ImportModeRequest
-  | CheckRulesDirectoryRequest
   | UpdatePromptRequest
   | GetSystemPromptRequest
-  | CopySystemPromptRequest
   | EnhancePromptRequest
-  | HasOpenedModeSelectorRequest
   | RequestCommandsRequest
   | CreateCommandRequest
   | DeleteCommandRequest
   | OpenCommandFileRequest
-  | RequestSkillsRequest
-  | CreateSkillRequest
-  | DeleteSkillRequest
-  | MoveSkillRequest
-  | UpdateSkillModesRequest
-  | OpenSkillFileRequest
-  | RefreshCustomToolsRequest
-  | OpenMcpSettingsRequest
-  | OpenProjectMcpSettingsRequest
-  | RestartMcpServerRequest
-  | RefreshAllMcpServersRequest
-  | ToggleToolAlwaysAllowRequest
-  | ToggleToolEnabledForPromptRequest
-  | ToggleMcpServerRequest
-  | UpdateMcpTimeoutRequest
-  | DeleteMcpServerRequest
-  | SelectImagesRequest
-  | OpenImageRequest
-  | SaveImageRequest
-  | OpenFileRequest
-  | ReadFileContentRequest
-  | OpenMentionRequest
   | SearchFilesRequest
   | FindFileRequest
-  | SearchCommitsRequest
-  | InsertTextIntoTextareaRequest
-  | OpenMarkdownPreviewRequest
-  | OpenExternalRequest
-  | SwitchTabRequest
-  | FocusPanelRequest
-  | FlushRouterModelsRequest
-  | RequestRouterModelsRequest
-  | RequestOpenAiModelsRequest
-  | RequestOllamaModelsRequest
-  | RequestLmStudioModelsRequest
   | OpenNotebooksRequest
   | NotebookOperationsResultRequest
   | NotebookPageRequest
@@ -348,60 +291,28 @@ export type ExtensionMessage =
   | MessagesPage
   | TaskProgressMessage
   | CurrentCheckpointUpdatedMessage
-  | CheckpointInitWarningMessage
   | CommandExecutionStatusMessage
-  | McpExecutionStatusMessage
   | CondenseTaskContextStartedMessage
   | CondenseTaskContextResponseMessage
   | ContextNoticeMessage
-  | InteractionRequiredMessage
   | KernelStatusMessage
   | TaskHistoryUpdatedMessage
   | TaskHistoryItemUpdatedMessage
   | TaskHistoryItemsRemovedMessage
-  | TaskHistoryPage
   | TaskWithAggregatedCostsMessage
   | SettingsUpdatedMessage
   | ProfilesUpdatedMessage
   | NoticesUpdatedMessage
   | SecretsUpdatedMessage
-  | ListApiConfigMessage
-  | ToggleApiConfigPinMessage
-  | AutoApprovalEnabledMessage
-  | SetHistoryPreviewCollapsedMessage
-  | NoticeMessage
   | ModesListMessage
-  | UpdateCustomModeMessage
-  | DeleteCustomModeMessage
-  | DeleteCustomModeCheckMessage
   | ExportModeResultMessage
   | ImportModeResultMessage
-  | CheckRulesDirectoryResultMessage
-  | UpdatePromptMessage
   | SystemPromptMessage
   | EnhancedPromptMessage
   | CommandsMessage
-  | SkillsMessage
-  | CustomToolsResultMessage
   | FileSearchResultsMessage
-  | CommitSearchResultsMessage
-  | FileContentMessage
-  | SelectedImagesMessage
-  | WorkspaceUpdatedMessage
-  | McpServersMessage
-  | RouterModelsMessage
-  | SingleRouterModelFetchResponseMessage
-  | OpenAiModelsMessage
-  | OllamaModelsMessage
-  | LmStudioModelsMessage
-  | ActionMessage
-  | InvokeMessage
-  | AcceptInputMessage
-  | InsertTextIntoTextareaMessage
-  | ThemeMessage
   | ShowDeleteMessageDialogMessage
   | ShowEditMessageDialogMessage
-  | NotebookLeaseMessage
   | ApplyNotebookOperationsMessage
   | ReadNotebookMessage
   | ReloadNotebookMessage
@@ -466,11 +377,6 @@ export type TaskEvent =
 
 export type IpcMessage = IpcAck | IpcTaskCommand | IpcTaskEvent | IpcError;
 
-/** Send what is in the input. */
-export interface AcceptInputMessage {
-  type: 'acceptInput';
-}
-
 /** The request was not done. `requestId` is null when not even that could be read. */
 export interface AckFailed {
   requestId: string | null;
@@ -485,34 +391,11 @@ export interface AckOk {
   result?: JsonValue;
 }
 
-/** Do what a button of the panel does. */
-export interface ActionMessage {
-  type: 'action';
-  action:
-    | 'chatButtonClicked'
-    | 'settingsButtonClicked'
-    | 'historyButtonClicked'
-    | 'didBecomeVisible'
-    | 'focusInput'
-    | 'switchTab'
-    | 'toggleAutoApprove';
-  tab?: Tab;
-  values?: TabValues;
-}
-
 /** What a task cost by itself, and its subtasks. */
 export interface AggregatedCosts {
   totalCost: number;
   ownCost: number;
   childrenCost: number;
-}
-
-/** Replace the commands that may run without asking. */
-export interface AllowedCommandsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'allowedCommands';
-  commands: Array<string>;
 }
 
 /** Answer one question: approve, refuse, or say something. Ours; Roo Code's clients can only send words. */
@@ -578,7 +461,6 @@ export interface ApplyNotebookOperationsMessage {
   save: boolean;
   taskId?: string;
   review: boolean;
-  deadline?: number;
   pointers?: Array<SetCellMetadata | SetNotebookMetadata>;
 }
 
@@ -597,12 +479,6 @@ export interface AskResponseRequest {
 export interface AutoAnswerTime {
   at: number;
   left: number;
-}
-
-/** Auto-approval was switched from outside the panel. */
-export interface AutoApprovalEnabledMessage {
-  type: 'autoApprovalEnabled';
-  values?: Record<string, JsonValue>;
 }
 
 /** Switch auto-approval as a whole on or off. */
@@ -748,21 +624,6 @@ export interface ChangeOutputsMessage {
   executionCount?: number;
 }
 
-/** Ask whether a mode has a folder of rules. */
-export interface CheckRulesDirectoryRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'checkRulesDirectory';
-  slug: string;
-}
-
-/** Whether a mode has a folder of rules. */
-export interface CheckRulesDirectoryResultMessage {
-  type: 'checkRulesDirectoryResult';
-  slug: string;
-  hasContent: boolean;
-}
-
 /** Which two states are compared. */
 export interface CheckpointDiffPayload {
   ts?: number;
@@ -779,13 +640,6 @@ export interface CheckpointDiffRequest {
   payload: CheckpointDiffPayload;
 }
 
-/** Checkpoints take long to begin; without a warning, they have begun. */
-export interface CheckpointInitWarningMessage {
-  type: 'checkpointInitWarning';
-  checkpointWarning?: CheckpointWarning;
-  taskId?: string;
-}
-
 /** Which state to go back to, and whether only to show what that would do. Without `parts` all of it. */
 export interface CheckpointRestorePayload {
   ts: number;
@@ -800,12 +654,6 @@ export interface CheckpointRestoreRequest {
   taskId?: string;
   type: 'checkpointRestore';
   payload: CheckpointRestorePayload;
-}
-
-/** Why checkpoints are late, and after how many seconds. */
-export interface CheckpointWarning {
-  type: 'WAIT_TIMEOUT' | 'INIT_TIMEOUT';
-  timeout: number;
 }
 
 /** No outputs and no execution count. */
@@ -1077,6 +925,12 @@ export interface CommandTimedOut {
   status: 'timeout';
 }
 
+/** And what its file says: Markdown, perhaps with facts in front. */
+export interface CommandValues {
+  source: Source;
+  content: string;
+}
+
 /** The list of slash commands. */
 export interface CommandsMessage {
   type: 'commands';
@@ -1088,12 +942,6 @@ export interface CommandsResponse {
   taskId?: number;
   eventName: 'commandsResponse';
   payload: [Array<Command>];
-}
-
-/** Commits a search found. */
-export interface CommitSearchResultsMessage {
-  type: 'commitSearchResults';
-  commits: Array<GitCommit>;
 }
 
 /** What kind of task was completed. */
@@ -1227,7 +1075,6 @@ export interface ConversationPreview {
   operation: 'delete' | 'edit' | 'rewind' | 'undo' | 'redo';
   removed: number;
   restored: number;
-  firstRemovedTs?: number;
   toolCalls: number;
   effects: Array<ConversationEffect>;
   moreEffects: number;
@@ -1245,32 +1092,13 @@ export interface ConversationPreviewMessage {
   preview: ConversationPreview;
 }
 
-/** Ask for the system prompt of a mode, for the clipboard. */
-export interface CopySystemPromptRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'copySystemPrompt';
-  mode?: string;
-}
-
-/** Create a slash command named `text`. */
+/** Create the slash command named `text`, or change it. */
 export interface CreateCommandRequest {
   requestId: string;
   taskId?: string;
   type: 'createCommand';
-  text?: string;
-  values: SourceValues;
-}
-
-/** Create a skill. */
-export interface CreateSkillRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'createSkill';
-  skillName: string;
-  source: Source;
-  skillDescription: string;
-  skillModeSlugs?: Array<string>;
+  text: string;
+  values: CommandValues;
 }
 
 /** The checkpoint `text` is the newest of the task. */
@@ -1278,45 +1106,6 @@ export interface CurrentCheckpointUpdatedMessage {
   type: 'currentCheckpointUpdated';
   text: string;
   taskId?: string;
-}
-
-/** Replace the instructions given with every task. */
-export interface CustomInstructionsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'customInstructions';
-  text?: string;
-}
-
-/** A tool that somebody added. */
-export interface CustomTool {
-  name: string;
-  description: string;
-  parameters?: Record<string, JsonValue>;
-  source?: string;
-}
-
-/** The custom tools, or why they could not be read. */
-export interface CustomToolsResultMessage {
-  type: 'customToolsResult';
-  tools: Array<CustomTool>;
-  error?: string;
-}
-
-/** Switch debugging aids on or off. */
-export interface DebugSettingRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'debugSetting';
-  bool: boolean;
-}
-
-/** Delete the profile named `text`. */
-export interface DeleteApiConfigurationRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'deleteApiConfiguration';
-  text: string;
 }
 
 /** Take a cell away. */
@@ -1335,35 +1124,12 @@ export interface DeleteCommandRequest {
   values: SourceValues;
 }
 
-/** What would go with a custom mode. */
-export interface DeleteCustomModeCheckMessage {
-  type: 'deleteCustomModeCheck';
-  slug: string;
-  rulesFolderPath?: string;
-}
-
-/** A custom mode was deleted. */
-export interface DeleteCustomModeMessage {
-  type: 'deleteCustomMode';
-  slug: string;
-}
-
-/** Delete a custom mode, or with `checkOnly` ask what would go with it. */
+/** Delete a custom mode. The files of its rules stay. */
 export interface DeleteCustomModeRequest {
   requestId: string;
   taskId?: string;
   type: 'deleteCustomMode';
   slug: string;
-  checkOnly?: boolean;
-}
-
-/** Remove an MCP server from the list. */
-export interface DeleteMcpServerRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'deleteMcpServer';
-  serverName: string;
-  source?: Source;
 }
 
 /** Confirm the deletion, perhaps going back to the checkpoint before it. */
@@ -1398,29 +1164,11 @@ export interface DeleteQueuedMessageCommand {
   data: string;
 }
 
-/** Delete a skill. */
-export interface DeleteSkillRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'deleteSkill';
-  skillName: string;
-  source: Source;
-  skillMode?: string;
-}
-
 /** Delete a task and all that belongs to it. */
 export interface DeleteTaskWithIdRequest {
   requestId: string;
   taskId: string;
   type: 'deleteTaskWithId';
-}
-
-/** Replace the commands that never run without asking. */
-export interface DeniedCommandsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'deniedCommands';
-  commands: Array<string>;
 }
 
 /** One hunk of a batch of diffs. */
@@ -1484,14 +1232,6 @@ export interface EnhancedPromptMessage {
   requestId?: string;
 }
 
-/** Choose the profile that improves prompts; an empty `text` means the current one. */
-export interface EnhancementApiConfigIdRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'enhancementApiConfigId';
-  text: string;
-}
-
 /** What went wrong: a stable code, an English sentence, and what a translation of the code fills in. */
 export interface ErrorBody {
   code: string;
@@ -1520,13 +1260,6 @@ export interface EvalPass {
   eventName: 'evalPass';
 }
 
-/** Export the task on screen. */
-export interface ExportCurrentTaskRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'exportCurrentTask';
-}
-
 /** Ask for a mode, with its rules, as a file. */
 export interface ExportModeRequest {
   requestId: string;
@@ -1535,13 +1268,11 @@ export interface ExportModeRequest {
   slug: string;
 }
 
-/** A mode as a file's content in `text`, or why there is none. */
+/** A mode, with its rules, as a file's content in `text`. */
 export interface ExportModeResultMessage {
   type: 'exportModeResult';
-  success: boolean;
   slug: string;
-  text?: string;
-  error?: string;
+  text: string;
 }
 
 /** Ask for the settings as a file, without keys. */
@@ -1574,14 +1305,10 @@ export interface ExtensionState {
   apiConfiguration?: ProviderSettings;
   currentApiConfigName?: string;
   listApiConfigMeta?: Array<ProfileEntry>;
-  pinnedApiConfigs?: Record<string, boolean>;
-  modeApiConfigs?: Record<string, string>;
   lockApiConfigAcrossModes?: boolean;
   secretStatus?: SecretStatus;
   mode?: string;
   customModes?: Array<ModeConfig>;
-  customModePrompts?: Record<string, ModePrompt>;
-  cwd?: string;
   currentTaskId?: string;
   currentTaskItem?: HistoryItem;
   currentTaskStatus?: TaskStatus;
@@ -1592,19 +1319,13 @@ export interface ExtensionState {
   modelRoom?: ModelRoom;
   autoAnswer?: AutoAnswerTime;
   clineMessages?: Array<ClineMessage>;
-  clineMessagesSeq?: number;
   hasOlderMessages?: boolean;
   messageQueue?: Array<QueuedMessage>;
   canStartTasks?: boolean;
   canRestoreFiles?: boolean;
   openTasks?: Array<OpenTask>;
   runningCommands?: Array<CommandStarted>;
-  taskHistory?: Array<HistoryItem>;
-  hasOlderTasks?: boolean;
-  mcpServers?: Array<McpServer>;
   notices?: Array<Notice>;
-  settingsImportedAt?: number;
-  debug?: boolean;
 }
 
 /** Begin a task that fixes a failed cell; the answer is its id. */
@@ -1630,19 +1351,6 @@ export interface FavoriteTaskRequest {
 export interface FileChange {
   path: string;
   action: 'create' | 'overwrite' | 'delete' | 'leave';
-}
-
-/** The content of a file that was asked for, or why there is none. */
-export interface FileContent {
-  path: string;
-  content?: string;
-  error?: string;
-}
-
-/** The content of a file. */
-export interface FileContentMessage {
-  type: 'fileContent';
-  fileContent: FileContent;
 }
 
 /** A file or folder found by a search. */
@@ -1677,21 +1385,6 @@ export interface FindFileRequest {
   path: string;
 }
 
-/** Forget the cached models of the provider `text`. */
-export interface FlushRouterModelsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'flushRouterModels';
-  text: string;
-}
-
-/** Bring the panel to the front. */
-export interface FocusPanelRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'focusPanelRequest';
-}
-
 /** The person decided about a folder: what it brings counts from now on, or does so no more. Ask again what is shown of it. */
 export interface FolderTrustUpdatedMessage {
   type: 'folderTrustUpdated';
@@ -1717,13 +1410,6 @@ export interface GetCommandsCommand {
   commandName: 'GetCommands';
 }
 
-/** Ask for the list of profiles. */
-export interface GetListApiConfigurationRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'getListApiConfiguration';
-}
-
 /** Ask for the models. */
 export interface GetModelsCommand {
   commandName: 'GetModels';
@@ -1747,15 +1433,6 @@ export interface GetTaskWithAggregatedCostsRequest {
   requestId: string;
   taskId: string;
   type: 'getTaskWithAggregatedCosts';
-}
-
-/** A commit found by a search. */
-export interface GitCommit {
-  hash: string;
-  shortHash: string;
-  subject: string;
-  author: string;
-  date: string;
 }
 
 /** Everything a person can set that does not belong to one provider profile. */
@@ -1978,14 +1655,6 @@ export interface Halt {
   tool?: string;
 }
 
-/** Remember that the person has found the mode selector. */
-export interface HasOpenedModeSelectorRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'hasOpenedModeSelector';
-  bool?: boolean;
-}
-
 /** One task in the history: Roo Code's fields, and from `title` on our own. */
 export interface HistoryItem {
   id: string;
@@ -2017,33 +1686,18 @@ export interface HistoryItem {
   renames?: Array<Rename>;
 }
 
-/** A line out of a task's title, first message or conversation that says what was searched for. */
-export interface HistorySnippet {
-  field: 'title' | 'task' | 'text';
-  parts: Array<HistorySnippetPart>;
-}
-
-/** A stretch of a snippet, and whether it is what was searched for. */
-export interface HistorySnippetPart {
-  text: string;
-  found: boolean;
-}
-
-/** Import the mode whose file has the content `text`. */
+/** Import the mode, with its rules, whose file has the content `text`. */
 export interface ImportModeRequest {
   requestId: string;
   taskId?: string;
   type: 'importMode';
-  source?: Source;
   text: string;
 }
 
-/** A mode was imported, or why not. */
+/** The mode `slug` was imported. */
 export interface ImportModeResultMessage {
   type: 'importModeResult';
-  success: boolean;
-  slug?: string;
-  error?: string;
+  slug: string;
 }
 
 /** Import the settings file whose content is `text`. */
@@ -2066,39 +1720,6 @@ export interface InsertCell {
   trusted?: boolean;
   executionCount?: number;
   attachments?: Record<string, JsonValue>;
-}
-
-/** Put `text` into the input. */
-export interface InsertTextIntoTextareaMessage {
-  type: 'insertTextIntoTextarea';
-  text: string;
-}
-
-/** Put `text` into the input of the panel. */
-export interface InsertTextIntoTextareaRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'insertTextIntoTextarea';
-  text: string;
-}
-
-/** A task needs the person. */
-export interface InteractionRequiredMessage {
-  type: 'interactionRequired';
-  taskId?: string;
-}
-
-/** Do what the person would do in the chat. */
-export interface InvokeMessage {
-  type: 'invoke';
-  invoke:
-    | 'newChat'
-    | 'sendMessage'
-    | 'primaryButtonClick'
-    | 'secondaryButtonClick'
-    | 'setChatBoxMessage';
-  text?: string;
-  images?: Array<string>;
 }
 
 /** The first thing a client hears. */
@@ -2162,26 +1783,6 @@ export interface KernelStatusMessage {
   kernelId?: string;
 }
 
-/** The list of profiles. */
-export interface ListApiConfigMessage {
-  type: 'listApiConfig';
-  listApiConfig: Array<ProfileEntry>;
-}
-
-/** The models of LM Studio. */
-export interface LmStudioModelsMessage {
-  type: 'lmStudioModels';
-  lmStudioModels: Record<string, ModelInfo>;
-}
-
-/** Make the profile with the id `text` the current one. */
-export interface LoadApiConfigurationByIdRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'loadApiConfigurationById';
-  text: string;
-}
-
 /** Make the profile named `text` the current one. */
 export interface LoadApiConfigurationRequest {
   requestId: string;
@@ -2199,119 +1800,12 @@ export interface LoadMessagesRequest {
   limit?: number;
 }
 
-/** Ask for a page of the history, perhaps searched and sorted. `cursor` is the `nextCursor` of the page before, of the same list; without one the list begins. Times are milliseconds: `since` is within, `until` is not. */
-export interface LoadTaskHistoryRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'loadTaskHistory';
-  query?: string;
-  sort?: HistorySort;
-  workspace?: string;
-  notebook?: string;
-  favorites?: boolean;
-  since?: number;
-  until?: number;
-  cursor?: string;
-  limit?: number;
-}
-
 /** Keep one profile for every mode, or let each mode have its own. */
 export interface LockApiConfigAcrossModesRequest {
   requestId: string;
   taskId?: string;
   type: 'lockApiConfigAcrossModes';
   bool: boolean;
-}
-
-/** One line of an MCP server's log of errors. */
-export interface McpErrorEntry {
-  message: string;
-  timestamp: number;
-  level: 'error' | 'warn' | 'info';
-}
-
-/** How a running MCP tool is doing; `text` is JSON. */
-export interface McpExecutionStatusMessage {
-  type: 'mcpExecutionStatus';
-  text: string;
-  taskId?: string;
-}
-
-/** A resource of an MCP server. */
-export interface McpResource {
-  uri: string;
-  name: string;
-  mimeType?: string;
-  description?: string;
-}
-
-/** A template for resources of an MCP server. */
-export interface McpResourceTemplate {
-  uriTemplate: string;
-  name: string;
-  description?: string;
-  mimeType?: string;
-}
-
-/** An MCP server: how it is doing and what it offers. */
-export interface McpServer {
-  name: string;
-  config: string;
-  status: 'connected' | 'connecting' | 'disconnected';
-  error?: string;
-  errorHistory?: Array<McpErrorEntry>;
-  tools?: Array<McpTool>;
-  resources?: Array<McpResource>;
-  resourceTemplates?: Array<McpResourceTemplate>;
-  disabled?: boolean;
-  timeout?: number;
-  source?: Source;
-  projectPath?: string;
-  instructions?: string;
-}
-
-/** The MCP servers and how they are doing. */
-export interface McpServersMessage {
-  type: 'mcpServers';
-  mcpServers: Array<McpServer>;
-}
-
-/** A tool of an MCP server. */
-export interface McpTool {
-  name: string;
-  description?: string;
-  inputSchema?: Record<string, JsonValue>;
-  alwaysAllow?: boolean;
-  enabledForPrompt?: boolean;
-}
-
-/** An MCP tool ended. */
-export interface McpToolCompleted {
-  executionId: string;
-  status: 'completed';
-  response?: string;
-}
-
-/** An MCP tool failed. */
-export interface McpToolFailed {
-  executionId: string;
-  status: 'error';
-  error?: string;
-}
-
-/** What an MCP tool says while it runs. */
-export interface McpToolOutput {
-  executionId: string;
-  status: 'output';
-  response: string;
-}
-
-/** An MCP tool began to run. */
-export interface McpToolStarted {
-  executionId: string;
-  status: 'started';
-  serverName: string;
-  toolName: string;
 }
 
 /** A message was added to a conversation. */
@@ -2509,17 +2003,6 @@ export interface MoveCell {
   after?: string;
 }
 
-/** Move a skill to another mode; no `newSkillMode` means every mode. */
-export interface MoveSkillRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'moveSkill';
-  skillName: string;
-  source: Source;
-  skillMode?: string;
-  newSkillMode?: string;
-}
-
 /** Show an empty panel. What is under way goes on, and what is open stays open. */
 export interface NewConversationRequest {
   requestId: string;
@@ -2535,13 +2018,6 @@ export interface NewTaskRequest {
   text: string;
   images?: Array<string>;
   notebook?: NotebookRef;
-}
-
-/** Whether this tab is the one the agent changes the notebook in. */
-export interface NotebookLeaseMessage {
-  type: 'notebookLease';
-  path: string;
-  granted: boolean;
 }
 
 /** What became of a batch. `mismatch`: nothing of it was done. */
@@ -2597,105 +2073,19 @@ export interface Notice {
   params: Record<string, string | number | boolean | null>;
 }
 
-/** Something a person should know. */
-export interface NoticeMessage {
-  type: 'notice';
-  notice: Notice;
-}
-
 /** All notices as they stand now: those that are gone no longer hold. */
 export interface NoticesUpdatedMessage {
   type: 'noticesUpdated';
   notices: Array<Notice>;
 }
 
-/** The models of Ollama. */
-export interface OllamaModelsMessage {
-  type: 'ollamaModels';
-  ollamaModels: Record<string, ModelInfo>;
-}
-
-/** The model ids of an OpenAI-compatible endpoint. */
-export interface OpenAiModelsMessage {
-  type: 'openAiModels';
-  openAiModels: Array<string>;
-}
-
-/** The endpoint to ask, and with what. */
-export interface OpenAiModelsValues {
-  baseUrl: string;
-  apiKey?: string;
-  openAiHeaders?: Record<string, string>;
-}
-
-/** Open the file of the slash command named `text`. */
+/** Ask for what the file of the slash command named `text` says, to change it. */
 export interface OpenCommandFileRequest {
   requestId: string;
   taskId?: string;
   type: 'openCommandFile';
   text: string;
-}
-
-/** Open the file that holds the custom modes. */
-export interface OpenCustomModesSettingsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openCustomModesSettings';
-}
-
-/** Open a web address outside. */
-export interface OpenExternalRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openExternal';
-  url: string;
-}
-
-/** Open the file at the path `text`. */
-export interface OpenFileRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openFile';
-  text: string;
-  values?: OpenFileValues;
-}
-
-/** Where to go in the file, and whether to make it. */
-export interface OpenFileValues {
-  create?: boolean;
-  content?: string;
-  line?: number;
-}
-
-/** Open the image `text`, a path or a data URL, in a tab. */
-export interface OpenImageRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openImage';
-  text: string;
-}
-
-/** Show the Markdown `text` in a tab. */
-export interface OpenMarkdownPreviewRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openMarkdownPreview';
-  text: string;
-}
-
-/** Open the file that lists the person's MCP servers. */
-export interface OpenMcpSettingsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openMcpSettings';
-}
-
-/** Open what the mention `text` names. */
-export interface OpenMentionRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openMention';
-  text: string;
+  values: SourceValues;
 }
 
 /** A notebook that a tab has open. */
@@ -2717,22 +2107,6 @@ export interface OpenNotebooksRequest {
   type: 'openNotebooks';
   notebooks: Array<OpenNotebook>;
   renamed?: Record<string, string>;
-}
-
-/** Open the file that lists the workspace's MCP servers. */
-export interface OpenProjectMcpSettingsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openProjectMcpSettings';
-}
-
-/** Open a skill's file. */
-export interface OpenSkillFileRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'openSkillFile';
-  skillName: string;
-  source: Source;
 }
 
 /** One open conversation. `needsYou` while it waits for an answer without which it does not go on, `failed` while it does not go on because of an error: the model gave no answer, it made one mistake after the other, or something else broke. */
@@ -2785,14 +2159,12 @@ export interface ProfileEntry {
   allowed: boolean;
 }
 
-/** The profiles as they are now, and which of them is used where. */
+/** The profiles as they are now, and which of them is used. */
 export interface ProfilesUpdatedMessage {
   type: 'profilesUpdated';
   listApiConfig: Array<ProfileEntry>;
   currentApiConfigName: string;
-  modeApiConfigs?: Record<string, string>;
   lockApiConfigAcrossModes?: boolean;
-  pinnedApiConfigs?: Record<string, boolean>;
 }
 
 /** What a running tool shows beside its message. */
@@ -3034,14 +2406,6 @@ export interface QueuedMessagesUpdated {
   payload: [string, Array<QueuedMessage>];
 }
 
-/** Ask for the content of the file at the path `text`. */
-export interface ReadFileContentRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'readFileContent';
-  text: string;
-}
-
 /** Tell cells from `first` on, as many as fit into about `budget` characters. */
 export interface ReadNotebookMessage {
   type: 'readNotebook';
@@ -3059,20 +2423,6 @@ export interface RedoConversationRequest {
   type: 'redoConversation';
   markId?: string;
   newer?: 'refuse' | 'set_aside';
-}
-
-/** Connect to all MCP servers again. */
-export interface RefreshAllMcpServersRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'refreshAllMcpServers';
-}
-
-/** Read the custom tools again. */
-export interface RefreshCustomToolsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'refreshCustomTools';
 }
 
 /** Another tab saved; this one has nothing unsaved and shows what is on the disk. */
@@ -3097,26 +2447,12 @@ export interface Rename {
   ts: number;
 }
 
-/** Rename a profile. */
-export interface RenameApiConfigurationRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'renameApiConfiguration';
-  values: RenameValues;
-}
-
 /** Give a task a title; a blank one takes it away. */
 export interface RenameTaskRequest {
   requestId: string;
   taskId: string;
   type: 'renameTask';
   title: string;
-}
-
-/** The profile's name, and what it shall be. */
-export interface RenameValues {
-  oldName: string;
-  newName: string;
 }
 
 /** Another source, if the cell's is still the one expected. */
@@ -3134,64 +2470,11 @@ export interface RequestCommandsRequest {
   type: 'requestCommands';
 }
 
-/** Ask LM Studio for its models. */
-export interface RequestLmStudioModelsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'requestLmStudioModels';
-}
-
 /** Ask for the list of modes. */
 export interface RequestModesRequest {
   requestId: string;
   taskId?: string;
   type: 'requestModes';
-}
-
-/** Ask Ollama for its models. */
-export interface RequestOllamaModelsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'requestOllamaModels';
-}
-
-/** Ask an OpenAI-compatible endpoint for its models. */
-export interface RequestOpenAiModelsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'requestOpenAiModels';
-  values: OpenAiModelsValues;
-}
-
-/** Ask for the models of the providers that list them. */
-export interface RequestRouterModelsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'requestRouterModels';
-  values?: RouterModelsValues;
-}
-
-/** Ask for the list of skills. */
-export interface RequestSkillsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'requestSkills';
-}
-
-/** Put all settings, profiles and keys back to how they came. */
-export interface ResetStateRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'resetState';
-}
-
-/** Connect to the MCP server named `text` again. */
-export interface RestartMcpServerRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'restartMcpServer';
-  text: string;
-  source?: Source;
 }
 
 /** Take up the task with the id `data`. */
@@ -3208,24 +2491,6 @@ export interface RewindTaskRequest {
   messageTs: number;
   keep: boolean;
   restoreFiles?: boolean;
-}
-
-/** Models by provider and id. */
-export interface RouterModelsMessage {
-  type: 'routerModels';
-  routerModels: Record<string, Record<string, ModelInfo>>;
-  values?: RouterValues;
-}
-
-/** Of which provider, and whether to ask it anew. */
-export interface RouterModelsValues {
-  provider?: string;
-  refresh?: boolean;
-}
-
-/** The provider an answer is about. */
-export interface RouterValues {
-  provider: string;
 }
 
 /** One rule: words for `allowedCommands`, or the name of a setting to switch on. `command` is the part of the command line that the words would allow; of several rules for one part one is enough, and the first allows least. */
@@ -3253,22 +2518,6 @@ export interface SaveApiConfigurationRequest {
   type: 'saveApiConfiguration';
   text: string;
   apiConfiguration: Record<string, JsonValue>;
-}
-
-/** Save an image into the workspace. */
-export interface SaveImageRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'saveImage';
-  dataUri: string;
-}
-
-/** Search the workspace's commits. */
-export interface SearchCommitsRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'searchCommits';
-  query?: string;
 }
 
 /** Search the workspace's files by name. */
@@ -3314,23 +2563,6 @@ export interface SecretStorageStatus {
 export interface SecretsUpdatedMessage {
   type: 'secretsUpdated';
   status: SecretStatus;
-}
-
-/** Let the person choose images for a message. */
-export interface SelectImagesRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'selectImages';
-  context?: string;
-  messageTs?: number;
-}
-
-/** The images the person chose. */
-export interface SelectedImagesMessage {
-  type: 'selectedImages';
-  images: Array<string>;
-  context?: string;
-  messageTs?: number;
 }
 
 /** Say something to the task. */
@@ -3421,12 +2653,6 @@ export interface SetCellMetadata {
   value?: JsonValue;
 }
 
-/** The preview of the history was folded or unfolded. */
-export interface SetHistoryPreviewCollapsedMessage {
-  type: 'setHistoryPreviewCollapsed';
-  values?: Record<string, JsonValue>;
-}
-
 /** One key of the notebook's metadata; without `value` it is taken away. */
 export interface SetNotebookMetadata {
   op: 'setNotebookMetadata';
@@ -3454,7 +2680,6 @@ export interface SettingsUpdatedMessage {
 export interface ShowDeleteMessageDialogMessage {
   type: 'showDeleteMessageDialog';
   messageTs: number;
-  hasCheckpoint?: boolean;
   preview?: ConversationPreview;
 }
 
@@ -3464,7 +2689,6 @@ export interface ShowEditMessageDialogMessage {
   messageTs: number;
   text: string;
   images?: Array<string>;
-  hasCheckpoint?: boolean;
   preview?: ConversationPreview;
 }
 
@@ -3473,30 +2697,6 @@ export interface ShowTaskWithIdRequest {
   requestId: string;
   taskId: string;
   type: 'showTaskWithId';
-}
-
-/** Whether one provider's models could be fetched. */
-export interface SingleRouterModelFetchResponseMessage {
-  type: 'singleRouterModelFetchResponse';
-  success: boolean;
-  error?: string;
-  values: RouterValues;
-}
-
-/** A skill the agent can load; `modeSlugs` absent or empty means every mode. */
-export interface Skill {
-  name: string;
-  description: string;
-  path: string;
-  source: Source;
-  mode?: string;
-  modeSlugs?: Array<string>;
-}
-
-/** The list of skills. */
-export interface SkillsMessage {
-  type: 'skills';
-  skills: Array<Skill>;
 }
 
 /** Whose the command is. */
@@ -3548,25 +2748,11 @@ export interface Suggestion {
   mode?: string;
 }
 
-/** Show a tab of the panel. */
-export interface SwitchTabRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'switchTab';
-  tab: Tab;
-  values?: TabValues;
-}
-
 /** The system prompt of a mode. */
 export interface SystemPromptMessage {
   type: 'systemPrompt';
   text: string;
-  mode?: string;
-}
-
-/** The section of the tab to show. */
-export interface TabValues {
-  section?: string;
+  mode: string;
 }
 
 /** Delete the message `messageTs` and what follows, or edit it and send it again. */
@@ -3649,16 +2835,6 @@ export interface TaskHistoryItemUpdatedMessage {
 export interface TaskHistoryItemsRemovedMessage {
   type: 'taskHistoryItemsRemoved';
   taskIds: Array<string>;
-}
-
-/** A page of the history, in the order asked for by `request_id`. `next_cursor` asks for what follows and is absent at the end; `snippets` are by task id and only of a search. */
-export interface TaskHistoryPage {
-  type: 'taskHistoryPage';
-  requestId: string;
-  taskHistory: Array<HistoryItem>;
-  total: number;
-  nextCursor?: string;
-  snippets?: Record<string, HistorySnippet>;
 }
 
 /** The history changed as a whole; this is its newest page. */
@@ -3769,17 +2945,7 @@ export interface TaskUserMessage {
 export interface TaskWithAggregatedCostsMessage {
   type: 'taskWithAggregatedCosts';
   text: string;
-  historyItem?: HistoryItem;
   aggregatedCosts?: AggregatedCosts;
-  error?: string;
-}
-
-/** Say whether usage may be reported. */
-export interface TelemetrySettingRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'telemetrySetting';
-  text: 'unset' | 'enabled' | 'disabled';
 }
 
 /** Let a running command go on in the background, or abort it. */
@@ -3788,12 +2954,6 @@ export interface TerminalOperationRequest {
   taskId?: string;
   type: 'terminalOperation';
   terminalOperation: 'continue' | 'abort';
-}
-
-/** The theme for code, as JSON in `text`. */
-export interface ThemeMessage {
-  type: 'theme';
-  text: string;
 }
 
 /** The messages from the time `first` to `last`, both included. */
@@ -3809,50 +2969,12 @@ export interface TodoItem {
   status: TodoStatus;
 }
 
-/** The profile with the id `text` was pinned or unpinned. */
-export interface ToggleApiConfigPinMessage {
-  type: 'toggleApiConfigPin';
-  text: string;
-}
-
 /** Pin or unpin the profile with the id `text`. */
 export interface ToggleApiConfigPinRequest {
   requestId: string;
   taskId?: string;
   type: 'toggleApiConfigPin';
   text: string;
-}
-
-/** Switch an MCP server on or off. */
-export interface ToggleMcpServerRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'toggleMcpServer';
-  serverName: string;
-  source?: Source;
-  disabled: boolean;
-}
-
-/** Let an MCP tool run without asking, or not. */
-export interface ToggleToolAlwaysAllowRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'toggleToolAlwaysAllow';
-  serverName: string;
-  source?: Source;
-  toolName: string;
-  alwaysAllow: boolean;
-}
-
-/** Offer an MCP tool to the model, or not. */
-export interface ToggleToolEnabledForPromptRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'toggleToolEnabledForPrompt';
-  serverName: string;
-  source?: Source;
-  toolName: string;
-  isEnabled: boolean;
 }
 
 /** What a task has used so far, and how full its context is. */
@@ -3892,14 +3014,7 @@ export interface UndoOrRedo {
   markId?: string;
 }
 
-/** A custom mode was written. */
-export interface UpdateCustomModeMessage {
-  type: 'updateCustomMode';
-  slug: string;
-  customMode: ModeConfig;
-}
-
-/** Write a custom mode. */
+/** Write a custom mode, in place of the one named `slug` if there is such a one. */
 export interface UpdateCustomModeRequest {
   requestId: string;
   taskId?: string;
@@ -3908,24 +3023,7 @@ export interface UpdateCustomModeRequest {
   modeConfig: ModeConfig;
 }
 
-/** Set how many seconds an MCP server may take. */
-export interface UpdateMcpTimeoutRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'updateMcpTimeout';
-  serverName: string;
-  source?: Source;
-  timeout: number;
-}
-
-/** The prompt of a built-in mode was changed. */
-export interface UpdatePromptMessage {
-  type: 'updatePrompt';
-  mode?: string;
-  promptText?: string;
-}
-
-/** Change the prompt of a built-in mode. */
+/** Change the prompt of a built-in mode; without any field it is again as it came. */
 export interface UpdatePromptRequest {
   requestId: string;
   taskId?: string;
@@ -3942,16 +3040,6 @@ export interface UpdateSettingsRequest {
   updatedSettings: Record<string, JsonValue>;
 }
 
-/** Say in which modes a skill is offered; none means every mode. */
-export interface UpdateSkillModesRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'updateSkillModes';
-  skillName: string;
-  source: Source;
-  newSkillModeSlugs?: Array<string>;
-}
-
 /** The whole list, as the person left it. */
 export interface UpdateTodoListPayload {
   todos: Array<TodoItem>;
@@ -3963,22 +3051,6 @@ export interface UpdateTodoListRequest {
   taskId?: string;
   type: 'updateTodoList';
   payload: UpdateTodoListPayload;
-}
-
-/** Write the profile named `text` and make it the current one. */
-export interface UpsertApiConfigurationRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'upsertApiConfiguration';
-  text: string;
-  apiConfiguration: Record<string, JsonValue>;
-}
-
-/** The panel is on screen and wants to hear what it shows. */
-export interface WebviewDidLaunchRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'webviewDidLaunch';
 }
 
 /** A cell the agent runs, or waits to run. */
@@ -3993,10 +3065,4 @@ export interface WorkingCell {
     | 'dead'
     | 'timed_out';
   taskId?: string;
-}
-
-/** The workspace's files or open documents changed. */
-export interface WorkspaceUpdatedMessage {
-  type: 'workspaceUpdated';
-  filePaths?: Array<string>;
 }

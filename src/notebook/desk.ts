@@ -226,7 +226,7 @@ export class NotebookDesk extends Listener {
   private async _done(
     message: ApplyNotebookOperationsMessage
   ): Promise<Result> {
-    const { opId, path, operations, deadline } = message;
+    const { opId, path, operations } = message;
     let applyOperations: typeof ApplyOperations;
     try {
       // A page without notebooks has no use for it.
@@ -241,9 +241,6 @@ export class NotebookDesk extends Listener {
     const { context } = panel;
     if (context.model.readOnly) {
       return { opId, status: 'readOnly', saved: false };
-    }
-    if (deadline !== undefined && this._client.clock.now() > deadline) {
-      return Private.failed(opId, 'the request came too late');
     }
     try {
       const outcome = this._change(panel, () =>

@@ -35,6 +35,7 @@ export function createSettings(
   const trans = translator.load('hdsp_agent');
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),
+    client: channel?.client ?? null,
     texts: settingsText(trans)
   });
   const content = new SettingsWidget({

@@ -6,7 +6,13 @@ import type { ModeConfig } from '../generated/wire';
  * The sections of the panel that no schema knows.
  */
 export type OwnSection =
-  'models' | 'keys' | 'embedded' | 'folders' | 'transfer';
+  | 'models'
+  | 'keys'
+  | 'embedded'
+  | 'customModes'
+  | 'slashCommands'
+  | 'folders'
+  | 'transfer';
 
 /**
  * The heading of a section of our own.
@@ -22,6 +28,10 @@ export function headingText(
       return trans.__('Key storage');
     case 'embedded':
       return trans.__('Embedded models');
+    case 'customModes':
+      return trans.__('Custom modes');
+    case 'slashCommands':
+      return trans.__('Slash commands');
     case 'folders':
       return trans.__('Trusted folders');
     case 'transfer':

@@ -17,6 +17,9 @@ export function followChannel<M extends { readonly type: string }>(
     switch (message.type) {
       case 'settingsUpdated':
         void model.settings.refresh();
+        if (model.ownModes?.value) {
+          void model.ownModes.refresh();
+        }
         break;
       case 'profilesUpdated':
         void model.profiles.refresh();

@@ -17,6 +17,8 @@ import { groupFields, readFields } from './fields';
 import { TrustedFoldersData } from './folders';
 import { KeysData } from './keys';
 import { ProfilesData } from './profiles';
+import type { ModesClient } from './ownmodes';
+import { CommandsData, ModesData } from './ownmodes';
 import type { RemoteData } from './remote';
 import { choiceKey } from './values';
 
@@ -43,6 +45,13 @@ export class SettingsModel implements IDisposable {
     this.keys = new KeysData(options.api);
     this.embedded = new EmbeddedData(options.api);
     this.folders = new TrustedFoldersData(options.api);
+    this.ownModes = options.client ? new ModesData(options.client) : null;
+    this.slashCommands = options.client
+      ? new CommandsData(options.client)
+      : null;
+    for (const part of [this.ownModes, this.slashCommands]) {
+      part?.changed.connect(this._onChanged, this);
+    }
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
     for (const part of [...this._parts, this.embedded, this.folders]) {
       part.changed.connect(this._onChanged, this);
@@ -85,6 +94,16 @@ export class SettingsModel implements IDisposable {
    * The folders somebody has decided about; asked for where they are shown.
    */
   readonly folders: TrustedFoldersData;
+
+  /**
+   * The modes, asked for where they are shown; `null` without a channel.
+   */
+  readonly ownModes: ModesData | null;
+
+  /**
+   * The slash commands, asked for where they are shown; `null` without a channel.
+   */
+  readonly slashCommands: CommandsData | null;
 
   /**
    * Emitted when anything shown may be different.
@@ -195,6 +214,8 @@ export class SettingsModel implements IDisposable {
     for (const part of [...this._parts, this.embedded, this.folders]) {
       part.dispose();
     }
+    this.ownModes?.dispose();
+    this.slashCommands?.dispose();
     Signal.clearData(this);
   }
 
@@ -272,6 +293,11 @@ export namespace SettingsModel {
    */
   export interface IOptions {
     api: SettingsApi;
+
+    /**
+     * Asks for modes and slash commands.
+     */
+    client?: ModesClient | null;
 
     /**
      * Titles and descriptions in the reader's language.

@@ -12,8 +12,10 @@ import { fieldsOfProvider } from './fields';
 import { FoldersSection } from './folderssection';
 import type { OwnSection } from './headings';
 import { headingText, modeNames } from './headings';
+import { CommandsSection } from './commandssection';
 import { KeysSection } from './keyssection';
 import type { SettingsModel } from './model';
+import { ModesSection } from './modessection';
 import { ProfilesSection } from './profilessection';
 import { matches, searchFields, textsOf } from './search';
 import { TransferSection } from './transfersection';
@@ -89,6 +91,11 @@ export namespace SettingsPanel {
     onReady?: () => void;
   }
 }
+
+/**
+ * Settings that have a section of their own.
+ */
+const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
 
 interface ISection {
   readonly id: string;
@@ -238,7 +245,9 @@ function useSections(query: string): ISection[] {
     byField.length === 0 && profiles.found ? profileFields : byField;
   const groups = model.groups.map(group => {
     const { id, title } = group;
-    const fields = searchFields(group.fields, query, title);
+    const fields = searchFields(group.fields, query, title).filter(
+      ({ key }) => model.ownModes === null || !MODE_KEYS.includes(key)
+    );
     return {
       id,
       title,
@@ -246,6 +255,20 @@ function useSections(query: string): ISection[] {
       render: () => <GroupFields fields={fields} unfold={searching} />
     };
   });
+  const { ownModes: modes, slashCommands: commands } = model;
+  const ownParts: ISection[] = [];
+  if (modes !== null) {
+    ownParts.push({
+      ...own('customModes', [trans.__('System prompt')]),
+      render: () => <ModesSection modes={modes} />
+    });
+  }
+  if (commands !== null) {
+    ownParts.push({
+      ...own('slashCommands', []),
+      render: () => <CommandsSection commands={commands} />
+    });
+  }
   return [
     {
       ...profiles,
@@ -267,6 +290,7 @@ function useSections(query: string): ISection[] {
       render: () => <EmbeddedSection />
     },
     ...groups,
+    ...ownParts,
     {
       ...own('folders', [
         trans.__('Modes, rules, slash commands and AGENTS.md of a folder')

@@ -5,6 +5,7 @@ import { errorText } from '../errors';
 import type { ImportReport } from '../generated/rest';
 
 import { useSettings } from './context';
+import { saveFile } from './savefile';
 import { importText } from './wording';
 
 const FILE_NAME = 'hdsp-agent-settings.json';
@@ -199,13 +200,5 @@ async function readSettingsFile(file: File): Promise<JSONObject | null> {
 }
 
 function download(content: JSONObject): void {
-  const text = JSON.stringify(content, null, 2);
-  const url = URL.createObjectURL(
-    new Blob([text], { type: 'application/json' })
-  );
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = FILE_NAME;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(FILE_NAME, JSON.stringify(content, null, 2), 'application/json');
 }

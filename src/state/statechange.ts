@@ -2,8 +2,7 @@ import type {
   CommandExecutionStatus,
   CommandStarted,
   ExtensionMessage,
-  ExtensionState,
-  Notice
+  ExtensionState
 } from '../generated/wire';
 
 /**
@@ -61,20 +60,19 @@ export function stateChange(
         ? { currentTaskItem: taskHistoryItem }
         : null;
     }
-    case 'settingsUpdated':
-      return { settings: message.settings, fixed: message.fixed };
+    case 'settingsUpdated': {
+      const { settings, fixed } = message;
+      const { mode, customModes = [] } = settings;
+      return { settings, fixed, mode, customModes };
+    }
     case 'profilesUpdated': {
       const { type: _, listApiConfig, ...choices } = message;
       return { listApiConfigMeta: listApiConfig, ...choices };
     }
-    case 'listApiConfig':
-      return { listApiConfigMeta: message.listApiConfig };
     case 'secretsUpdated':
       return { secretStatus: message.status };
     case 'noticesUpdated':
       return { notices: message.notices };
-    case 'notice':
-      return { notices: Private.withNotice(state?.notices, message.notice) };
     default:
       // Others are for who asked, or for a view, which hears of them from the client.
       return null;
@@ -113,12 +111,5 @@ namespace Private {
       // Of another version; the next state has the commands that run.
       return null;
     }
-  }
-
-  export function withNotice(
-    notices: readonly Notice[] = [],
-    notice: Notice
-  ): Notice[] {
-    return [...notices.filter(({ id }) => id !== notice.id), notice];
   }
 }

@@ -8,6 +8,7 @@ import type {
   ConversationChangedMessage,
   ExtensionMessage,
   ExtensionState,
+  KernelStatusMessage,
   MessageDelta,
   MessagesPage,
   Notice
@@ -70,6 +71,13 @@ export class AgentStore extends Listener {
    */
   get notices(): readonly Notice[] {
     return this._state?.notices ?? Private.NO_NOTICES;
+  }
+
+  /**
+   * What the kernel of a notebook does; `unknown` before the server told it.
+   */
+  kernelStatus(path: string): KernelStatusMessage['status'] {
+    return this._kernels.get(path) ?? 'unknown';
   }
 
   /**
@@ -198,6 +206,10 @@ export class AgentStore extends Listener {
       case 'conversationChanged':
         this._changeConversation(message);
         break;
+      case 'kernelStatus':
+        this._kernels.set(message.path, message.status);
+        this._touch();
+        break;
       default:
         break;
     }
@@ -212,6 +224,10 @@ export class AgentStore extends Listener {
   }
 
   private _onStatus(_: ChannelClient, status: IConnectionStatus): void {
+    if (status.phase === 'open' && this._connection.phase !== 'open') {
+      // The server tells all of them to every new connection.
+      this._kernels.clear();
+    }
     this._connection = status;
     this._touch();
   }
@@ -350,6 +366,7 @@ export class AgentStore extends Listener {
   private readonly _messages: MessageWindow;
   private readonly _listeners = new Map<number, Set<() => void>>();
   private readonly _reloading = new Set<number>();
+  private readonly _kernels = new Map<string, KernelStatusMessage['status']>();
   private readonly _batch = new FrameBatch(() => this._notify());
   private readonly _changed = new Signal<this, void>(this);
   private _connection: IConnectionStatus;

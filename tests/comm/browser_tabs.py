@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 from hdsp_agent.messages import (
     ApplyNotebookOperationsMessage,
     ChangeOutputsMessage,
-    NotebookLeaseMessage,
     NotebookUpdate,
     ReadNotebookMessage,
     ReloadNotebookMessage,
@@ -27,7 +26,6 @@ _UPDATES: TypeAdapter[Any] = TypeAdapter(NotebookUpdate)
 _TYPES = {
     "applyNotebookOperations",
     "changeOutputs",
-    "notebookLease",
     "notebookWork",
     "readNotebook",
     "reloadNotebook",
@@ -40,7 +38,6 @@ class BrowserTab:
     def __init__(self, panel: Panel, *pages: Page) -> None:
         self.panel = panel
         self.pages = list(pages)
-        self.leases: dict[str, bool] = {}
         self.reloads = 0
         self.answers = True
         self.deaf: Callable[[object], bool] = lambda message: False
@@ -93,8 +90,6 @@ class BrowserTab:
                 for page in self.pages:
                     if page.path == message.path:
                         page.show(message)
-            case NotebookLeaseMessage():
-                self.leases[message.path] = message.granted
             case ReloadNotebookMessage():
                 self.reloads += 1
                 page = self.page(message.path)

@@ -131,14 +131,11 @@ async def test_a_model_that_takes_too_long_over_a_prompt_is_given_up(
         assert "faster model" in ack["error"]["message"]
 
 
-async def test_what_is_on_screen_is_exported_like_any_other_task(services: Services, connect: Connect) -> None:
+async def test_a_task_is_exported_by_its_address(services: Services, connect: Connect) -> None:
     task = await keep(services, "An old matter")
     async with connect() as panel:
-        assert (await panel.ask("exportCurrentTask"))["error"]["code"] == "not_found"
-        await panel.ask("showTaskWithId", taskId=task)
-        current = await panel.ask("exportCurrentTask")
-        assert current["result"] == f"hdsp-agent/api/tasks/{task}/export?format=markdown"
-        assert current["result"] == (await panel.ask("exportTaskWithId", taskId=task))["result"]
+        exported = await panel.ask("exportTaskWithId", taskId=task)
+        assert exported["result"] == f"hdsp-agent/api/tasks/{task}/export?format=markdown"
 
 
 async def test_a_command_typed_in_the_panel_reaches_the_model_filled_in(

@@ -6,12 +6,14 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
+from tornado.httpclient import HTTPResponse
 
 from hdsp_agent.comm.history import ItemChange
 from hdsp_agent.comm.identity import server_owner
@@ -27,6 +29,7 @@ from ..timing import in_time
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
+Fetch = Callable[..., Awaitable[HTTPResponse]]
 
 _OTHER_PROCESS = """
 import asyncio, sys
@@ -65,6 +68,12 @@ async def elsewhere(home: Path, what: str, task_id: str) -> float:
     return monotonic()
 
 
+async def listed(jp_fetch: Fetch, **query: str) -> dict[str, Any]:
+    """A page of the history, as the panel asks for it."""
+    page: dict[str, Any] = json.loads((await jp_fetch("hdsp-agent", "api", "history", params=query)).body)
+    return page
+
+
 def texts(page: dict[str, object], name: str) -> list[str]:
     listed = page[name]
     assert isinstance(listed, list)
@@ -72,54 +81,38 @@ def texts(page: dict[str, object], name: str) -> list[str]:
 
 
 async def test_pages_follow_each_other_by_cursor_though_the_history_grows_meanwhile(
-    services: Services, connect: Connect
+    services: Services, jp_fetch: Fetch
 ) -> None:
     for number in range(5):
         await keep(services, f"task {number}")
-    async with connect() as panel:
-        cursor = None
-        seen: list[str] = []
-        for _ in range(3):
-            more = {"cursor": cursor} if cursor else {}
-            ack = await panel.ask("loadTaskHistory", sort="newest", limit=2, **more)
-            assert ack["ok"]
-            page = messages(panel, "taskHistoryPage")[-1]
-            assert page["requestId"] == ack["requestId"]
-            seen += texts(page, "taskHistory")
-            cursor = page.get("nextCursor")
-            await keep(services, "one more")
-        assert seen == [f"task {number}" for number in (4, 3, 2, 1, 0)]
-        assert cursor is None
+    more: dict[str, str] = {}
+    seen: list[str] = []
+    for _ in range(3):
+        page = await listed(jp_fetch, sort="newest", limit="2", **more)
+        seen += texts(page, "taskHistory")
+        more = {"cursor": page["nextCursor"]} if page.get("nextCursor") else {}
+        await keep(services, "one more")
+    assert seen == [f"task {number}" for number in (4, 3, 2, 1, 0)]
+    assert more == {}
 
 
-async def test_a_search_says_where_it_found_what(services: Services, connect: Connect) -> None:
+async def test_a_search_says_where_it_found_what(services: Services, jp_fetch: Fetch) -> None:
     found = await keep(services, "그래프를 그려 줘", "판다스로 그립니다")
     await keep(services, "something else")
-    async with connect() as panel:
-        await panel.ask("loadTaskHistory", query="판다스", sort="mostRelevant")
-        (page,) = messages(panel, "taskHistoryPage")
-        assert (page["total"], texts(page, "taskHistory")) == (1, ["그래프를 그려 줘"])
-        snippets = page["snippets"]
-        assert isinstance(snippets, dict)
-        assert [part["text"] for part in snippets[found]["parts"] if part["found"]] == ["판다스"]
+    page = await listed(jp_fetch, query="판다스", sort="mostRelevant")
+    assert (page["total"], texts(page, "taskHistory")) == (1, ["그래프를 그려 줘"])
+    assert [part["text"] for part in page["snippets"][found]["parts"] if part["found"]] == ["판다스"]
 
 
-async def test_a_cursor_of_another_list_is_refused_at_its_field(services: Services, connect: Connect) -> None:
-    async with connect() as panel:
-        ack = await panel.ask("loadTaskHistory", cursor="bm9uc2Vuc2U=")
-        assert (ack["error"]["code"], ack["error"]["field"]) == ("invalid_input", "cursor")
-
-
-async def test_filters_narrow_the_history(services: Services, connect: Connect) -> None:
+async def test_filters_narrow_the_history(services: Services, jp_fetch: Fetch) -> None:
     await keep(services, "about a notebook", notebook="work/a.ipynb")
     favorite = await keep(services, "a favourite")
     await services.history.change(ME, favorite, ItemChange(favorite=True))
-    async with connect() as panel:
-        await panel.ask("loadTaskHistory", notebook="work/a.ipynb")
-        await panel.ask("loadTaskHistory", favorites=True)
-        await panel.ask("loadTaskHistory", until=1)
-        pages = [texts(page, "taskHistory") for page in messages(panel, "taskHistoryPage")]
-        assert pages == [["about a notebook"], ["a favourite"], []]
+    pages = [
+        await listed(jp_fetch, **query)
+        for query in ({"notebook": "work/a.ipynb"}, {"favorites": "true"}, {"until": "1"})
+    ]
+    assert [texts(page, "taskHistory") for page in pages] == [["about a notebook"], ["a favourite"], []]
 
 
 async def test_older_messages_come_before_the_answer(services: Services, connect: Connect) -> None:
@@ -196,7 +189,7 @@ async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
 
 @pytest.mark.both_backends
 async def test_a_new_title_reaches_folder_index_and_all_tabs(
-    services: Services, storage_dir: Path, connect: Connect
+    services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
     task = await keep(services, "first words")
     async with connect() as panel:
@@ -206,15 +199,14 @@ async def test_a_new_title_reaches_folder_index_and_all_tabs(
         assert isinstance(item, dict) and item["title"] == "A better name"
         kept = kept_state(storage_dir, task)["history_item"]
         assert isinstance(kept, dict) and kept["title"] == "A better name"
-        await panel.ask("loadTaskHistory", query="better")
-        assert messages(panel, "taskHistoryPage")[-1]["total"] == 1
+        assert (await listed(jp_fetch, query="better"))["total"] == 1
         await services.history.change(ME, task, ItemChange(title=""))
         assert (await services.history.item(ME, task)).title is None
 
 
 @pytest.mark.both_backends
 async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
-    services: Services, storage_dir: Path, connect: Connect
+    services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
     grandchild = await keep(services, "part of a part")
     child = await keep(services, "part", children=[grandchild])
@@ -225,8 +217,7 @@ async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
         assert sorted(ack["result"]) == sorted([parent, child, grandchild])
         await two.until(lambda: messages(two, "taskHistoryItemsRemoved"))
         assert kept_ids(storage_dir, "completed") == [other]
-        await two.ask("loadTaskHistory")
-        assert texts(messages(two, "taskHistoryPage")[-1], "taskHistory") == ["other"]
+        assert texts(await listed(jp_fetch), "taskHistory") == ["other"]
         assert (await one.ask("deleteTaskWithId", taskId=parent))["error"]["code"] == "unknown_task"
 
 
@@ -287,7 +278,9 @@ async def test_the_details_of_an_error_are_what_a_report_needs_and_no_key(servic
         assert ack["error"]["code"] == "not_found"
 
 
-async def test_what_is_anothers_is_as_unknown_as_what_is_not_there(services: Services, connect: Connect) -> None:
+async def test_what_is_anothers_is_as_unknown_as_what_is_not_there(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
     theirs = await keep(services, "private thoughts", user="somebody-else")
     async with connect() as panel:
         for type_ in ("loadMessages", "showTaskWithId", "deleteTaskWithId", "exportTaskWithId"):
@@ -297,8 +290,7 @@ async def test_what_is_anothers_is_as_unknown_as_what_is_not_there(services: Ser
         assert ack["error"]["code"] == "unknown_task"
         ack = await panel.ask("deleteMultipleTasksWithIds", ids=[theirs])
         assert ack["error"]["code"] == "unknown_task"
-        await panel.ask("loadTaskHistory", query="private")
-        assert messages(panel, "taskHistoryPage")[-1]["total"] == 0
+        assert (await listed(jp_fetch, query="private"))["total"] == 0
         assert not messages(panel, "taskHistoryItemUpdated")
     with pytest.raises(UnknownTask):
         await services.history.change(ME, theirs, ItemChange(title="mine"))
@@ -333,13 +325,12 @@ async def test_what_another_process_does_is_seen_within_a_second(
 
 
 async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_belongs(
-    services: Services, storage_dir: Path, connect: Connect
+    services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
     async with connect() as panel:
         await elsewhere(storage_dir, "import", "brought-in")
         await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
-        await panel.ask("loadTaskHistory", query="brought")
-        assert messages(panel, "taskHistoryPage")[-1]["total"] == 1
+        assert (await listed(jp_fetch, query="brought"))["total"] == 1
         assert (await panel.ask("loadMessages", taskId="brought-in"))["ok"]
 
 

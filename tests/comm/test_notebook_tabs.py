@@ -91,11 +91,11 @@ async def test_the_tab_that_has_a_notebook_open_changes_and_saves_it(
     desk: NotebookDesk, file: Path, opened: Open
 ) -> None:
     page = Page(file)
-    async with opened(page) as tab:
+    async with opened(page):
         applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert applied.saved and applied.content_hash == page.content_hash
         assert page.sources[0] == "a = 2" and sources_in(file)[0] == "a = 2"
-        assert tab.leases == {PATH: True} and len(page.asked) == 1
+        assert len(page.asked) == 1
 
 
 async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
@@ -105,16 +105,15 @@ async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
     async with opened(first) as one, opened(second) as other:
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
         await until(lambda: second.sources[0] == "a = 2")
-        assert first.asked and not second.asked and PATH not in other.leases
+        assert first.asked and not second.asked
         assert (one.reloads, other.reloads) == (0, 1)
 
 
 async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
     first, second = Page(file), Page(file)
-    async with opened(first) as one, opened(second) as other:
+    async with opened(first), opened(second) as other:
         second.type_in(1, "typed")
         await other.tell()
-        await until(lambda: one.leases == {PATH: False} and other.leases == {PATH: True})
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert second.sources == ["a = 2", "typed"] and not first.asked
 
@@ -123,16 +122,14 @@ async def test_the_tab_that_was_saved_last_takes_the_lease_even_if_nobody_saw_it
     desk: NotebookDesk, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
-    async with opened(first) as one, opened(second) as other:
+    async with opened(first), opened(second) as other:
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
         await until(lambda: second.sources[0] == "a = 2")
         await asyncio.sleep(0.1)
-        assert one.leases == {PATH: True}
         # Typed and saved faster than a tab tells of it.
         second.type_in(1, "typed")
         second.save()
         await other.tell()
-        await until(lambda: one.leases == {PATH: False} and other.leases == {PATH: True})
         await desk.document(PATH).apply([EditSource(ONE, "2", "3")])
         await until(lambda: first.sources == second.sources == ["a = 3", "typed"])
         assert sources_in(file) == ["a = 3", "typed"]
@@ -180,9 +177,9 @@ async def test_a_tab_that_was_away_while_the_agent_saved_shows_it_when_it_is_bac
 async def test_a_read_only_tab_gets_no_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
     page = Page(file)
     page.read_only = True
-    async with opened(page) as tab:
+    async with opened(page):
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
-        assert tab.leases == {} and sources_in(file)[0] == "a = 2"
+        assert not page.asked and sources_in(file)[0] == "a = 2"
 
 
 # ---- tabs that come and go

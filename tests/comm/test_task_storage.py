@@ -53,7 +53,7 @@ class TestAFolderThatCannotBeUsed:
         health = json.loads((await jp_fetch("hdsp-agent", "api", "health")).body)
         assert health["status"] == "degraded"
         async with connect() as panel:
-            ack = await panel.ask("loadTaskHistory")
+            ack = await panel.ask("loadMessages", taskId="any")
             assert ack["error"]["code"] == "storage_unavailable"
             assert str(storage_dir) in ack["error"]["message"]
             with pytest.raises(HTTPClientError) as refused:
@@ -68,7 +68,7 @@ class TestAFolderThatCannotBeUsed:
                 storage_of(storage_dir).unlink()
             await eventually(lambda: "storage_unavailable" not in codes(services))
             await panel.until(lambda: [told["notices"] for told in messages(panel, "noticesUpdated")][-1:] == [[]])
-            assert (await panel.ask("loadTaskHistory"))["ok"]
+            assert (await jp_fetch("hdsp-agent", "api", "history")).code == 200
         await keep(services, "it works again")
 
 

@@ -90,7 +90,6 @@ def test_a_bad_frame_does_not_cost_its_neighbours() -> None:
         (request(type="newTask", text="x", images=["/etc/passwd"]), InvalidInput, "images.0"),
         (request(type="newTask", text="x", images=["data:image/png;base64,"] * 21), InvalidInput, "images"),
         (request(type="askResponse", messageTs=1, askResponse="maybe"), InvalidInput, "askResponse"),
-        (request(type="openExternal", url="javascript:alert(1)"), InvalidInput, "url"),
         (request(type="previewConversation", change={"operation": "sing"}), InvalidInput, "change"),
         (request(type="previewConversation", change={}), InvalidInput, "change"),
         (request(type="previewConversation", change={"operation": "edit"}), InvalidInput, "change.edit.messageTs"),
@@ -174,10 +173,9 @@ def test_a_request_without_a_usable_id_is_refused(request_id: JsonValue) -> None
 def test_no_error_repeats_a_value() -> None:
     key = "sk-ant-not-a-real-key-0123456789"
     for message in (
-        request(type="upsertApiConfiguration", text=3, apiConfiguration={"apiKey": key}),
-        request(type="upsertApiConfiguration", text="p", apiConfiguration=[key]),
-        request(type="requestOpenAiModels", values={"baseUrl": 3, "apiKey": key}),
-        request(type="requestOpenAiModels", values={"baseUrl": "x", "apiKey": [key]}),
+        request(type="saveApiConfiguration", text=3, apiConfiguration={"apiKey": key}),
+        request(type="saveApiConfiguration", text="p", apiConfiguration=[key]),
+        request(type="importSettings", text={"apiKey": key}),
         '{"op": "msg", "apiKey": "' + key,
     ):
         error = only_error(message).error
@@ -187,9 +185,9 @@ def test_no_error_repeats_a_value() -> None:
 def test_a_message_that_is_printed_shows_no_key() -> None:
     key = "sk-ant-not-a-real-key-0123456789"
     for message in (
-        request(type="upsertApiConfiguration", text="p", apiConfiguration={"apiKey": key}),
+        request(type="saveApiConfiguration", text="p", apiConfiguration={"apiKey": key}),
         request(type="updateSettings", updatedSettings={"apiKey": key}),
-        request(type="requestOpenAiModels", values={"baseUrl": "x", "apiKey": key, "openAiHeaders": {"a": key}}),
+        request(type="importSettings", text=key),
     ):
         (frame,) = parse(message)
         assert isinstance(frame, ClientMsg)

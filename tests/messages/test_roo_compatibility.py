@@ -75,14 +75,11 @@ OUR_EXTENSION_TYPES = {
     "conversationChanged",
     "conversationMarksUpdated",
     "conversationPreview",
-    "notice",
     "profilesUpdated",
     "noticesUpdated",
     "secretsUpdated",
     "settingsUpdated",
-    "taskHistoryPage",
     "taskHistoryItemsRemoved",
-    "notebookLease",
     "applyNotebookOperations",
     "readNotebook",
     "reloadNotebook",
@@ -96,7 +93,6 @@ OUR_WEBVIEW_TYPES = {
     "dismissNotice",
     "errorDetails",
     "loadMessages",
-    "loadTaskHistory",
     "rewindTask",
     "forkTask",
     "undoConversation",
@@ -118,10 +114,7 @@ OUR_WEBVIEW_TYPES = {
 OUR_EXTENSION_FIELDS = {
     "messageUpdated": {"taskId"},
     "currentCheckpointUpdated": {"taskId"},
-    "checkpointInitWarning": {"taskId"},
     "commandExecutionStatus": {"taskId"},
-    "mcpExecutionStatus": {"taskId"},
-    "interactionRequired": {"taskId"},
     "showDeleteMessageDialog": {"preview"},
     "showEditMessageDialog": {"preview"},
 }
@@ -194,10 +187,7 @@ def _plain() -> Iterator[Sample]:
         for variant, wire in both(model):
             stripped = ours.get(model, set()) if variant == "full" else set()
             yield Sample(f"{model.__name__} {variant}", schema, wire, stripped=frozenset(stripped))
-    for schema, union in (
-        ("commandExecutionStatusSchema", messages.CommandExecutionStatus),
-        ("mcpExecutionStatusSchema", messages.McpExecutionStatus),
-    ):
+    for schema, union in (("commandExecutionStatusSchema", messages.CommandExecutionStatus),):
         for model in arms(union):
             yield from (Sample(f"{model.__name__} {variant}", schema, wire) for variant, wire in both(model))
     yield Sample("tool usage", "toolUsageSchema", {"read_file": {"attempts": 2, "failures": 1}})
@@ -374,7 +364,6 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
         "currentTaskStatus",
         "fixed",
         "hasOlderMessages",
-        "hasOlderTasks",
         "modelRoom",
         "notices",
         "openTasks",
@@ -391,8 +380,6 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
         ("ClineSayTool", messages.ClineSayTool),
         ("ClineApiReqInfo", messages.ClineApiReqInfo),
         ("ClineAskUseMcpServer", messages.ClineAskUseMcpServer),
-        ("GitCommit", messages.GitCommit),
-        ("SkillMetadata", messages.Skill),
         ("Command", messages.Command),
     ],
 )

@@ -23,7 +23,6 @@ UNIONS = {
     "TaskEvent": messages.TaskEvent,
     "IpcMessage": messages.IpcMessage,
     "CommandExecutionStatus": messages.CommandExecutionStatus,
-    "McpExecutionStatus": messages.McpExecutionStatus,
 }
 OBJECTS = [
     messages.ApiMessage,

@@ -42,14 +42,16 @@ test('axe finds nothing in the settings, and in the panel without a conversation
   await lab.picture('everything', ALL);
 
   await lab.api.publish(said(Date.now(), 'A message.'), {
-    type: 'notice',
-    notice: {
-      id: 'of-the-tests',
-      level: 'error',
-      code: 'of_the_tests',
-      message: 'A notice.',
-      params: {}
-    }
+    type: 'noticesUpdated',
+    notices: [
+      {
+        id: 'of-the-tests',
+        level: 'error',
+        code: 'of_the_tests',
+        message: 'A notice.',
+        params: {}
+      }
+    ]
   });
   await expect(lab.panel).toContainText('A notice.');
   await lab.openSettings('approvals');

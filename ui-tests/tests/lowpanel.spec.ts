@@ -20,14 +20,16 @@ test('what is asked can be read and answered in a panel that is low or narrow', 
   await chat.dialog.getByRole('button', { name: 'Go back' }).click();
   await expect(chat.undoBar).toBeVisible();
   await lab.api.publish({
-    type: 'notice',
-    notice: {
-      id: 'low',
-      level: 'warning',
-      code: 'of_the_tests',
-      message: 'Something one should know of, in a sentence of its own.',
-      params: {}
-    }
+    type: 'noticesUpdated',
+    notices: [
+      {
+        id: 'low',
+        level: 'warning',
+        code: 'of_the_tests',
+        message: 'Something one should know of, in a sentence of its own.',
+        params: {}
+      }
+    ]
   });
   await chat.say('Third.');
   await lab.api.change({

@@ -17,14 +17,16 @@ test('nothing in the panel is cut off at 240 pixels', async ({ lab }) => {
   await lab.picture('first-run-narrow');
   await lab.api.publish(
     {
-      type: 'notice',
-      notice: {
-        id: 'long',
-        level: 'warning',
-        code: 'of_the_tests',
-        message: UNBROKEN,
-        params: {}
-      }
+      type: 'noticesUpdated',
+      notices: [
+        {
+          id: 'long',
+          level: 'warning',
+          code: 'of_the_tests',
+          message: UNBROKEN,
+          params: {}
+        }
+      ]
     },
     said(Date.now(), UNBROKEN)
   );

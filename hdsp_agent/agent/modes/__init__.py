@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._book import ModeBook
 from ._builtin import BUILT_IN, DEFAULT_MODE
+from ._exchange import RuleFile, mode_file, mode_of_file, write_rules
 from ._project_modes import MODE_FILES, project_modes
 from ._restrictions import allows_group, changeable_files, file_refusal
 
@@ -12,8 +13,12 @@ __all__ = [
     "DEFAULT_MODE",
     "MODE_FILES",
     "ModeBook",
+    "RuleFile",
     "allows_group",
     "changeable_files",
     "file_refusal",
+    "mode_file",
+    "mode_of_file",
     "project_modes",
+    "write_rules",
 ]

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ...config import ModeConfig
 
-__all__ = ["MODE_FILES", "project_modes"]
+__all__ = ["MODE_FILES", "known_fields", "project_modes"]
 
 MODE_FILES: Final = (".hdspmodes", ".roomodes")
 
@@ -54,7 +54,7 @@ def _modes(path: Path, listed: list[object]) -> Iterator[ModeConfig]:
     # An alias of YAML costs four letters, and what it stands for is checked each time.
     for entry in listed[: 2 * _MOST_MODES]:
         try:
-            mode = ModeConfig.model_validate(_known_fields(entry)).model_copy(update={"source": "project"})
+            mode = ModeConfig.model_validate(known_fields(entry)).model_copy(update={"source": "project"})
         except ValidationError as error:
             # Of a union's branches, the one that got furthest is the one that was meant.
             problem = max(error.errors(include_url=False, include_input=False), key=lambda one: len(one["loc"]))
@@ -86,7 +86,7 @@ def _parsed(path: Path, text: str) -> list[object]:
     return listed
 
 
-def _known_fields(entry: object) -> object:
+def known_fields(entry: object) -> object:
     """Without what we do not know, and without tool groups that exist no more."""
     if not isinstance(entry, dict):
         return entry

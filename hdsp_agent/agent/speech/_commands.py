@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...messages import Command, CommandSource
+from ...errors import InvalidInput, NotAllowed, NotFound
+from ...messages import Command, CommandSource, Source
 from ._built_in import BUILT_IN
 
 __all__ = ["CommandBook", "SlashCommand", "project_commands", "spoken_command"]
@@ -69,6 +70,40 @@ class CommandBook:
         """The command of this name."""
         return next((command for command in await self.all(workspace) if command.shown.name == name), None)
 
+    async def file(self, name: str, source: Source, workspace: str | None) -> str:
+        """What the file of a command says. Raises NotFound."""
+        return await asyncio.to_thread(_text_of, await self._place(name, source, workspace))
+
+    async def write(self, name: str, source: Source, content: str, workspace: str | None) -> None:
+        """Write the file of a command, whether there is one or not. Raises InvalidInput, or NotAllowed."""
+        place = await self._place(name, source, workspace)
+        if len(content.encode()) > _LARGEST:
+            raise InvalidInput(f"A command has at most {_LARGEST:,} bytes.", field="values.content", most=_LARGEST)
+        if not _parted(place, content)[1].strip():
+            raise InvalidInput("A command needs a text: what the agent is to do.", field="values.content")
+        await asyncio.to_thread(_write, place, content)
+
+    async def remove(self, name: str, source: Source, workspace: str | None) -> None:
+        """Delete the file of a command. Raises NotFound."""
+        await asyncio.to_thread(_remove, await self._place(name, source, workspace))
+
+    async def _place(self, name: str, source: Source, workspace: str | None) -> Path:
+        if not re.fullmatch(_NAME, name) or name.startswith("."):
+            raise InvalidInput(
+                "A command's name consists of up to 100 letters, digits, dots, hyphens and underscores.", field="text"
+            )
+        if source == "global":
+            if self._person is None:
+                raise NotAllowed("Commands of your own cannot be kept here.")
+            return self._person / f"{name}.md"
+        folder = await asyncio.to_thread(self._trusted, Path(workspace)) if workspace else None
+        if folder is None:
+            raise NotAllowed("Trust this folder first: until then its commands are not used.")
+        place = folder.joinpath(*_FOLDER, f"{name}.md")
+        if not place.resolve().is_relative_to(folder):
+            raise NotAllowed("The command's file lies outside of this folder.")
+        return place
+
     def _read(self, workspace: Path | None) -> dict[str, SlashCommand]:
         found = {built_in.name: _built_in(*built_in) for built_in in BUILT_IN}
         if self._person is not None:
@@ -88,6 +123,27 @@ def spoken_command(text: str) -> tuple[str, str] | None:
     """The name of the command a message begins with, and what follows it."""
     found = _SPOKEN.match(text.lstrip())
     return None if found is None else (found[1], found[2])
+
+
+def _text_of(place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"There is no command in {place}.") from None
+
+
+def _write(place: Path, content: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    new = place.with_name(f".{place.name}.new")
+    new.write_text(content, encoding="utf-8")
+    new.replace(place)
+
+
+def _remove(place: Path) -> None:
+    try:
+        place.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"There is no command in {place}.") from None
 
 
 def _built_in(name: str, description: str, argument_hint: str, text: str) -> SlashCommand:

@@ -5,7 +5,7 @@ import { RequestError } from '../requesterror';
 import type { ConnectionPhase } from '../status';
 import { ScriptedServer } from './scripted';
 
-const ask = { type: 'webviewDidLaunch' } as const;
+const ask = { type: 'clearTask' } as const;
 
 describe('ChannelClient', () => {
   let server: ScriptedServer;

@@ -149,7 +149,7 @@ describe('ChannelClient on real sockets', () => {
   it('should get its answer when the first one was lost with the connection', async () => {
     await until(() => client.status.phase === 'open');
     server.loseNextAnswer = true;
-    await client.request({ type: 'webviewDidLaunch' });
+    await client.request({ type: 'clearTask' });
     expect(server.handled).toHaveLength(1);
   });
 

@@ -91,17 +91,6 @@ describe('the desk', () => {
     expect(opened.ids).not.toContain('new-1');
   });
 
-  it('does nothing when it wakes up too late', async () => {
-    ask('1', { deadline: Date.now() - 1 });
-    ask('2', { deadline: Date.now() + 60_000 });
-    await opened.settle();
-    expect(answers().map(({ status }) => status)).toEqual([
-      'failed',
-      'applied'
-    ]);
-    expect(opened.ids).not.toContain('new-1');
-  });
-
   it('tells which operations do not fit', async () => {
     ask('1', { operations: [{ op: 'deleteCell', cellId: 'nowhere' }] });
     await opened.settle();

@@ -56,7 +56,7 @@ export class PromptHistory {
 
 /**
  * What the person said before, newest first: in this conversation, then
- * elsewhere.
+ * elsewhere on this page.
  */
 export function saidBefore(
   store: AgentStore,
@@ -73,9 +73,6 @@ export function saidBefore(
       texts.unshift(readAttachments(message.text ?? '').text);
     }
   });
-  const tasks = (store.state?.taskHistory ?? []).map(
-    ({ task }) => readAttachments(task).text
-  );
-  const all = [...texts, ...[...sent].reverse(), ...tasks];
+  const all = [...texts, ...[...sent].reverse()];
   return [...new Set(all.map(text => text.trim()))].filter(text => text !== '');
 }

@@ -20,6 +20,7 @@ import { EditTitle } from './edittitle';
 import { costText } from '../figures';
 import { IconButton } from './iconbutton';
 import { useModelRoom } from './modelroom';
+import { KernelState } from './kernelstate';
 import { Problem } from './problem';
 import { TaskFacts } from './taskfacts';
 import { TaskMenu } from './taskmenu';
@@ -127,6 +128,7 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
         />
         <span>{plainName(PathExt.basename(path))}</span>
       </button>
+      <KernelState path={path} />
       {gone === path && (
         <span className="jp-hdspAgent-chat-trouble" role="alert">
           {trans.__('%1 is not there any more.', plainName(path))}

@@ -3,11 +3,8 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import { CommandIDs } from '../../commands/ids';
-import type {
-  HistoryItem,
-  HistorySnippet,
-  HistorySnippetPart
-} from '../../generated/wire';
+import type { HistorySnippet, HistorySnippetPart } from '../../generated/rest';
+import type { HistoryItem } from '../../generated/wire';
 import { EXPORT_FORMATS } from '../header/actions';
 import { costText, momentText, shortCount } from '../figures';
 import { IconButton } from '../header/iconbutton';

@@ -3,12 +3,11 @@ import { Signal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../../comm/client';
 import { asErrorBody } from '../../errors';
-import type { HistoryList } from '../../generated/rest';
+import type { HistoryList, HistorySnippet } from '../../generated/rest';
 import type {
   ErrorBody,
   ExtensionMessage,
   HistoryItem,
-  HistorySnippet,
   HistorySort
 } from '../../generated/wire';
 import { Listener } from '../../listener';

@@ -98,9 +98,12 @@ describe('the state of the agent', () => {
       params: {}
     } as const;
 
-    it('should be shown once each', () => {
+    it('should be those the server says hold now', () => {
       state({ notices: [notice] });
-      store.apply({ type: 'notice', notice: { ...notice, level: 'error' } });
+      store.apply({
+        type: 'noticesUpdated',
+        notices: [{ ...notice, level: 'error' }]
+      });
       expect(store.notices).toEqual([{ ...notice, level: 'error' }]);
     });
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from hdsp_agent.comm import Dispatcher, Owner, RequestContext
 from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.messages import (
-    CustomInstructionsRequest,
-    DebugSettingRequest,
+    ExportSettingsRequest,
     ExtensionState,
+    ModeRequest,
     NewTaskRequest,
-    ResetStateRequest,
+    RequestModesRequest,
     StateMessage,
     UpdateSettingsRequest,
 )
@@ -41,9 +41,9 @@ class Backend:
         dispatcher = Dispatcher(task_exists=only_one_task)
         dispatcher.handle("updateSettings", self.update_settings)
         dispatcher.handle("newTask", self.slow)
-        dispatcher.handle("resetState", self.broken)
-        dispatcher.handle("customInstructions", self.refuse)
-        dispatcher.handle("debugSetting", self.not_json)
+        dispatcher.handle("exportSettings", self.broken)
+        dispatcher.handle("mode", self.refuse)
+        dispatcher.handle("requestModes", self.not_json)
         return dispatcher
 
     async def update_settings(self, context: RequestContext, message: UpdateSettingsRequest) -> str:
@@ -55,11 +55,11 @@ class Backend:
         await self.gate.wait()
         return len(self.asked)
 
-    async def broken(self, context: RequestContext, message: ResetStateRequest) -> None:
+    async def broken(self, context: RequestContext, message: ExportSettingsRequest) -> None:
         raise RuntimeError("the secret inside")
 
-    async def refuse(self, context: RequestContext, message: CustomInstructionsRequest) -> None:
-        raise InvalidSetting("The setting customInstructions cannot be that.", field="customInstructions", most=3)
+    async def refuse(self, context: RequestContext, message: ModeRequest) -> None:
+        raise InvalidSetting("The setting mode cannot be that.", field="mode", most=3)
 
-    async def not_json(self, context: RequestContext, message: DebugSettingRequest) -> str:
+    async def not_json(self, context: RequestContext, message: RequestModesRequest) -> str:
         return "\ud800"

@@ -5,16 +5,16 @@ import time
 
 import pytest
 
-from hdsp_agent.messages import ClineMessage, InsertTextIntoTextareaMessage, MessageCreated, MessageUpdated
+from hdsp_agent.messages import ClineMessage, CurrentCheckpointUpdatedMessage, MessageCreated, MessageUpdated
 from tests.comm.channel.channel_panel import Panel
 
 
-def note(text: object) -> InsertTextIntoTextareaMessage:
-    return InsertTextIntoTextareaMessage(text=str(text))
+def note(text: object) -> CurrentCheckpointUpdatedMessage:
+    return CurrentCheckpointUpdatedMessage(text=str(text))
 
 
 def texts(panel: Panel) -> list[str]:
-    return [frame["data"]["text"] for frame in panel.of("msg") if frame["data"]["type"] == "insertTextIntoTextarea"]
+    return [frame["data"]["text"] for frame in panel.of("msg") if frame["data"]["type"] == "currentCheckpointUpdated"]
 
 
 async def test_a_panel_opens_the_channel_and_gets_the_state(serve) -> None:  # type: ignore[no-untyped-def]

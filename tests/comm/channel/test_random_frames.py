@@ -37,7 +37,7 @@ VALID: list[dict[str, object]] = [
             },
             {"type": "askResponse", "messageTs": 5, "askResponse": "messageResponse", "text": "x", "taskId": "t"},
             {"type": "checkpointRestore", "payload": {"ts": 1, "commitHash": "abcdef", "mode": "preview"}},
-            {"type": "loadTaskHistory", "query": "q", "cursor": "W10=", "limit": 10},
+            {"type": "loadMessages", "taskId": "t", "beforeTs": 5, "limit": 10},
             {"type": "searchFiles", "query": "x"},
         ]
     ),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hdsp_agent.messages import InsertTextIntoTextareaMessage
+from hdsp_agent.messages import CurrentCheckpointUpdatedMessage
 
 
 async def test_a_request_gets_exactly_one_answer(serve) -> None:  # type: ignore[no-untyped-def]
@@ -16,10 +16,10 @@ async def test_a_request_gets_exactly_one_answer(serve) -> None:  # type: ignore
 
 async def test_a_request_without_a_result_is_answered_too(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect() as panel:
-        answer = await panel.ask("webviewDidLaunch")
+        answer = await panel.ask("clearTask")
         assert answer["ok"] is False
         assert answer["error"]["code"] == "unsupported"
-        assert "webviewDidLaunch" in answer["error"]["message"]
+        assert "clearTask" in answer["error"]["message"]
         assert server.backend.asked == []
 
 
@@ -128,7 +128,7 @@ async def test_an_answer_comes_after_what_its_request_caused(serve) -> None:  # 
 
         async def handler(context: object, message: object) -> None:
             for number in range(300):
-                server.channel.publish(InsertTextIntoTextareaMessage(text=str(number)))
+                server.channel.publish(CurrentCheckpointUpdatedMessage(text=str(number)))
 
         server.hub._dispatcher.handle("cancelTask", handler)
         await panel.ask("cancelTask", request_id="r")
@@ -138,18 +138,18 @@ async def test_an_answer_comes_after_what_its_request_caused(serve) -> None:  # 
 
 async def test_a_handlers_error_reaches_its_caller_as_it_is(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect() as panel:
-        answer = await panel.ask("customInstructions", text="x")
+        answer = await panel.ask("mode", text="x")
         assert answer["error"] == {
             "code": "invalid_setting",
-            "message": "The setting customInstructions cannot be that.",
+            "message": "The setting mode cannot be that.",
             "params": {"most": 3},
-            "field": "customInstructions",
+            "field": "mode",
         }
 
 
 async def test_a_bug_in_a_handler_is_told_without_its_details_and_logged_with_them(serve, caplog) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect() as panel:
-        answer = await panel.ask("resetState")
+        answer = await panel.ask("exportSettings")
         error = answer["error"]
         assert error["code"] == "internal"
         assert "secret" not in str(answer)
@@ -173,7 +173,7 @@ async def test_a_handler_whose_own_work_was_cancelled_still_gives_an_answer(serv
 
 async def test_a_result_that_is_no_json_is_an_error_too(serve) -> None:  # type: ignore[no-untyped-def]
     async with serve() as server, server.connect() as panel:
-        assert (await panel.ask("debugSetting", bool=True))["error"]["code"] == "internal"
+        assert (await panel.ask("requestModes"))["error"]["code"] == "internal"
 
 
 async def test_a_task_that_does_not_exist_is_named_in_the_error(serve) -> None:  # type: ignore[no-untyped-def]

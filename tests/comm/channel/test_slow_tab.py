@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from hdsp_agent.messages import InsertTextIntoTextareaMessage
+from hdsp_agent.messages import CurrentCheckpointUpdatedMessage
 
 from ...timing import in_time
 
@@ -86,7 +86,7 @@ async def test_a_tab_that_never_reads_costs_little_delays_nobody_and_is_closed(s
         before, _ = tracemalloc.get_traced_memory()
         late: list[float] = []
         for number in range(6000):
-            server.channel.publish(InsertTextIntoTextareaMessage(text=text))
+            server.channel.publish(CurrentCheckpointUpdatedMessage(text=text))
             if number % 20 == 19:
                 asked = time.monotonic()
                 await healthy.ask("updateSettings", updatedSettings={})
@@ -157,7 +157,7 @@ async def test_a_tab_that_lags_catches_up_with_the_state(serve, deaf_tab) -> Non
         panel.closed.clear()
         text = "x" * 20_000
         for _ in range(1500):
-            server.channel.publish(InsertTextIntoTextareaMessage(text=text))
+            server.channel.publish(CurrentCheckpointUpdatedMessage(text=text))
             await asyncio.sleep(0)
         assert not stream.closed()
         panel._reader = asyncio.create_task(panel._read())

@@ -71,7 +71,6 @@ async def everything_said(jp_fetch, jp_ws_fetch, services: Services) -> str:
     for number, request in enumerate(
         (
             {"type": "exportSettings"},
-            {"type": "getListApiConfiguration"},
             {"type": "updateSettings", "updatedSettings": {"apiKey": OTHERS[0]}},
         )
     ):

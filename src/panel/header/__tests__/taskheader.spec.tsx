@@ -1,3 +1,4 @@
+import type { KernelStatusMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { openedDocuments } from '../../__tests__/openeddocuments';
 import { RestServer } from '../../history/__tests__/restserver';
@@ -69,6 +70,24 @@ describe('TaskHeader', () => {
       taskHistoryItem: anItem({ id: 'other', ...called('Rows') })
     });
     expect(title()).toBe('Sales 2025');
+  });
+
+  it('should say what the kernel of its notebook does, unless it is ready', () => {
+    const kernel = () =>
+      page.find('.jp-hdspAgent-task-kernel')?.textContent ?? null;
+    const publish = (status: KernelStatusMessage['status'], path = 'a.ipynb') =>
+      page.publish({ type: 'kernelStatus', path, status });
+    page.begin(showing(anItem({ notebook: { path: 'a.ipynb' } })));
+    expect(kernel()).toBeNull();
+    publish('busy');
+    publish('dead', 'other.ipynb');
+    expect(kernel()).toBe('Kernel busy');
+    publish('autorestarting');
+    expect(kernel()).toBe('Kernel restarting');
+    publish('idle');
+    expect(kernel()).toBeNull();
+    publish('dead');
+    expect(kernel()).toBe('Kernel stopped');
   });
 
   it('should open the notebook, follow its new name, and say when it is gone', async () => {

@@ -1,0 +1,106 @@
+"""A mode as a file, in the form in which Roo Code exports and imports one: YAML, with the rules that belong to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from pydantic import Field, JsonValue, ValidationError
+
+from ...config import ModeConfig
+from ...errors import Conflict, InvalidInput
+from ...wire import WireModel
+from ._project_modes import known_fields
+
+__all__ = ["ModeFile", "RuleFile", "mode_file", "mode_of_file", "write_rules"]
+
+_LARGEST: Final = 1_000_000
+_MOST_RULES: Final = 200
+
+
+class RuleFile(WireModel):
+    """A file of rules, by its place below the folder that holds rules, as ``rules-mine/style.md``."""
+
+    relative_path: str = Field(min_length=1, max_length=1000)
+    content: str = Field(max_length=200_000)
+
+
+class ModeFile(WireModel):
+    """What such a file holds."""
+
+    mode: ModeConfig
+    rules: tuple[RuleFile, ...] = ()
+
+
+def mode_file(mode: ModeConfig, rules: Iterable[RuleFile]) -> str:
+    """The file's content."""
+    import yaml
+
+    entry = ModeConfig.model_validate({**dict(mode), "source": None}).to_wire()
+    kept: list[JsonValue] = [dict(rule.to_wire()) for rule in rules]
+    if kept:
+        entry["rulesFiles"] = kept
+    text: str = yaml.safe_dump({"customModes": [entry]}, allow_unicode=True, sort_keys=False)
+    return text
+
+
+def mode_of_file(text: str) -> ModeFile:
+    """What a file holds, whether YAML or JSON. Raises InvalidInput that says what is wrong with it."""
+    entry = _entry(text)
+    rules = entry.pop("rulesFiles", None) or []
+    try:
+        mode = ModeConfig.model_validate(known_fields(entry))
+        files = ModeFile.model_validate({"mode": mode, "rules": rules})
+    except ValidationError as error:
+        problem = max(error.errors(include_url=False, include_input=False), key=lambda one: len(one["loc"]))
+        where = ".".join(str(part) for part in problem["loc"])
+        raise InvalidInput(f"The mode in this file cannot be used: {where}: {problem['msg']}.") from None
+    if len(files.rules) > _MOST_RULES:
+        raise InvalidInput(f"The mode in this file has more than {_MOST_RULES} files of rules.", most=_MOST_RULES)
+    return files
+
+
+def write_rules(folder: Path, slug: str, rules: Sequence[RuleFile]) -> None:
+    """Write the rules of a mode below a folder such as ``~/.hdsp``, or none of them. Blocks.
+
+    Raises InvalidInput where one would leave the mode's own folder, Conflict where another file is there already.
+    """
+    own = f"rules-{slug}"
+    places = [(folder / own / _below(rule.relative_path, own), rule.content) for rule in rules]
+    for place, content in places:
+        if not place.resolve().is_relative_to((folder / own).resolve()):
+            raise InvalidInput(f"{place} leads out of the folder of the mode's rules.")
+        if place.exists() and (not place.is_file() or place.read_bytes() != content.encode()):
+            raise Conflict(f"There are other rules in {place} already. Move them away, then import again.")
+    for place, content in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content.encode())
+
+
+def _entry(text: str) -> dict[str, object]:
+    import yaml
+
+    if len(text) > _LARGEST:
+        raise InvalidInput(f"A file with a mode has at most {_LARGEST:,} characters.", most=_LARGEST)
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, RecursionError, ValueError):
+            raise InvalidInput("The file is neither YAML nor JSON. Choose a mode that was exported before.") from None
+    listed = value.get("customModes") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], dict):
+        raise InvalidInput("The file does not hold one mode. Choose a mode that was exported before.")
+    return dict(listed[0])
+
+
+def _below(relative_path: str, own: str) -> PurePosixPath:
+    """Where a file lies in the mode's folder; the folder may have had the name of another mode."""
+    path = PurePosixPath(relative_path.replace("\\", "/"))
+    parts = path.parts[1:] if path.parts[:1] == (own,) else path.parts
+    if not parts or path.is_absolute() or any(part.startswith(".") for part in parts):
+        raise InvalidInput(f"{relative_path!r} is no place for rules of this mode.")
+    return PurePosixPath(*parts)

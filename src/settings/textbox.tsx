@@ -1,0 +1,68 @@
+import * as React from 'react';
+
+/**
+ * A text that a person writes, under its name.
+ */
+export function TextBox(props: TextBox.IProps): JSX.Element {
+  const id = React.useId();
+  const shared = {
+    id,
+    dir: 'auto',
+    className: 'jp-hdspSettings-input',
+    disabled: props.disabled,
+    required: props.required,
+    value: props.value,
+    'aria-describedby': props.hint ? `${id}-hint` : undefined
+  };
+  return (
+    <div className="jp-hdspSettings-field">
+      <div className="jp-hdspSettings-fieldHead">
+        <label className="jp-hdspSettings-label" htmlFor={id}>
+          {props.label}
+        </label>
+      </div>
+      {props.rows ? (
+        <textarea
+          {...shared}
+          rows={props.rows}
+          onChange={event => props.onChange(event.target.value)}
+        />
+      ) : (
+        <input
+          {...shared}
+          type="text"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={event => props.onChange(event.target.value)}
+        />
+      )}
+      {props.hint && (
+        <p id={`${id}-hint`} className="jp-hdspSettings-description">
+          {props.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/**
+ * The namespace for `TextBox` statics.
+ */
+export namespace TextBox {
+  /**
+   * The properties of a text box.
+   */
+  export interface IProps {
+    label: string;
+    value: string;
+    onChange: (value: string) => void;
+
+    /**
+     * How many rows are shown; without them it is one line.
+     */
+    rows?: number;
+    hint?: string;
+    disabled?: boolean;
+    required?: boolean;
+  }
+}
