@@ -81,6 +81,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "notebookWork",
         "openTasksUpdated",
         "ruleSuggestions",
+        "proposal",
         "folderTrustUpdated",
     }
 )
@@ -105,6 +106,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "suggestRules",
+        "requestProposal",
         "findFile",
     }
 )
