@@ -24,6 +24,8 @@ class Given:
     response: ClineAskResponse
     text: str | None = None
     images: tuple[str, ...] = ()
+    edited: tuple[str, ...] | None = None
+    """What they made of the texts that were proposed."""
 
     @property
     def says_something(self) -> bool:
@@ -41,6 +43,7 @@ class AskAnswer:
     text: str | None = None
     images: tuple[str, ...] = ()
     said_at: int | None = None
+    edited: tuple[str, ...] | None = None
 
     @property
     def says_something(self) -> bool:

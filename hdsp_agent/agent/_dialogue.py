@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal, overload
 
+from ..errors import InvalidInput
 from ..events import Emitter
 from ..messages import (
     ApprovalFlag,
@@ -23,7 +24,7 @@ from ..messages import (
     TaskUserMessage,
     status_during,
 )
-from ..tools import ActionRequest
+from ..tools import ActionRequest, Proposal
 from ._asks import AskAnswer, Asks, Given
 from ._conversation import NOT_YET, Conversation
 
@@ -42,12 +43,17 @@ class Dialogue:
         self._one_at_a_time = asyncio.Lock()
         self._expected: ClineMessage | None = None
         self._about: tuple[int, ActionRequest | None] = (0, None)
+        self._proposed: Proposal | None = None
         self.status: TaskStatus = "none"
 
     def action_of(self, ts: int) -> ActionRequest | None:
         """What the open question ``ts`` is to approve, if it is open and about that."""
         asked, action = self._about
         return action if asked == ts and self.asks.is_open(ts) else None
+
+    def proposal_of(self, ts: int) -> Proposal | None:
+        """What may be edited before the open question ``ts`` is approved."""
+        return self._proposed if self._about[0] == ts and self.asks.is_open(ts) else None
 
     @property
     def task_id(self) -> TaskId:
@@ -83,6 +89,7 @@ class Dialogue:
         is_protected: bool | None = None,
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
+        proposal: Proposal | None = None,
         unless: Callable[[], bool],
     ) -> AskAnswer | None: ...
 
@@ -98,11 +105,12 @@ class Dialogue:
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
         halt: Halt | None = None,
+        proposal: Proposal | None = None,
         unless: Callable[[], bool] | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
-        ``about`` is what is to be approved and ``flags`` what to warn of; ``model_failure``, ``stopped_by`` and ``halt``
+        ``about`` is what is to be approved, ``proposal`` what may be edited first, and ``flags`` what to warn of; ``model_failure``, ``stopped_by`` and ``halt``
         say on the message why it is asked.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
@@ -121,7 +129,7 @@ class Dialogue:
                 return None
             message = await self._put(kind, text, ts, fields)
             self._turn_to(status_during(kind))
-            self._about = (message.ts, about)
+            self._about, self._proposed = (message.ts, about), proposal
             answer = await self._wait(message)
             self._turn_to("running")
         return answer
@@ -150,8 +158,23 @@ class Dialogue:
             await self.conversation.update(message.model_copy(update={"failure": why}))
 
     async def answer(self, ts: int, given: Given) -> AskAnswer:
-        """The person's answer. Raises AskNotOpen."""
+        """The person's answer. Raises AskNotOpen, and InvalidInput for texts that were not proposed."""
+        if given.edited is not None and self.asks.is_open(ts):
+            proposal = self.proposal_of(ts)
+            texts = 0 if proposal is None else len(proposal.texts)
+            if given.response != "yesButtonClicked" or len(given.edited) != texts:
+                raise InvalidInput(
+                    f"This question proposes {texts} texts to edit, and takes as many, with its approval.",
+                    field="edited",
+                )
         return await self.asks.answer(ts, given)
+
+    async def show_edited(self, ts: int, text: str, flags: Sequence[ApprovalFlag]) -> None:
+        """The question ``ts`` was approved with changes: show what was approved."""
+        message = await self.conversation.log.ui.get(ts)
+        if message is not None:
+            shown = {"text": await self.conversation.mask(text), "approval_flags": list(flags) or None}
+            await self.conversation.update(message.model_copy(update=shown), durable=True)
 
     async def user_said(
         self, text: str | None, images: Sequence[str], *, first: Callable[[int], Awaitable[None]] | None = None
@@ -240,7 +263,7 @@ class Dialogue:
             durable=True,
         )
         said_at = await self.user_said(given.text, given.images) if given.says_something else None
-        return AskAnswer(given.response, message.ts, given.text, given.images, said_at)
+        return AskAnswer(given.response, message.ts, given.text, given.images, said_at, given.edited)
 
     def _turn_to(self, status: TaskStatus) -> None:
         if status == self.status:

@@ -153,9 +153,10 @@ class TaskManager:
         response: ClineAskResponse,
         text: str | None = None,
         images: Sequence[str] = (),
+        edited: Sequence[str] | None = None,
     ) -> None:
-        """Answer the question ``ask_ts``; a task that waits for it only in its log is taken up first."""
-        given = Given(response, text, tuple(images))
+        """Answer the question ``ask_ts``, with what the person made of the texts it proposes; a task that waits for it only in its log is taken up first."""
+        given = Given(response, text, tuple(images), None if edited is None else tuple(edited))
         task = self._open.get(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
@@ -250,6 +251,13 @@ class TaskManager:
     def cancel_auto_answer(self, task_id: TaskId) -> None:
         """The person answers a question themselves, so nothing answers it for them."""
         self.get(task_id).answers_itself.cancel()
+
+    def proposal(self, task_id: TaskId, ask_ts: int) -> Sequence[tuple[str, str]]:
+        """The texts that may be edited before the open question ``ask_ts`` is approved, by name. Raises AskNotOpen."""
+        proposal = self.get(task_id).dialogue.proposal_of(ask_ts)
+        if proposal is None:
+            raise AskNotOpen("This question is not open, or there is nothing to edit in it.", ask=ask_ts)
+        return proposal.texts
 
     async def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
         """The rules that would approve what the open question ``ask_ts`` is about. Raises AskNotOpen."""

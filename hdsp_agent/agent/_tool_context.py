@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
 from ..errors import HdspAgentError
-from ..messages import ClineAsk, ClineSay, CommandRun, NotebookRef, TaskId
+from ..messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRef, TaskId
 from ..persistence import Vault
-from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
+from ..tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
 from ._asks import AskAnswer
 from ._flow import Flow
 from ._workspace_history import SavedStep
+from .approval import Decision
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
@@ -105,16 +106,21 @@ class CallContext:
         """The text as it may be shown and kept."""
         return self._task.conversation.masker.mask(text)
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
-        """Whether this may be done, exactly as ``text`` says. A rule that forbids it raises ToolFailed."""
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        proposal: Proposal | None = None,
+    ) -> Approval:
+        """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
+        ToolFailed."""
         task = self._task
         if self._calls.rejected:
             return self._refused(Approval(approved=False))
-        settings, policy, mode = task.settings, task.services.policy(), task.mode
-        # A command is decided about with a look at the files that it names.
-        decision = await asyncio.to_thread(
-            lambda: task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
-        )
+        decision = await self._decided(action)
         if decision.verdict == "deny":
             raise ToolFailed(f"This is not allowed here: {decision.reason}")
         at = self._question_at(ask, ts)
@@ -130,6 +136,7 @@ class CallContext:
             is_protected=protected,
             flags=decision.flags,
             about=action,
+            proposal=proposal,
             unless=lambda: self._calls.rejected,
         )
         if answer is None:
@@ -138,9 +145,41 @@ class CallContext:
         approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
+        if proposal is not None and answer.edited is not None:
+            action, approval = await self._edited(proposal, answer, approval, text if ask == "tool" else None)
         self.approved_at = answer.asked_at
         await self._save_first(action, answer.said_at or answer.asked_at)
         return approval
+
+    async def _decided(self, action: ActionRequest) -> Decision:
+        task = self._task
+        settings, policy, mode = task.settings, task.services.policy(), task.mode
+        # A command is decided about with a look at the files that it names.
+        return await asyncio.to_thread(
+            lambda: task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
+        )
+
+    async def _edited(
+        self, proposal: Proposal, answer: AskAnswer, approval: Approval, tool: str | None
+    ) -> tuple[ActionRequest, Approval]:
+        """What the person made of a proposal is judged and shown in its place; the model is told what they changed."""
+        edited = answer.edited or ()
+        action, shown = await proposal.judged(edited)
+        decision = await self._decided(action)
+        if decision.verdict == "deny":
+            raise ToolFailed(
+                f"The person edited this before approving it, and what they made of it is not allowed here: {decision.reason}"
+            )
+        texts = zip(proposal.texts, edited, strict=True)
+        diffs = [unified_diff(old, self.mask(new), name)[0] for (name, old), new in texts]
+        edits = "\n".join(diff for diff in diffs if diff)
+        if not edits:
+            return action, replace(approval, edited=edited)
+        await self._task.dialogue.show_edited(answer.asked_at, shown, decision.flags)
+        path = None if tool is None else ClineSayTool.model_validate_json(tool).path
+        told = ClineSayTool(tool="editedExistingFile", path=path, diff=edits)
+        await self._task.conversation.say("user_feedback_diff", told.to_json(), durable=True)
+        return action, replace(approval, edited=edited, edits=edits)
 
     async def _save_first(self, action: ActionRequest, at: int) -> None:
         """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.

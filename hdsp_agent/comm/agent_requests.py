@@ -23,6 +23,9 @@ from ..messages import (
     CondenseTaskContextStartedMessage,
     EditQueuedMessageRequest,
     NewTaskRequest,
+    ProposalMessage,
+    ProposalRequest,
+    ProposedText,
     QueueMessageRequest,
     RemoveQueuedMessageRequest,
     Request,
@@ -67,6 +70,7 @@ class AgentRequests:
             "newTask": self.new_task,
             "askResponse": self.answer,
             "suggestRules": self.suggest_rules,
+            "requestProposal": self.request_proposal,
             "cancelTask": self.cancel,
             "clearTask": self.clear,
             "showTaskWithId": self.show,
@@ -103,7 +107,26 @@ class AgentRequests:
         """Answer one question, named by its time; a second answer is a conflict."""
         manager = await self._agent.manager()
         await manager.answer(
-            self._meant(context, message), message.message_ts, message.ask_response, message.text, message.images or ()
+            self._meant(context, message),
+            message.message_ts,
+            message.ask_response,
+            message.text,
+            message.images or (),
+            message.edited,
+        )
+
+    async def request_proposal(self, context: RequestContext, message: ProposalRequest) -> None:
+        """What may be edited before approving goes to the tab that asked, before the answer."""
+        task_id = self._meant(context, message)
+        texts = (await self._agent.manager()).proposal(task_id, message.message_ts)
+        await self._channels.channel(context.owner).send_to(
+            context.client_id,
+            ProposalMessage(
+                request_id=context.request_id,
+                task_id=task_id,
+                message_ts=message.message_ts,
+                texts=[ProposedText(name=name, text=text) for name, text in texts],
+            ),
         )
 
     async def suggest_rules(self, context: RequestContext, message: SuggestRulesRequest) -> None:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from ..messages import ApiMessage, JsonObject
@@ -21,6 +20,8 @@ _PROTECTED: Final = frozenset(
 _READING: Final = frozenset({"read_file", "list_files", "search_files", "read_notebook", "inspect_variables"})
 _ARTIFACT: Final = re.compile(r"artifact_id ([0-9a-f]{64})\b")
 _LONGEST_ARGUMENTS: Final = 100
+_REWRITING: Final = 11.5
+"""Writing a token to the cache instead of reading it, in reads: (1.25 - 0.1) / 0.1, the dearest of the published prices."""
 _STUB: Final = re.compile(r"\[(?:Cleared|Repeated|Outdated): [^\n]*\]")
 
 
@@ -28,12 +29,15 @@ _STUB: Final = re.compile(r"\[(?:Cleared|Repeated|Outdated): [^\n]*\]")
 class PruningSettings:
     """When old outputs are cleared, and which."""
 
-    trigger: int = 100_000
+    trigger: int = 60_000
     """The size of the request in tokens from which on it is looked whether anything can be cleared."""
     keep: int = 3
     """How many of the newest outputs stay."""
-    minimum_gain: int = 20_000
-    """Tokens; for less the cache is not given up."""
+    minimum_gain: int = 5_000
+    """Tokens; for less the cache is never given up. For more it is, once reading them has cost as much as clearing them will."""
+    crowded_trigger: int = 100_000
+    crowded_gain: int = 20_000
+    """From this size on so much is cleared without asking what it costs: the window would be full the sooner."""
     cold_trigger: int = 50_000
     cold_gain: int = 5_000
     """The same for when nothing is in the cache any more."""
@@ -49,8 +53,11 @@ class PruningSettings:
         """The usual settings, in proportion for a window in which those would come too late."""
         if window is None or window >= 200_000:
             return cls()
-        half, tenth = window // 2, window // 10
-        return cls(trigger=half, minimum_gain=tenth, cold_trigger=half // 2, cold_gain=tenth // 4)
+        half, fortieth = window // 2, window // 40
+        return cls(
+            trigger=min(cls.trigger, half), minimum_gain=fortieth, crowded_trigger=half, crowded_gain=window // 10,
+            cold_trigger=half // 2, cold_gain=fortieth,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,10 @@ class _Result:
     failed: bool
     pictured: bool
     clearable: bool
+    place: int
+    """Of its message."""
+    reads: int
+    """The answers that were given with it in sight."""
 
 
 class Pruner:
@@ -93,19 +104,33 @@ class Pruner:
             return None
         results = _results(messages, settings, self._counter)
         kept = {result.call for result in results[-(settings.cold_keep if cold else settings.keep) :]}
-        stubs = _needless(results, settings)
-        gain = self._gain(results, stubs)
-        if gain < least or used - gain >= trigger:
-            # What stays must not point to what goes.
-            stubs = {call: stub for call, stub in stubs.items() if call not in kept}
-            old = [result for result in results if result.clearable and result.call not in kept]
-            stubs |= {result.call: _cleared(result) for result in old}
-            gain = self._gain(results, stubs)
-        if gain < least:
-            self._not_before = used + least // 4
-            return None
-        self._not_before = used - gain + least
-        return Pruning(stubs, gain)
+        needless = _needless(results, settings)
+        # What stays must not point to what goes.
+        stubs = {call: stub for call, stub in needless.items() if call not in kept}
+        stubs |= {r.call: _cleared(r) for r in results if r.clearable and r.call not in kept}
+        for choice in (needless, stubs):
+            gain = self._gain(results, choice)
+            enough = choice is stubs or used - gain < trigger
+            crowded = used >= settings.crowded_trigger and gain >= settings.crowded_gain
+            if not choice or gain < least or not enough:
+                continue
+            if cold or crowded or self._pays(messages, results, choice, gain):
+                self._not_before = used - gain + least
+                return Pruning(choice, gain)
+        self._not_before = used + least // 4
+        return None
+
+    def _pays(
+        self, messages: Sequence[ApiMessage], results: Sequence[_Result], stubs: Mapping[str, str], gain: int
+    ) -> bool:
+        """Whether reading them has cost as much by now as it costs to write anew what comes after the first of them.
+
+        Nobody knows how long the work goes on. Whoever changes over when both have cost the same never pays more than twice
+        what would have been best.
+        """
+        going = [result for result in results if result.call in stubs]
+        behind = self._counter.messages(messages[min(result.place for result in going) :]) - gain
+        return sum(result.tokens * result.reads for result in going) >= _REWRITING * behind
 
     def _gain(self, results: Sequence[_Result], stubs: Mapping[str, str]) -> int:
         saved = (result.tokens - self._counter.text(stubs[result.call]) for result in results if result.call in stubs)
@@ -116,19 +141,30 @@ def _results(messages: Sequence[ApiMessage], settings: PruningSettings, counter:
     """The results the model has seen, oldest first."""
     calls: dict[str, tuple[str, str]] = {}
     results: list[_Result] = []
-    unseen = next((n for n, message in enumerate(reversed(messages)) if message.role == "assistant"), len(messages))
-    for message in islice(messages, len(messages) - unseen):
+    answers = sum(message.role == "assistant" for message in messages)
+    for place, message in enumerate(messages):
+        if message.role == "assistant":
+            answers -= 1
+        elif not answers:
+            break
         for block in content_blocks(message):
             if block.get("type") == "tool_use":
                 arguments = json.dumps(block.get("input"), ensure_ascii=False, sort_keys=True)
                 calls[string_of(block, "id")] = string_of(block, "name"), arguments
             elif block.get("type") == "tool_result" and (call := string_of(block, "tool_use_id")) in calls:
-                results.append(_result(block, call, *calls[call], settings, counter))
+                results.append(_result(block, call, *calls[call], settings, counter, place, answers))
     return results
 
 
 def _result(
-    block: JsonObject, call: str, tool: str, arguments: str, settings: PruningSettings, counter: TokenCounter
+    block: JsonObject,
+    call: str,
+    tool: str,
+    arguments: str,
+    settings: PruningSettings,
+    counter: TokenCounter,
+    place: int,
+    reads: int,
 ) -> _Result:
     text = result_text(block)
     tokens = counter.blocks([block])
@@ -144,6 +180,8 @@ def _result(
         failed=bool(block.get("is_error")),
         pictured=pictured,
         clearable=clearable,
+        place=place,
+        reads=reads,
     )
 
 

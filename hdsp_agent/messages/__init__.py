@@ -287,6 +287,11 @@ from ._parsing import (
     request_id_of,
     split_frames,
 )
+from ._proposals import (
+    ProposalMessage,
+    ProposalRequest,
+    ProposedText,
+)
 from ._protocol import (
     COMM_PATH,
     COMM_TARGET,
@@ -679,6 +684,9 @@ __all__ = [
     "PreviewConversationRequest",
     "ProfilesUpdatedMessage",
     "ProgressStatus",
+    "ProposalMessage",
+    "ProposalRequest",
+    "ProposedText",
     "ProviderProfile",
     "ProviderProfileChanged",
     "PutOutput",

@@ -78,6 +78,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "notebookWork",
         "openTasksUpdated",
         "ruleSuggestions",
+        "proposal",
         "folderTrustUpdated",
     }
 )
@@ -101,6 +102,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "suggestRules",
+        "requestProposal",
         "findFile",
     }
 )

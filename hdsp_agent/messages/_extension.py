@@ -11,6 +11,7 @@ from ._extension_tasks import TaskUpdate
 from ._folder_trust import FolderTrustUpdatedMessage
 from ._notebooks import NotebookUpdate
 from ._open_tasks import OpenTasksUpdatedMessage
+from ._proposals import ProposalMessage
 from ._rule_suggestions import RuleSuggestionsMessage
 
 __all__ = ["ExtensionMessage"]
@@ -23,6 +24,7 @@ ExtensionMessage = Annotated[
     | ConversationUpdate
     | OpenTasksUpdatedMessage
     | RuleSuggestionsMessage
+    | ProposalMessage
     | FolderTrustUpdatedMessage,
     Field(discriminator="type"),
 ]

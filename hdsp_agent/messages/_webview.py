@@ -7,6 +7,7 @@ from pydantic import Field
 from ._conversation_changes import ConversationRequest
 from ._notebooks import NotebookMessage
 from ._open_tasks import OpenTasksMessage
+from ._proposals import ProposalRequest
 from ._rule_suggestions import SuggestRulesRequest
 from ._webview_modes import ModesMessage
 from ._webview_services import ServicesMessage
@@ -23,6 +24,7 @@ WebviewMessage = Annotated[
     | NotebookMessage
     | ConversationRequest
     | OpenTasksMessage
-    | SuggestRulesRequest,
+    | SuggestRulesRequest
+    | ProposalRequest,
     Field(discriminator="type"),
 ]

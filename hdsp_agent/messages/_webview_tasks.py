@@ -55,13 +55,14 @@ class NewTaskRequest(Request):
 
 
 class AskResponseRequest(Request):
-    """Answer the ask whose ``ts`` is ``messageTs``."""
+    """Answer the ask whose ``ts`` is ``messageTs``; with ``edited``, approve these texts instead of those proposed."""
 
     type: Literal["askResponse"] = "askResponse"
     message_ts: Timestamp
     ask_response: ClineAskResponse
     text: Text | None = None
     images: Images | None = None
+    edited: list[Text] | None = None
 
 
 class CancelTaskRequest(Request):

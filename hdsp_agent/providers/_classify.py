@@ -49,6 +49,7 @@ _PAIRING: Final = _any(
     r"|not found|no matching|unmatched|missing|did not have|does not have|do not have|unexpected|equal to the number|not the same"
     r"|mismatch|orphan|no tool output|duplicate|unique|wrong order|has no|have no|not have|invalid)",
     r"unexpected role tool|role tool[^\n]{0,40}(?:unexpected|not allowed)",
+    _PAIR_SUBJECT + r"[^\n]{0,60}\b(?:in|within) the same (?:turn|message)",
     r"(?:no|missing|unexpected|without|must be a response to|not find|couldn't find|cannot find|expected|expecting|after|follow\w*|orphan\w*|unmatched"
     r"|each|every|number of|duplicate)[^\n]{0,60}" + _PAIR_SUBJECT + r"[^\n]{0,160}(?:found|follow|response|number|match|turn|result|preced|corresponding|output|tool|missing|id)",
 )  # fmt: skip
@@ -57,7 +58,7 @@ _QUOTA: Final = _any(
     r"insufficient[_ ](?:quota|balance|credits?|funds)", r"exceeded your current quota", r"credit balance", r"(?:out of|no|more|enough|not enough|add) credits?\b",
     r"billing (?:details|hard limit|issue|limit)", r"payment required", r"(?:monthly|weekly|daily|spend(?:ing)?|usage|plan) (?:limit|cap|quota|budget)[^.]{0,40}(?:reach|exceed|exhaust|hit)",
     r"(?:reach|exceed|exhaust|hit)\w*[^.]{0,40}(?:monthly|weekly|spend(?:ing)?|usage|plan|budget) ?(?:limit|cap|quota|budget)?", r"quota (?:has been )?(?:exhausted|used up)",
-    r"余额不足|欠费", r"arrearage|overdue", r"free (?:tier|quota)[^.]{0,40}(?:exhaust|used|exceed)",
+    r"\bbudget (?:has been |was |is )?exceeded|(?:exceeded|over|crossed) (?:the |its |your )?(?:\w+ )?budget\b", r"余额不足|欠费", r"arrearage|overdue", r"free (?:tier|quota)[^.]{0,40}(?:exhaust|used|exceed)",
 )  # fmt: skip
 _QUOTA_CODES: Final = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error", "usage_not_included",
@@ -91,6 +92,7 @@ _TOO_LITTLE: Final = re.compile(
 _SIZED_FIELD: Final = re.compile(
     r"(?:string|array|list) (?:is )?too long[^\n]{0,60}maximum length (\d+)", re.IGNORECASE
 )
+_ALL_MESSAGES: Final = re.compile(r"invalid (?:messages|input|contents)\W{1,3}array", re.IGNORECASE)
 _BYTES_NOT_NAMES: Final = 1_000_000
 _INPUT_MENTION: Final = _any(
     r"\bprompt", r"\binputs?\b", r"input_", r"\bmessages?\b", r"context", r"conversation", r"request (?:contains|has)", r"tokens? in (?:the |your )?request",
@@ -100,7 +102,8 @@ _TOO_MUCH: Final = _any(
     r"exceed", r"too (?:long|large|many|big|much)", r"longer than", r"larger than", r"greater than", r"more (?:than|tokens than)", r"overflow", r"over the (?:limit|maximum)",
     r"must be (?:less|smaller|fewer|at most|<)", r"(?:should|must|has to|can) (?:only )?be (?:in|within|between|at most|less|no more)", r"cannot be (?:more|longer|larger|greater)",
     r"not enough", r"no (?:room|space)", r"at most", r"maximum (?:context|prompt|input|sequence|model)? ?length", r"only supports", r"reduce (?:the )?(?:length|size|input|your|prompt)",
-    r"shorten", r"does(?: not|n't) fit", r"outside", r"beyond", r"out of (?:range|context)", r"range of", r"\d ?>=? ?\d", r"surpass", r"greater|above|超|초과|limit is", r"valid range",
+    r"shorten", r"does(?: not|n't) fit", r"outside", r"beyond", r"out of (?:range|context)", r"range of", r"\d ?>=? ?\d", r"surpass", r"greater|above|超|초과|limit is", r"(?:valid|supported|allowed|permitted) range",
+    r"tokens\W{0,3}参数\W{0,2}(?:非法|不合法|无效|错误)",
     r"limited to", r"ran out of", r"reached", r"过长|太长|長すぎ|너무 (?:길|깁|많|큽)|上限|限制|제한|한도",
 )  # fmt: skip
 _WINDOW: Final = _any(
@@ -308,10 +311,11 @@ def _about_size(text: str, payload: ErrorPayload, status: int | None) -> tuple[E
     if _NO_BODY.search(text):
         # Some providers answer an overflow with a bare 413 or 400.
         return "overflow", TokenNumbers()
+    if match := _SIZED_FIELD.search(text):
+        is_conversation = int(match[1]) >= _BYTES_NOT_NAMES or _ALL_MESSAGES.search(text)
+        return ("payload_too_large" if is_conversation else "other"), TokenNumbers()
     if _is_about_bytes(text, payload, status):
         return "payload_too_large", TokenNumbers()
-    if match := _SIZED_FIELD.search(text):
-        return ("payload_too_large" if int(match[1]) >= _BYTES_NOT_NAMES else "other"), TokenNumbers()
     if _THINKING_BUDGET.search(text):
         return None
     output = bool(_OUTPUT_PARAMETER.search(text))

@@ -83,6 +83,8 @@ class ErrorPayload:
     params: list[str] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
     statuses: list[int] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
+    """Under keys of no known name: read where there is no other text."""
 
     @property
     def text(self) -> str:
@@ -98,6 +100,9 @@ def read_payload(body: str | Mapping[str, object] | Sequence[object] | None) -> 
         _read_text(body[:_LONGEST], payload, 0)
     elif body is not None:
         _read_value(body, payload, 0)
+    if not payload.texts:
+        for sentence in payload.sentences:
+            _read_text(sentence, payload, 1)
     return payload
 
 
@@ -238,13 +243,19 @@ def _read_field(key: str, item: object, payload: ErrorPayload, depth: int) -> No
     if isinstance(item, int | float):
         _read_number(name, item, payload)
     elif isinstance(item, str):
-        if name in _CODE_KEYS and _CODE_WORD.fullmatch(item.strip()):
-            payload.codes.add(item.strip().lower())
-            _read_number(name, item, payload)
-        elif name == "retrydelay" and (match := re.fullmatch(r"([\d.]+)s", item.strip())):
-            payload.numbers.setdefault("retry_after", float(match[1]))
-        elif name in _TEXT_KEYS or name == "error" or (name in _CODE_KEYS and " " in item):
-            _read_text(item, payload, depth + 1)
+        _read_string(name, item, payload, depth)
+
+
+def _read_string(name: str, item: str, payload: ErrorPayload, depth: int) -> None:
+    if name in _CODE_KEYS and _CODE_WORD.fullmatch(item.strip()):
+        payload.codes.add(item.strip().lower())
+        _read_number(name, item, payload)
+    elif name == "retrydelay" and (match := re.fullmatch(r"([\d.]+)s", item.strip())):
+        payload.numbers.setdefault("retry_after", float(match[1]))
+    elif name in _TEXT_KEYS or name == "error" or (name in _CODE_KEYS and " " in item):
+        _read_text(item, payload, depth + 1)
+    elif item.count(" ") > 1:
+        payload.sentences.append(item)
 
 
 def _read_number(name: str, item: float | str, payload: ErrorPayload) -> None:

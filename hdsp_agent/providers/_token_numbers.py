@@ -19,7 +19,7 @@ _NUMBER: Final = re.compile(
     r"(?<![\w.\-\[/$#:])(?<!\d,)(?<![A-Za-z]=)(\d{1,3}(?:[,_  ]\d{3})+|\d+(?:\.\d+)?[kKmM](?![\w])|\d+)"
     r"(?![\w]|\.\d|[-:]\w|/(?!\d{4,7}\b)\w|\s*(?:%|status code|ms\b|seconds?\b|s\b|bytes\b|[KMG]i?B\b))"
 )
-_KEYED: Final = re.compile(r"\b([A-Za-z_]{3,}) ?= ?(?=\d)")
+_KEYED: Final = re.compile(r"\b([A-Za-z_]{3,}) ?= ?(?=\d)|\b(length|limit|size|tokens?|window):(?=\d)", re.IGNORECASE)
 
 # What providers call the answer's budget; its "max" must not make a limit of the number beside it.
 _BUDGET: Final = re.compile(r"\bmax_?(?:new|completion|output)?_?tokens(?:_to_sample)?\b|num_predict", re.IGNORECASE)
@@ -77,7 +77,11 @@ _FORMULA_WORDS: Final[tuple[tuple[str, tuple[Role, ...]], ...]] = (
 )  # fmt: skip
 _FORMULAS: Final = tuple((re.compile(pattern), roles) for pattern, roles in _FORMULA_WORDS)
 
-_RANGE: Final = re.compile(r"\[\s*\d+\s*,\s*(\d+)\s*\]|\bbetween \d+ and (\d[\d,]*)", re.IGNORECASE)
+_RANGE: Final = re.compile(
+    r"\[\s*\d+\s*,\s*(\d+)\s*\]|\bbetween \d+ and (\d[\d,]*)"
+    r"|\brange (?:is |of )?from \d+(?: \(\w+\))? to (\d[\d,]*)( \(exclusive\))?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class TokenNumbers:
 def token_numbers(text: str, *, about_output: bool = False) -> TokenNumbers:
     """Read the numbers; ``about_output`` when the refusal is about the length of the answer alone."""
     found: dict[Role, list[int]] = {"input": [], "output": [], "limit": [], "total": [], "none": []}
-    text = _BUDGET.sub("answerbudget", _KEYED.sub(r"\1 ", text))
+    text = _BUDGET.sub("answerbudget", _KEYED.sub(_unkeyed, text))
     text = _take_formulas(text, found, about_output=about_output)
     breakdown = False
     previous_end = 0
@@ -117,9 +121,13 @@ def _take_formulas(text: str, found: dict[Role, list[int]], *, about_output: boo
                 found["output" if about_output and role == "input" else role].append(_value(number))
             return text[: match.start()] + text[match.end() :]
     if match := _RANGE.search(text):
-        found["limit"].append(_value(match[1] or match[2]))
+        found["limit"].append(_value(match[1] or match[2] or match[3]) - (1 if match[4] else 0))
         return text[: match.start()] + text[match.end() :]
     return text
+
+
+def _unkeyed(match: re.Match[str]) -> str:
+    return f"{match[1] or match[2]} "
 
 
 def _is_code(match: re.Match[str], text: str) -> bool:

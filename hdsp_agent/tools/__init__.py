@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._action import ActionRequest, Risk
 from ._command_line import CommandWord, Script, SimpleCommand, parse_script
 from ._commands import CommandBoard, CommandListener
+from ._edit import unified_diff
 from ._ignore import IGNORE_FILE
 from ._paths import PathPolice, PolicedPath, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
@@ -20,6 +21,7 @@ from ._tool import (
     Completion,
     FlowPort,
     PastCall,
+    Proposal,
     SimpleTool,
     SinceAsked,
     Tool,
@@ -51,6 +53,7 @@ __all__ = [
     "PlainScript",
     "PlainWord",
     "PolicedPath",
+    "Proposal",
     "Risk",
     "Script",
     "SeenFiles",
@@ -73,4 +76,5 @@ __all__ = [
     "parse_todos",
     "render",
     "strange_characters",
+    "unified_diff",
 ]

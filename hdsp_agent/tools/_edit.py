@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_changed
 from typing import Final, Literal
 
 from ..config import ModeConfig, path_matches
@@ -16,7 +17,7 @@ from ._file_access import Stamp, read_whole, replace
 from ._paths import NOTEBOOK_ADVICE, PolicedPath
 from ._text_file import MOST_EDITED_BYTES, TextFile
 from ._threads import Stop, in_thread
-from ._tool import ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Proposal, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["Change", "Changed", "Fill", "change_file", "known_only", "unified_diff"]
 
@@ -55,6 +56,8 @@ class _Plan:
     new: bytes
     new_if_by_person: bytes
     changed: Changed
+    changed_by_person: Changed
+    before: str
     diff: str
     stats: DiffStats
     content: str
@@ -75,8 +78,32 @@ async def change_file(
     plan = await in_thread(lambda stop: _plan(path, change, context, stop))
     if plan.old == plan.new_if_by_person:
         raise ToolFailed(f"{plan.place.shown} already is like that: nothing would change.")
+    action = ActionRequest(
+        risks=plan.place.write_risks, tool=tool, path=plan.place.shown, puts_back_masked=plan.puts_back_masked
+    )
+    approval = await context.approve(
+        action, "tool", _shown(plan, kind).to_json(), proposal=_proposal(plan, kind, action, context)
+    )
+    if not approval.approved:
+        return denied(approval)
+    if approval.edited is not None:
+        edited = approval.edited[0]
+        plan = await in_thread(lambda _stop: _edited(plan, edited, context))
+    data = plan.new_if_by_person if approval.by_person else plan.new
+    # Not to be abandoned half way: once begun, a write of a file of this size ends soon.
+    stamp = await in_thread(lambda _stop: _write(plan, data, context))
+    context.state.seen.saw(plan.place.path, stamp)
+    verb = "Created" if plan.old is None else "Changed"
+    lines = [f"{verb} {plan.place.shown}: {plan.stats.added} lines added, {plan.stats.removed} removed."]
+    lines.extend(plan.changed.notes)
+    if plan.puts_back_masked and not approval.by_person:
+        lines.append("Masked values were left as placeholders, because no person approved giving them back.")
+    return answered(approval, ToolResult("\n".join(lines)))
+
+
+def _shown(plan: _Plan, kind: Literal["editedExistingFile", "appliedDiff"]) -> ClineSayTool:
     is_new = plan.old is None
-    shown = ClineSayTool(
+    return ClineSayTool(
         tool="newFileCreated" if is_new else kind,
         path=plan.place.shown,
         diff=None if is_new else plan.diff,
@@ -85,22 +112,32 @@ async def change_file(
         is_outside_workspace=plan.place.is_outside or None,
         is_protected=plan.place.is_protected or None,
     )
-    action = ActionRequest(
-        risks=plan.place.write_risks, tool=tool, path=plan.place.shown, puts_back_masked=plan.puts_back_masked
-    )
-    approval = await context.approve(action, "tool", shown.to_json())
-    if not approval.approved:
-        return denied(approval)
-    data = plan.new_if_by_person if approval.by_person else plan.new
-    # Not to be abandoned half way: once begun, a write of a file of this size ends soon.
-    stamp = await in_thread(lambda _stop: _write(plan, data, context))
-    context.state.seen.saw(plan.place.path, stamp)
-    verb = "Created" if is_new else "Changed"
-    lines = [f"{verb} {plan.place.shown}: {plan.stats.added} lines added, {plan.stats.removed} removed."]
-    lines.extend(plan.changed.notes)
-    if plan.puts_back_masked and not approval.by_person:
-        lines.append("Masked values were left as placeholders, because no person approved giving them back.")
-    return answered(approval, ToolResult("\n".join(lines)))
+
+
+def _proposal(
+    plan: _Plan, kind: Literal["editedExistingFile", "appliedDiff"], action: ActionRequest, context: ToolContext
+) -> Proposal | None:
+    """The whole file as it would be, unless it is too long to be shown whole."""
+    text = context.mask(plan.changed_by_person.file.text)
+    if len(text) > _MOST_SHOWN:
+        return None
+
+    async def judged(texts: Sequence[str]) -> tuple[ActionRequest, str]:
+        changed = await in_thread(lambda _stop: _edited(plan, texts[0], context))
+        return action, _shown(changed, kind).to_json()
+
+    return Proposal([(plan.place.shown, text)], judged)
+
+
+def _edited(plan: _Plan, text: str, context: ToolContext) -> _Plan:
+    """The change as the person made it of this one. The file must be what it was when they were asked."""
+    file = plan.changed_by_person.file.with_text(context.vault.unmask(text))
+    data = file.encode(plan.place.shown)
+    diff, stats = unified_diff(context.mask(plan.before), context.mask(file.text), plan.place.shown)
+    return with_changed(
+        plan, new=data, new_if_by_person=data, changed=Changed(file), diff=diff, stats=stats,
+        content=_bounded(context.mask(file.text)),
+    )  # fmt: skip
 
 
 def _plan(path: str, change: Change, context: ToolContext, stop: Stop) -> _Plan:
@@ -124,6 +161,8 @@ def _plan(path: str, change: Change, context: ToolContext, stop: Stop) -> _Plan:
         new=changed.file.encode(place.shown),
         new_if_by_person=by_person.file.encode(place.shown),
         changed=changed,
+        changed_by_person=by_person,
+        before="" if file is None else file.text,
         diff=diff,
         stats=stats,
         content=_bounded(new_shown),

@@ -23,7 +23,7 @@ from ._output import middle_left_out
 from ._paths import PolicedPath
 from ._state import KeptOutput
 from ._threads import in_thread
-from ._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Approval, Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]
 
@@ -63,42 +63,31 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
     Arguments: type[ExecuteCommandArguments] = ExecuteCommandArguments
 
     async def _run(self, arguments: ExecuteCommandArguments, context: ToolContext) -> ToolResult:
-        if "\0" in arguments.command:
-            raise ToolFailed("The command contains a NUL character, which a command line cannot have.")
         place = await self._folder(arguments.cwd, context)
-        hidden = await in_thread(lambda _stop: hidden_words(arguments.command, place.path, context.paths))
-        if hidden.named is not None:
-            raise ToolFailed(
-                f"The command names {hidden.named}, which is hidden from you by .hdspignore or belongs to the agent's own "
-                "storage. Do without it, or ask the person."
-            )
-        shown = _with_folder(arguments.command, place)
-        unmasked = context.vault.unmask(shown)
+        action, shown = await self._action(arguments.command, place, context)
         approval = await context.approve(
-            ActionRequest(
-                # A rule on words allows a command for the workspace: elsewhere the same words reach other files.
-                risks=frozenset({"shell", "write_outside"} if place.is_outside else {"shell"}),
-                tool=self.name,
-                command=shown,
-                cwd=str(place.path),
-                flags=("writes_outside",) if place.is_outside else (),
-                matches_hidden=hidden.matched,
-                puts_back_masked=unmasked != shown,
-            ),
+            action,
             "command",
             shown,
+            proposal=Proposal(
+                [("command", context.mask(arguments.command))],
+                lambda edited: self._action(edited[0], place, context),
+            ),
         )
         if not approval.approved:
             return denied(approval)
+        command = arguments.command if approval.edited is None else approval.edited[0]
+        shown = _with_folder(command, place)
+        unmasked = context.vault.unmask(shown)
         output = _ShownOutput(context)
         try:
             running = await context.state.commands.start(
                 _to_run(approval, unmasked),
                 place.path,
                 output.show,
-                shown=shown,
+                shown=context.mask(shown),
                 mask=context.mask,
-                limit=_limit(arguments.command, context.settings),
+                limit=_limit(command, context.settings),
                 unasked=not approval.by_person,
             )
         except OSError as error:
@@ -108,6 +97,28 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         if running.is_background or running.left_running:
             await output.keep(running)
         return answered(approval, result)
+
+    async def _action(self, command: str, place: PolicedPath, context: ToolContext) -> tuple[ActionRequest, str]:
+        if "\0" in command:
+            raise ToolFailed("The command contains a NUL character, which a command line cannot have.")
+        hidden = await in_thread(lambda _stop: hidden_words(command, place.path, context.paths))
+        if hidden.named is not None:
+            raise ToolFailed(
+                f"The command names {hidden.named}, which is hidden from you by .hdspignore or belongs to the agent's own "
+                "storage. Do without it, or ask the person."
+            )
+        shown = _with_folder(command, place)
+        action = ActionRequest(
+            # A rule on words allows a command for the workspace: elsewhere the same words reach other files.
+            risks=frozenset({"shell", "write_outside"} if place.is_outside else {"shell"}),
+            tool=self.name,
+            command=shown,
+            cwd=str(place.path),
+            flags=("writes_outside",) if place.is_outside else (),
+            matches_hidden=hidden.matched,
+            puts_back_masked=context.vault.unmask(shown) != shown,
+        )
+        return action, shown
 
     async def _folder(self, given: str | None, context: ToolContext) -> PolicedPath:
         def look(_stop: object) -> PolicedPath:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -28,6 +28,7 @@ __all__ = [
     "Completion",
     "FlowPort",
     "PastCall",
+    "Proposal",
     "SimpleTool",
     "SinceAsked",
     "Tool",
@@ -41,6 +42,9 @@ __all__ = [
     "with_images",
 ]
 
+_EDITED = (
+    "The person edited what you proposed before approving it. What was done is the edited version. Keep their changes."
+)
 ApprovalAsk = Literal["tool", "command", "use_mcp_server"]
 
 
@@ -81,6 +85,19 @@ class Approval:
     """Whether a person decided, not a rule. Only then are masked values put back."""
     runs: str | None = None
     """What is to be run in place of a command that a rule approved: the words that were judged, rendered anew."""
+    edited: tuple[str, ...] | None = None
+    """What the person made of the proposed texts; only that is approved."""
+    edits: str | None = None
+    """What they changed, as a diff for the model."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a person may edit before approving an action: texts by their names, as they are shown."""
+
+    texts: Sequence[tuple[str, str]]
+    judged: Callable[[Sequence[str]], Awaitable[tuple[ActionRequest, str]]]
+    """The action that other texts make of it, and what is shown of that. Raises ToolFailed."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +217,19 @@ class ToolContext(Protocol):
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
-        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done."""
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        proposal: Proposal | None = None,
+    ) -> Approval:
+        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done.
+
+        With a ``proposal`` the person may approve other texts; then those are judged, shown and approved.
+        """
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:
         """Ask the person and wait for the answer."""
@@ -295,9 +323,14 @@ def denied(approval: Approval) -> ToolResult:
 
 
 def answered(approval: Approval, result: ToolResult) -> ToolResult:
-    """The result with what the person said when allowing it in front."""
+    """The result with what the person said when allowing it, and what they changed, in front."""
+    told: JsonObject = {"status": "approved"}
     if approval.feedback:
-        said = json.dumps({"status": "approved", "feedback": approval.feedback}, ensure_ascii=False)
+        told["feedback"] = approval.feedback
+    if approval.edits:
+        told |= {"message": _EDITED, "user_edits": approval.edits}
+    if len(told) > 1:
+        said = json.dumps(told, ensure_ascii=False)
         if isinstance(result.content, str):
             result = replace(result, content=f"{said}\n\n{result.content}")
         else:

@@ -281,7 +281,8 @@ export type WebviewMessage =
   | CloseConversationRequest
   | RenameTaskRequest
   | FavoriteTaskRequest
-  | SuggestRulesRequest;
+  | SuggestRulesRequest
+  | ProposalRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -323,6 +324,7 @@ export type ExtensionMessage =
   | ConversationPreviewMessage
   | OpenTasksUpdatedMessage
   | RuleSuggestionsMessage
+  | ProposalMessage
   | FolderTrustUpdatedMessage;
 
 export type ClientFrame =
@@ -464,7 +466,7 @@ export interface ApplyNotebookOperationsMessage {
   pointers?: Array<SetCellMetadata | SetNotebookMetadata>;
 }
 
-/** Answer the ask whose `ts` is `messageTs`. */
+/** Answer the ask whose `ts` is `messageTs`; with `edited`, approve these texts instead of those proposed. */
 export interface AskResponseRequest {
   requestId: string;
   taskId?: string;
@@ -473,6 +475,7 @@ export interface AskResponseRequest {
   askResponse: ClineAskResponse;
   text?: string;
   images?: Array<string>;
+  edited?: Array<string>;
 }
 
 /** When the first suggested answer to the open question is taken, in milliseconds. `at` is by the server's clock, which may differ from a page's; `left` is what is left when it is told. */
@@ -2171,6 +2174,29 @@ export interface ProfilesUpdatedMessage {
 export interface ProgressStatus {
   icon?: string;
   text?: string;
+}
+
+/** The texts a question proposes. To approve with changes, answer it with `edited`: all of them, in this order. */
+export interface ProposalMessage {
+  type: 'proposal';
+  requestId: string;
+  taskId: string;
+  messageTs: number;
+  texts: Array<ProposedText>;
+}
+
+/** Ask for the texts that the question `messageTs` proposes; they come as a `proposal` message to this tab. */
+export interface ProposalRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'requestProposal';
+  messageTs: number;
+}
+
+/** One text that can be edited: a file, the source of a cell, code or a command. */
+export interface ProposedText {
+  name: string;
+  text: string;
 }
 
 /** A profile's name and provider. */

@@ -105,3 +105,27 @@ async def test_a_task_that_is_not_on_screen_is_named_when_it_needs_somebody(
         assert (await panel.ask("newTask", text="Write a note"))["ok"]
         assert (await panel.ask("newConversation"))["ok"]
         await panel.until(lambda: messages(panel, "openTasksUpdated")[-1]["openTasks"][0]["needsYou"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")
+async def test_a_proposal_is_told_to_the_tab_that_asks_and_approved_as_it_was_edited(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(
+        services, tmp_path, ({"tool": "execute_command", "arguments": {"command": "touch a"}, "id": "c"},), DONE
+    )
+    async with connect() as panel, connect() as other:
+        task = (await panel.ask("newTask", text="Touch it"))["result"]
+        ts = await question(panel, "command")
+        assert (await panel.ask("requestProposal", messageTs=ts, request_id="p1"))["ok"]
+        (told,) = messages(panel, "proposal")
+        assert (told["requestId"], told["taskId"], told["messageTs"]) == ("p1", task, ts)
+        assert told["texts"] == [{"name": "command", "text": "touch a"}]
+        assert messages(other, "proposal") == []
+        wrong = await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked", edited=[])
+        assert wrong["error"]["code"] == "invalid_input"
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked", edited=["touch b"]))["ok"]
+        await question(panel, "completion_result")
+        assert (jp_root_dir / "b").exists() and not (jp_root_dir / "a").exists()
+        assert len(said(panel, "user_feedback_diff")) == 1
+        assert not (await panel.ask("requestProposal", messageTs=ts))["ok"]

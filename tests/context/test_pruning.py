@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,10 @@ from hdsp_agent.messages import ApiMessage
 from .provider_rules import assert_all_take
 from .talk import answer, call, image, result, text, user
 
-SMALL = PruningSettings(trigger=1_000, keep=2, minimum_gain=300, cold_trigger=500, cold_gain=50, cold_keep=3)
+SMALL = PruningSettings(
+    trigger=1_000, keep=2, minimum_gain=300, crowded_trigger=1_000, crowded_gain=300,
+    cold_trigger=500, cold_gain=50, cold_keep=3,
+)  # fmt: skip
 
 
 def step(id: str, output: str, tool: str = "execute_command", **arguments: object) -> list[ApiMessage]:
@@ -116,7 +121,7 @@ def test_an_output_that_is_there_twice_goes_before_anything_is_lost() -> None:
 def test_a_read_that_was_overtaken_goes_but_a_run_does_not() -> None:
     reads = [step(f"r{n}", f"version {n} " * 200, "read_file", path="a.py") for n in range(3)]
     runs = [step(f"m{n}", f"outcome {n} " * 200, "execute_command", command="make") for n in range(2)]
-    plan = Pruner(PruningSettings(trigger=1_000, minimum_gain=300)).plan(talk(*reads, *runs), 1_500)
+    plan = Pruner(replace(SMALL, keep=3)).plan(talk(*reads, *runs), 1_500)
     assert plan is not None
     assert plan.stubs == dict.fromkeys(
         ["r0", "r1"], "[Outdated: read_file was called in the same way later, see below.]"
@@ -129,7 +134,7 @@ def test_another_part_of_the_file_and_a_failed_read_overtake_nothing() -> None:
         step("r1", "two " * 400, "read_file", path="a.py", start_line=10),
         [answer(call("r2", "read_file", path="a.py")), user(result("r2", "it failed " * 200, is_error=True))],
     )
-    assert Pruner(PruningSettings(trigger=100, minimum_gain=1, keep=3)).plan(messages, 1_000) is None
+    assert Pruner(replace(SMALL, trigger=100, minimum_gain=1, crowded_gain=1, keep=3)).plan(messages, 1_000) is None
 
 
 def test_what_stays_does_not_point_to_what_goes() -> None:
@@ -149,7 +154,7 @@ def test_pictures_are_not_taken_for_equal_by_their_words() -> None:
         return [answer(call(id, "read_file", path="a.png")), user(result(id, [text("A picture."), image(data)]))]
 
     messages = talk(look("a", "AAAA"), look("b", "BBBB"), look("c", "CCCC"))
-    assert Pruner(PruningSettings(trigger=100, minimum_gain=1, keep=3)).plan(messages, 8_000) is None
+    assert Pruner(replace(SMALL, trigger=100, minimum_gain=1, crowded_gain=1, keep=3)).plan(messages, 8_000) is None
     cleared = Pruner(SMALL).plan(messages, 8_000)
     assert cleared is not None
     assert cleared.gain > 1_700
@@ -164,11 +169,42 @@ def test_a_stub_says_where_the_whole_output_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "trigger", "gain"), [(None, 100_000, 20_000), (1_000_000, 100_000, 20_000), (32_000, 16_000, 3_200)]
+    ("window", "trigger", "gain"), [(None, 60_000, 5_000), (1_000_000, 60_000, 5_000), (32_000, 16_000, 800)]
 )
 def test_a_small_window_has_smaller_settings(window: int | None, trigger: int, gain: int) -> None:
     settings = PruningSettings.for_window(window)
     assert (settings.trigger, settings.minimum_gain) == (trigger, gain)
+
+
+def test_outputs_are_cleared_when_reading_them_has_cost_as_much_as_writing_the_rest_anew() -> None:
+    """An answer takes in 1,000 tokens of output and writes 250: both are read at each answer since."""
+    limits = replace(SMALL, minimum_gain=500, crowded_trigger=1_000_000)
+    messages = [user("go")]
+    cleared = []
+    for n in range(40):
+        messages += [
+            answer("w" * 1_000, call(f"c{n}", "execute_command", command=f"{n}")),
+            user(result(f"c{n}", f"{n:03}" + "x" * 3_997)),
+        ]
+        plan = Pruner(limits).plan([*messages, answer("so")], 20_000)
+        cleared.append(len(plan.stubs) if plan else 0)
+    first = next(n for n, each in enumerate(cleared) if each)
+    # Read until then: 1,000 n²/2 tokens, at a tenth; to be written anew: 270 n + 2,000, at 1.25 instead of a tenth.
+    assert cleared[first:] == [n - 1 for n in range(first, 40)]
+    assert 9 <= first <= 12
+
+
+def test_short_outputs_among_long_answers_are_left_where_clearing_costs_more() -> None:
+    limits = replace(SMALL, minimum_gain=500, crowded_trigger=1_000_000)
+    steps = [
+        [
+            answer("w" * 8_000, call(f"c{n}", "execute_command", command=f"{n}")),
+            user(result(f"c{n}", f"{n:03}" + "x" * 600)),
+        ]
+        for n in range(30)
+    ]
+    assert Pruner(limits).plan(talk(*steps), 70_000) is None
+    assert Pruner(limits).plan(talk(*steps), 70_000, cold=True) is not None
 
 
 @settings(max_examples=200, deadline=None)

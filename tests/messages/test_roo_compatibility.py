@@ -87,6 +87,7 @@ OUR_EXTENSION_TYPES = {
     "notebookWork",
     "openTasksUpdated",
     "ruleSuggestions",
+    "proposal",
     "folderTrustUpdated",
 }
 OUR_WEBVIEW_TYPES = {
@@ -108,6 +109,7 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "suggestRules",
+    "requestProposal",
     "findFile",
 }
 # Fields we add to messages of Roo Code's, because here several tasks may run and several tabs look on.
@@ -118,7 +120,7 @@ OUR_EXTENSION_FIELDS = {
     "showDeleteMessageDialog": {"preview"},
     "showEditMessageDialog": {"preview"},
 }
-OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}}
+OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}, "askResponse": {"edited"}}
 # Roo Code brings back files and the conversation, here also cells and variables.
 OUR_RESTORE_FIELDS = {"parts"}
 

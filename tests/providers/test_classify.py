@@ -21,10 +21,11 @@ DATA = Path(__file__).parent / "data"
 SAMPLE = json.loads((DATA / "provider_errors.json").read_text(encoding="utf-8"))
 COLLECTED = [
     row
-    for name in ("collected_errors.json", "held_out_errors.json")
+    for name in ("collected_errors.json", "held_out_errors.json", "second_held_out_errors.json")
     for row in json.loads((DATA / name).read_text(encoding="utf-8"))
 ]
-"""What people report that providers and proxies sent them, each with its source. The rules were made by the first part."""
+"""What people report that providers and proxies sent them, each with its source. Of all but the first part, each was tried once
+before anything was learned from it."""
 
 
 def _param(row: dict[str, str]) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, JsonObject
-from ...tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed
 from .._asks import AskAnswer
 from .._tool_context import CallContext
 
@@ -99,7 +99,15 @@ def _data_url(block: JsonObject) -> str | None:
 class _Named(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        proposal: Proposal | None = None,
+    ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
         task = self._task
         decision = task.services.approvals.decide(

@@ -40,7 +40,7 @@ from .._action import ActionRequest
 from .._edit import known_only
 from .._output import middle_left_out
 from .._threads import in_thread
-from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._cell_edits import cell_edits, previewed_edit
 from ._operations import CellOperation, Planned, planned
 from ._place import NotebookPath, NotebookPlace, failing_in_words, once_saved, place_of, still_allowed
@@ -83,25 +83,22 @@ class EditCells(SimpleTool[EditCellsArguments]):
         plan = await for_cells(len(snapshot.cells), lambda: _plan(arguments.operations, snapshot, place, context))
         if not plan.edits:
             raise ToolFailed(f"{place.shown} already is like that: nothing would change.")
-        shown = ClineSayTool(
-            tool="editCells",
-            path=place.shown,
-            cell_edits=plan.edits,
-            diff_stats=plan.stats,
-            is_outside_workspace=place.policed.is_outside or None,
-            is_protected=place.policed.is_protected or None,
+        texts = _editable(plan)
+
+        async def judged(edited: Sequence[str]) -> tuple[ActionRequest, str]:
+            changed = _edited(plan, edited, snapshot, context)
+            return await self._action(changed, snapshot, place), _shown(changed, place)
+
+        approval = await context.approve(
+            await self._action(plan, snapshot, place),
+            "tool",
+            _shown(plan, place),
+            proposal=Proposal([(name, context.mask(one.source)) for name, one in texts], judged) if texts else None,
         )
-        remote = await _remote(plan, snapshot)
-        action = ActionRequest(
-            risks=place.policed.write_risks | remote.risks,
-            tool=self.name,
-            path=place.shown,
-            puts_back_masked=plan.puts_back_masked,
-            flags=remote.flags,
-        )
-        approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)
+        if approval.edited is not None:
+            plan = _edited(plan, approval.edited, snapshot, context)
         operations = plan.by_person if approval.by_person else plan.known
         applied = await _apply(operations, place, context)
         context.notebooks.unreviewed.note(place.document.path, snapshot, operations, context.task_id)
@@ -109,6 +106,16 @@ class EditCells(SimpleTool[EditCellsArguments]):
         if plan.puts_back_masked and not approval.by_person:
             lines.append("Masked values were left as placeholders, because no person approved giving them back.")
         return answered(approval, ToolResult("\n".join(lines)))
+
+    async def _action(self, plan: _Plan, snapshot: Snapshot, place: NotebookPlace) -> ActionRequest:
+        remote = await _remote(plan, snapshot)
+        return ActionRequest(
+            risks=place.policed.write_risks | remote.risks,
+            tool=self.name,
+            path=place.shown,
+            puts_back_masked=plan.puts_back_masked,
+            flags=remote.flags,
+        )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The operations so far."""
@@ -127,12 +134,46 @@ class _Plan:
     known: Sequence[NotebookOperation]
     """What is done when no person approves: masked values only where the notebook has them already."""
     by_person: Sequence[NotebookOperation]
+    wanted: Sequence[Planned]
     edits: list[CellEdit]
     stats: DiffStats
 
     @property
     def puts_back_masked(self) -> bool:
         return self.known != self.by_person
+
+
+def _shown(plan: _Plan, place: NotebookPlace) -> str:
+    return ClineSayTool(
+        tool="editCells",
+        path=place.shown,
+        cell_edits=plan.edits,
+        diff_stats=plan.stats,
+        is_outside_workspace=place.policed.is_outside or None,
+        is_protected=place.policed.is_protected or None,
+    ).to_json()
+
+
+def _editable(plan: _Plan) -> list[tuple[str, InsertCell | ReplaceSource]]:
+    """What is written last into each cell, and the cell's name."""
+    last: dict[CellId, InsertCell | ReplaceSource] = {}
+    for one in plan.by_person:
+        if isinstance(one, (InsertCell, ReplaceSource)):
+            last[one.cell_id] = one
+    numbers = {edit.cell_id: edit.number for edit in plan.edits}
+    return [
+        (f"cell {numbers[id]}" if numbers.get(id) is not None else f"new cell {id}", one) for id, one in last.items()
+    ]
+
+
+def _edited(plan: _Plan, texts: Sequence[str], snapshot: Snapshot, context: ToolContext) -> _Plan:
+    """The changes with the sources that the person made of those proposed."""
+    new = {id(one): text for (_, one), text in zip(_editable(plan), texts, strict=True)}
+    by_person: list[NotebookOperation] = [
+        one.model_copy(update={"source": context.vault.unmask(new[id(one)])}) if id(one) in new else one
+        for one in plan.by_person
+    ]
+    return _made(by_person, by_person, plan.wanted, snapshot, context)
 
 
 async def _remote(plan: _Plan, snapshot: Snapshot) -> RemoteRisks:
@@ -150,12 +191,22 @@ def _plan(wanted: Sequence[CellOperation], snapshot: Snapshot, place: NotebookPl
     _refuse_unseen(in_mind, snapshot, place, context)
     exact = _resolved(snapshot, in_mind, context)
     exact_by_person = _resolved(snapshot, by_person, context)
-    edits = cell_edits(by_person, exact_by_person, numbers_of(snapshot), context.mask)
+    return _made(exact, exact_by_person, by_person, snapshot, context)
+
+
+def _made(
+    known: Sequence[NotebookOperation],
+    by_person: Sequence[NotebookOperation],
+    wanted: Sequence[Planned],
+    snapshot: Snapshot,
+    context: ToolContext,
+) -> _Plan:
+    edits = cell_edits(wanted, by_person, numbers_of(snapshot), context.mask)
     stats = DiffStats(
         added=sum(edit.added or 0 for edit in edits),
         removed=sum(edit.removed or 0 for edit in edits),
     )
-    return _Plan(exact, exact_by_person, edits, stats)
+    return _Plan(known, by_person, wanted, edits, stats)
 
 
 def _new_ids(wanted: Sequence[CellOperation], snapshot: Snapshot, task_id: TaskId) -> list[CellId]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -11,7 +12,7 @@ from ...config import ToolGroup
 from ...messages import CellCode, ClineSayTool, JsonObject, OwnSayTool
 from ...notebooks.kernels import CellRunSpec
 from .._action import ActionRequest
-from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._doing import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
 from ._place import NotebookPath, NotebookPlace, failing_in_words, place_of, still_allowed
 from ._selection import as_list
@@ -118,7 +119,19 @@ async def _approved_and_run(
     snapshot = await failing_in_words(place.document.snapshot())
     kernel = await failing_in_words(context.notebooks.kernel(place.path))
     language = await language_of(snapshot, kernel, context)
-    unmasked = context.vault.unmask(code)
+
+    async def _action_of(code: str) -> ActionRequest:
+        puts_back = context.vault.unmask(code) != code
+        return await action_for(tool, [code], language, place, context, puts_back_masked=puts_back)
+
+    def _shown(code: str) -> str:
+        return ClineSayTool(
+            tool=kind,
+            path=place.shown,
+            cells=[CellCode(code=context.mask(code))],
+            is_outside_workspace=place.policed.is_outside or None,
+        ).to_json()
+
     if packages is not None:
         if language is not None and not language.lower().startswith("python"):
             raise ToolFailed(
@@ -133,18 +146,19 @@ async def _approved_and_run(
             same_as=f"pip install {packages}",
         )
     else:
-        action = await action_for(tool, [code], language, place, context, puts_back_masked=unmasked != code)
-    shown = ClineSayTool(
-        tool=kind,
-        path=place.shown,
-        cells=[CellCode(code=context.mask(code))],
-        is_outside_workspace=place.policed.is_outside or None,
-    )
-    approval = await context.approve(action, "tool", shown.to_json())
+        action = await _action_of(code)
+
+    async def judged(edited: Sequence[str]) -> tuple[ActionRequest, str]:
+        return await _action_of(edited[0]), _shown(edited[0])
+
+    # A line that installs is made from names that were checked.
+    proposal = Proposal([("code", context.mask(code))], judged) if packages is None else None
+    approval = await context.approve(action, "tool", _shown(code), proposal=proposal)
     if not approval.approved:
         return denied(approval)
     await still_allowed(place, context)
-    specs = [CellRunSpec(None, unmasked if approval.by_person else code)]
+    code = code if approval.edited is None else approval.edited[0]
+    specs = [CellRunSpec(None, context.vault.unmask(code) if approval.by_person else code)]
     known = await begun(specs, place, context, numbers={}, kernel_name=snapshot.kernel_name, in_history=False)
     await waited_for(known, seconds, context)
     return answered(approval, await result_of(known, context))

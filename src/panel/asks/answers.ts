@@ -89,9 +89,11 @@ export class AskAnswers extends Listener {
 
   /**
    * Let the agent do what it asks for; what is typed goes along as a note.
+   *
+   * @param edited - What the person made of the proposed texts.
    */
-  approve(ask: AskMessage): Promise<boolean> {
-    return this._giveWithNote(ask, 'yesButtonClicked');
+  approve(ask: AskMessage, edited?: readonly string[]): Promise<boolean> {
+    return this._giveWithNote(ask, 'yesButtonClicked', edited);
   }
 
   /**
@@ -138,7 +140,8 @@ export class AskAnswers extends Listener {
 
   private async _giveWithNote(
     ask: AskMessage,
-    askResponse: ClineAskResponse
+    askResponse: ClineAskResponse,
+    edited?: readonly string[]
   ): Promise<boolean> {
     const taskId = this._taskId;
     let draft: IDraft | null = null;
@@ -154,6 +157,7 @@ export class AskAnswers extends Listener {
           askResponse,
           ...(text ? { text } : {}),
           ...(draft.images.length > 0 ? { images: [...draft.images] } : {}),
+          ...(edited ? { edited: [...edited] } : {}),
           ...named(taskId)
         });
       },

@@ -23,6 +23,7 @@ import { describeAsk } from './wording';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
 const NeverBody = React.lazy(() => import('./neverbody'));
+const EditBody = React.lazy(() => import('./editbody'));
 
 /**
  * What the agent waits for, in words and buttons; nothing when it does not.
@@ -64,6 +65,8 @@ function Ask({
   words: IAskWords;
 }): JSX.Element {
   const { trans } = usePanel();
+  const [isEditing, setIsEditing] = React.useState(false);
+  const [wasEditing, setWasEditing] = React.useState(false);
   return (
     <Fleeting
       className="jp-hdspAgent-ask"
@@ -73,24 +76,45 @@ function Ask({
     >
       <AskText words={words} />
       {ask.ask === 'followup' && <FollowUp ask={ask} />}
-      <AskButtons ask={ask} words={words} />
+      {isEditing ? (
+        <React.Suspense fallback={trans.__('Loading…')}>
+          <EditBody
+            ask={ask}
+            onDone={() => {
+              setIsEditing(false);
+              setWasEditing(true);
+            }}
+          />
+        </React.Suspense>
+      ) : (
+        <AskButtons
+          ask={ask}
+          words={words}
+          onEdit={() => setIsEditing(true)}
+          focusesEdit={wasEditing}
+        />
+      )}
     </Fleeting>
   );
 }
 
 function AskButtons({
   ask,
-  words
+  words,
+  onEdit,
+  focusesEdit
 }: {
   ask: AskMessage;
   words: IAskWords;
+  onEdit: () => void;
+  focusesEdit: boolean;
 }): JSX.Element | null {
   const { answers, store, state, trans } = usePanel();
   const isBusy = useAnswers(answers, ({ isBusy }) => isBusy);
   const given = useAnswers(answers, answers => answers.given(ask));
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const hasNote = usePanelState(state, state => !isBlank(state.draft(taskId)));
-  const { approve, deny, canLeave, hasRules, shouldLeave } = words;
+  const { approve, canEdit, deny, canLeave, hasRules, shouldLeave } = words;
   if (!approve && !deny && !canLeave) {
     return null;
   }
@@ -112,6 +136,17 @@ function AskButtons({
             onClick={() => void answers.approve(ask)}
           >
             {given === 'yesButtonClicked' ? trans.__('Sending…') : approve}
+          </button>
+        )}
+        {canEdit && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            aria-disabled={isBusy}
+            autoFocus={focusesEdit}
+            onClick={() => isBusy || onEdit()}
+          >
+            {trans.__('Edit…')}
           </button>
         )}
         {hasRules && (

@@ -19,6 +19,17 @@ import type { IAskWords } from './wording';
 type Tool = Partial<ClineSayTool>;
 
 /**
+ * What proposes texts that can be edited before they are approved.
+ */
+const EDITABLE: ReadonlySet<string> = new Set([
+  'newFileCreated',
+  'editedExistingFile',
+  'appliedDiff',
+  'editCells',
+  'runCode'
+]);
+
+/**
  * Put the question whether a tool may be used into words.
  */
 export function describeTool(
@@ -34,6 +45,7 @@ export function describeTool(
     approve: trans.__('Approve'),
     deny: trans.__('Deny'),
     hasRules: true,
+    canEdit: EDITABLE.has(tool.tool ?? ''),
     ...(tool.diffStats ? { stats: tool.diffStats } : {}),
     ...wordsOf(tool, trans, modes),
     flags: flagsOn(ask, factsOf(tool, ask))

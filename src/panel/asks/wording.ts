@@ -62,6 +62,11 @@ export interface IAskWords {
   readonly hasRules?: boolean;
 
   /**
+   * Whether what is proposed can be edited before it is approved.
+   */
+  readonly canEdit?: boolean;
+
+  /**
    * What else one can do.
    */
   readonly hint?: string;
@@ -151,7 +156,8 @@ function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
     flags: flagsOn(ask),
     approve: trans.__('Run'),
     deny: trans.__('Deny'),
-    hasRules: true
+    hasRules: true,
+    canEdit: true
   };
 }
 

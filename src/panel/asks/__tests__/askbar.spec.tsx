@@ -43,7 +43,7 @@ describe('AskBar', () => {
     expect(bar()?.textContent).toContain('The agent wants to change src/a.py.');
     expect(bar()?.textContent).toContain('+3 −1');
     expect(said()).toBe('The agent wants to change src/a.py.');
-    expect(labels()).toEqual(['Save', 'Always', 'Deny']);
+    expect(labels()).toEqual(['Save', 'Edit…', 'Always', 'Deny']);
   });
 
   it('should say the present name of what was renamed while it waits', () => {
@@ -72,7 +72,7 @@ describe('AskBar', () => {
       'pip install -q polars'
     );
     expect(bar()?.textContent).toContain('in /opt/data.');
-    expect(labels()).toEqual(['Run', 'Always', 'Deny', 'Never']);
+    expect(labels()).toEqual(['Run', 'Edit…', 'Always', 'Deny', 'Never']);
   });
 
   it.each([

@@ -34,7 +34,7 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
   );
   const isByPerson = message.say === 'user_feedback_diff';
   const words = isByPerson
-    ? trans.__('You changed what the agent wanted to write')
+    ? trans.__('You edited what the agent proposed')
     : toolWords(tool, state !== 'done', trans);
   return (
     <div className="jp-hdspAgent-chat-tool" data-state={state}>

@@ -1,0 +1,176 @@
+import * as React from 'react';
+
+import { asErrorBody, errorText } from '../../errors';
+import type {
+  ErrorBody,
+  ExtensionMessage,
+  ProposalMessage,
+  ProposedText
+} from '../../generated/wire';
+import type { AskMessage } from '../../state/pendingask';
+import { isComposing } from '../../inputmethod';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { named } from './answers';
+import { requestReply } from './reply';
+import { useAnswers } from './useanswers';
+
+/**
+ * Lets a person edit what the agent proposes, and approve what they made of it.
+ */
+export default function EditBody({
+  ask,
+  onDone
+}: {
+  ask: AskMessage;
+  onDone: () => void;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const proposed = useProposal(ask);
+  if (Array.isArray(proposed)) {
+    return <EditForm ask={ask} proposed={proposed} onDone={onDone} />;
+  }
+  return (
+    <>
+      {proposed === null ? (
+        <p role="status">{trans.__('Loading…')}</p>
+      ) : (
+        <p role="alert">{errorText(trans, proposed as ErrorBody)}</p>
+      )}
+      <div className="jp-hdspAgent-ask-buttons">
+        <button type="button" className="jp-hdspAgent-button" onClick={onDone}>
+          {trans.__('Cancel')}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function EditForm({
+  ask,
+  proposed,
+  onDone
+}: {
+  ask: AskMessage;
+  proposed: readonly ProposedText[];
+  onDone: () => void;
+}): JSX.Element {
+  const { answers, trans } = usePanel();
+  const isBusy = useAnswers(answers, ({ isBusy }) => isBusy);
+  const [texts, setTexts] = React.useState(() =>
+    proposed.map(({ text }) => text)
+  );
+  return (
+    <form
+      className="jp-hdspAgent-ask-edit"
+      onSubmit={event => {
+        event.preventDefault();
+        void answers.approve(ask, texts);
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && !isComposing(event.nativeEvent)) {
+          event.stopPropagation();
+          onDone();
+        }
+      }}
+    >
+      {proposed.map(({ name }, index) => (
+        <label key={index}>
+          <span>{Private.label(name, trans)}</span>
+          <textarea
+            autoFocus={index === 0}
+            spellCheck={false}
+            dir="auto"
+            rows={Private.rows(texts[index] ?? '')}
+            value={texts[index]}
+            onChange={({ target: { value } }) =>
+              setTexts(texts.map((text, at) => (at === index ? value : text)))
+            }
+          />
+        </label>
+      ))}
+      <div className="jp-hdspAgent-ask-buttons">
+        <button
+          type="submit"
+          className="jp-hdspAgent-button jp-mod-accept"
+          aria-disabled={isBusy}
+        >
+          {trans.__('Approve as edited')}
+        </button>
+        <button type="button" className="jp-hdspAgent-button" onClick={onDone}>
+          {trans.__('Cancel')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/**
+ * What is proposed; `null` while it is on its way.
+ */
+function useProposal(
+  ask: AskMessage
+): readonly ProposedText[] | ErrorBody | null {
+  const { client, store } = usePanel();
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const [proposed, setProposed] = React.useState<
+    readonly ProposedText[] | ErrorBody | null
+  >(null);
+  const { ts } = ask;
+  React.useEffect(() => {
+    let isWanted = true;
+    const tell = (told: readonly ProposedText[] | ErrorBody) => {
+      if (isWanted) {
+        setProposed(told);
+      }
+    };
+    const isReply = (message: ExtensionMessage): message is ProposalMessage =>
+      message.type === 'proposal' && message.messageTs === ts;
+    requestReply(
+      client,
+      { type: 'requestProposal', messageTs: ts, ...named(taskId) },
+      isReply
+    ).then(
+      ({ texts }) => tell(texts),
+      (reason: unknown) => tell(asErrorBody(reason))
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, taskId, ts]);
+  return proposed;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The name of a text as people read it.
+   */
+  export function label(
+    name: string,
+    trans: ReturnType<typeof usePanel>['trans']
+  ): string {
+    switch (name) {
+      case 'command':
+        return trans.__('Command');
+      case 'code':
+        return trans.__('Code');
+      default:
+        break;
+    }
+    const cell = /^cell (\d+)$/.exec(name);
+    if (cell) {
+      return trans.__('Cell %1', cell[1]);
+    }
+    return name.startsWith('new cell ') ? trans.__('New cell') : name;
+  }
+
+  /**
+   * How high the field of a text is, in lines.
+   */
+  export function rows(text: string): number {
+    return Math.min(Math.max(text.split('\n').length, 2), 16);
+  }
+}
