@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -105,7 +105,15 @@ class CallContext:
         """The text as it may be shown and kept."""
         return self._task.conversation.masker.mask(text)
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+    ) -> Approval:
         """Whether this may be done, exactly as ``text`` says. A rule that forbids it raises ToolFailed."""
         task = self._task
         if self._calls.rejected:
@@ -121,7 +129,7 @@ class CallContext:
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
             at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
-            await self._save_first(action, at)
+            await self._save_first(action, at, meanwhile)
             return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
             ask,
@@ -139,10 +147,21 @@ class CallContext:
         if not approval.approved:
             return self._refused(approval)
         self.approved_at = answer.asked_at
-        await self._save_first(action, answer.said_at or answer.asked_at)
+        await self._save_first(action, answer.said_at or answer.asked_at, meanwhile)
         return approval
 
-    async def _save_first(self, action: ActionRequest, at: int) -> None:
+    async def _save_first(
+        self, action: ActionRequest, at: int, meanwhile: Callable[[], Awaitable[None]] | None
+    ) -> None:
+        """Save what is about to be changed; what can go on ``meanwhile`` ends before this does, or fails after it."""
+        if meanwhile is None:
+            await self._save(action, at)
+            return
+        for failed in await asyncio.gather(self._save(action, at), meanwhile(), return_exceptions=True):
+            if isinstance(failed, BaseException):
+                raise failed
+
+    async def _save(self, action: ActionRequest, at: int) -> None:
         """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.
 
         That is not always the newest: calls of the same answer that come later may be shown already.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -200,8 +200,19 @@ class ToolContext(Protocol):
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
-        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done."""
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+    ) -> Approval:
+        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done.
+
+        ``meanwhile`` is done once it is approved, beside the saving of what the action may change. It must change nothing.
+        """
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:
         """Ask the person and wait for the answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
@@ -99,7 +99,15 @@ def _data_url(block: JsonObject) -> str | None:
 class _Named(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+    ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
         task = self._task
         decision = task.services.approvals.decide(
