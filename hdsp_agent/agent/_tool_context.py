@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -114,6 +114,7 @@ class CallContext:
         *,
         ts: int | None = None,
         proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
     ) -> Approval:
         """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
         ToolFailed."""
@@ -127,7 +128,7 @@ class CallContext:
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
             at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
-            await self._save_first(action, at)
+            await self._save_first(action, at, meanwhile)
             return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
             ask,
@@ -148,7 +149,7 @@ class CallContext:
         if proposal is not None and answer.edited is not None:
             action, approval = await self._edited(proposal, answer, approval, text if ask == "tool" else None)
         self.approved_at = answer.asked_at
-        await self._save_first(action, answer.said_at or answer.asked_at)
+        await self._save_first(action, answer.said_at or answer.asked_at, meanwhile)
         return approval
 
     async def _decided(self, action: ActionRequest) -> Decision:
@@ -181,7 +182,18 @@ class CallContext:
         await self._task.conversation.say("user_feedback_diff", told.to_json(), durable=True)
         return action, replace(approval, edited=edited, edits=edits)
 
-    async def _save_first(self, action: ActionRequest, at: int) -> None:
+    async def _save_first(
+        self, action: ActionRequest, at: int, meanwhile: Callable[[], Awaitable[None]] | None
+    ) -> None:
+        """Save what is about to be changed; what can go on ``meanwhile`` ends before this does, or fails after it."""
+        if meanwhile is None:
+            await self._save(action, at)
+            return
+        for failed in await asyncio.gather(self._save(action, at), meanwhile(), return_exceptions=True):
+            if isinstance(failed, BaseException):
+                raise failed
+
+    async def _save(self, action: ActionRequest, at: int) -> None:
         """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.
 
         That is not always the newest: calls of the same answer that come later may be shown already.

@@ -110,12 +110,12 @@ class Checkpoints:
             kept or Anchor(), task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset
         )
 
-        def work(files: FileCheckpoints) -> CheckpointRecord:
+        def work(files: FileCheckpoints) -> tuple[CheckpointRecord, bool]:
             files.touch(touching)
-            return files.save(reason, changes_by, anchor, claims)
+            return files.save(reason, changes_by, anchor, claims), files.wants_collection()
 
-        record = await self._run(work)
-        if await self._run(lambda files: files.wants_collection()):
+        record, wants_collection = await self._run(work)
+        if wants_collection:
             self.tidy_soon()
         return record
 

@@ -110,10 +110,10 @@ class Channel:
         """Let go of what is remembered about a task's streaming messages: it is closed."""
         self._coalescer.forget_task(task_id)
 
-    async def send_to(self, client_id: str, message: ExtensionMessage) -> None:
-        """Send a message to one tab only, waiting while too much waits for it already."""
+    async def send_to(self, client_id: str, message: ExtensionMessage, *, at_once: bool = False) -> None:
+        """Send a message to one tab only, waiting while too much waits for it already; ``at_once`` if its answer is awaited."""
         tab = self._tabs.get(client_id)
-        if tab is None or not await tab.send(body("msg", message.to_json().encode())):
+        if tab is None or not await tab.send(body("msg", message.to_json().encode()), at_once=at_once):
             raise Unavailable("The browser tab this is for is not connected. Open it again, or use another one.")
 
     def join(self, socket: Socket) -> Session:

@@ -85,6 +85,7 @@ class Session:
         self._log = log
         self._outbox = Outbox(max_frames=limits.outbox_frames, max_bytes=limits.outbox_bytes)
         self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
         self._cursor: int | None = None
         self._closing: tuple[int, str] | None = None
         self._last_seq: int | None = None
@@ -135,11 +136,16 @@ class Session:
         self._wake.set()
         return resumed
 
-    async def send(self, frame: bytes) -> bool:
-        """Queue a frame for this tab alone, waiting for room; False when the tab has gone and will not get it."""
+    async def send(self, frame: bytes, *, at_once: bool = False) -> bool:
+        """Queue a frame for this tab alone, waiting for room; False when the tab has gone and will not get it.
+
+        One that goes ``at_once``, with what waits before it, is not held back for others to travel along.
+        """
         if not await self._outbox.wait_for_room() or self._closing is not None:
             return False
         self._add(frame)
+        if at_once:
+            self._hurry.set()
         return True
 
     def wake(self) -> None:
@@ -205,6 +211,7 @@ class Session:
     async def _write_until_closing(self) -> None:
         while True:
             self._wake.clear()
+            self._hurry.clear()
             bodies = self._next()
             if bodies:
                 message = batch(bodies, ending(self.comm_id))
@@ -212,11 +219,16 @@ class Session:
                     await self._socket.write(message)
                 self._frames_sent += len(bodies)
                 self._bytes_sent += len(message)
-                await asyncio.sleep(self._limits.pace_seconds)
+                await self._pause()
             elif self._closing is not None:
                 return
             else:
                 await self._wake.wait()
+
+    async def _pause(self) -> None:
+        """Let frames come together, unless one of them is not to wait."""
+        with anyio.move_on_after(self._limits.pace_seconds):
+            await self._hurry.wait()
 
     def _next(self) -> list[bytes]:
         """The frames to write now: what all tabs get and what this one gets, in the order in which they came about."""

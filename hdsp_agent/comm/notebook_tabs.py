@@ -350,11 +350,11 @@ class NotebookTabs:
         tab.waiting[message.op_id] = future
         until = monotonic() + self.answer_seconds
         try:
-            await self._send(tab, message)
+            await self._send(tab, message, at_once=True)
             while not await self._answer(tab, message.path, future, until):
                 # It is asked again when it is back: whoever has done an operation answers as before.
                 await self._back(tab, message.path)
-                await self._send(tab, message)
+                await self._send(tab, message, at_once=True)
             return _as(answer, future.result())
         finally:
             tab.waiting.pop(message.op_id, None)
@@ -373,9 +373,9 @@ class NotebookTabs:
             await self._next_change(future)
         return future.done()
 
-    async def _send(self, tab: NotebookTab, message: ExtensionMessage) -> None:
+    async def _send(self, tab: NotebookTab, message: ExtensionMessage, *, at_once: bool = False) -> None:
         try:
-            await self._channels.channel(tab.owner).send_to(tab.client_id, message)
+            await self._channels.channel(tab.owner).send_to(tab.client_id, message, at_once=at_once)
         except Unavailable:
             self._lose(tab)
 

@@ -189,7 +189,7 @@ class _Play:
         self._touched: set[CellId] = set()
         self._wake = asyncio.Event()
         self._rest = asyncio.Event()
-        self._hurry = False
+        self._hurry = asyncio.Event()
         self._seen = True
         self._saved_at = monotonic()
         self._worker: asyncio.Task[None] | None = None
@@ -228,7 +228,7 @@ class _Play:
 
     async def settled(self) -> None:
         while not self._rest.is_set():
-            self._hurry = True
+            self._hurry.set()
             self._wake.set()
             await self._rest.wait()
 
@@ -270,7 +270,7 @@ class _Play:
             if self._touched:
                 continue
             if not self._unkept(ended_only=True):
-                self._hurry = False
+                self._hurry.clear()
                 self._rest.set()
                 if self.run.done:
                     self.over = True
@@ -280,14 +280,14 @@ class _Play:
     async def _next(self) -> None:
         """Wait for something to do, and for more of it to come together."""
         self._wake.clear()
-        if not self._touched and not self._hurry:
-            wait = asyncio.ensure_future(self._wake.wait())
-            try:
-                await asyncio.wait({wait}, timeout=self._patience())
-            finally:
-                wait.cancel()
-        elif not self._hurry:
-            await asyncio.sleep(_FRAME_SECONDS)
+        if self._hurry.is_set():
+            return
+        more, seconds = (self._hurry, _FRAME_SECONDS) if self._touched else (self._wake, self._patience())
+        wait = asyncio.ensure_future(more.wait())
+        try:
+            await asyncio.wait({wait}, timeout=seconds)
+        finally:
+            wait.cancel()
 
     def _patience(self) -> float | None:
         if self._unkept(ended_only=True):
@@ -327,7 +327,7 @@ class _Play:
 
     def _due(self) -> list[_Scene]:
         now = monotonic()
-        if self._hurry or self.run.done or now - self._saved_at >= _SAVE_SECONDS:
+        if self._hurry.is_set() or self.run.done or now - self._saved_at >= _SAVE_SECONDS:
             ended = self._unkept(ended_only=True)
             if ended:
                 return ended

@@ -225,10 +225,13 @@ class ToolContext(Protocol):
         *,
         ts: int | None = None,
         proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
     ) -> Approval:
         """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done.
 
         With a ``proposal`` the person may approve other texts; then those are judged, shown and approved.
+
+        ``meanwhile`` is done once it is approved, beside the saving of what the action may change. It must change nothing.
         """
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:

@@ -14,7 +14,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.messages import CellId, ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
-from hdsp_agent.notebooks import NotebookDesk, Stage
+from hdsp_agent.notebooks import NotebookDesk, Stage, _stage
 from hdsp_agent.notebooks.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
@@ -100,6 +100,16 @@ async def test_a_page_sees_a_run_from_its_beginning_to_its_end(folder: Path, man
         assert show.kept(1)[1]["ename"] == "ZeroDivisionError"
         assert show.stage.problem(run) is None
         assert [cell.cell_id for cell in show.work[0].cells] == ["c0", "c1"] and show.work[-1].cells == []
+
+
+async def test_whoever_waits_for_a_run_does_not_wait_for_the_next_frame(
+    folder: Path, manager: FileContentsManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_stage, "_FRAME_SECONDS", 3600.0)
+    async with theatre(folder, manager, "1 + 1") as show:
+        page = show.look()
+        await show.finish(await show.start("1 + 1"))
+        assert page.shown[-1].state == "ok" and show.kept()[0]["data"] == {"text/plain": "2"}
 
 
 async def test_a_page_that_comes_in_the_middle_is_shown_everything(folder: Path, manager: FileContentsManager) -> None:

@@ -130,6 +130,8 @@ class RecordingContext:
         self.decide: Callable[[Approved], Approval | Awaitable[Approval]] = lambda _: Approval(
             approved=True, by_person=True
         )
+        self.saved: Callable[[Approved], Awaitable[None]] = _saved_at_once
+        """The end of the saving that goes on before what was approved is done."""
         self.reply = Reply()
         self.approvals: list[Approved] = []
         self.asked: list[tuple[ClineAsk, str | None]] = []
@@ -157,11 +159,16 @@ class RecordingContext:
         *,
         ts: int | None = None,
         proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
     ) -> Approval:
         approved = Approved(action, ask, text)
         self.approvals.append(approved)
         decision = self.decide(approved)
-        return decision if isinstance(decision, Approval) else await decision
+        approval = decision if isinstance(decision, Approval) else await decision
+        if approval.approved and meanwhile is not None:
+            await meanwhile()
+            await self.saved(approved)
+        return approval
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> Reply:
         self.asked.append((ask, text))
@@ -210,3 +217,7 @@ class RecordingContext:
         assert result.is_error, result.content
         assert isinstance(result.content, str)
         return result.content
+
+
+async def _saved_at_once(approved: Approved) -> None:
+    """Nothing took long."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
@@ -107,6 +107,7 @@ class _Named(CallContext):
         *,
         ts: int | None = None,
         proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
     ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
         task = self._task

@@ -104,10 +104,8 @@ class Capturing:
         if self._notebooks is None or not paths:
             return Captured()
         paths = list(dict.fromkeys(self._notebooks.desk.now_at(path) for path in paths))
-        cells = await asyncio.gather(*(self._cells(path) for path in paths))
-        kernels = await self.kernels() if code != "none" and self._variables is not None else {}
-        values = await asyncio.gather(
-            *(self._values(kernel, thorough=code == "thorough") for path in paths if (kernel := kernels.get(path)))
+        cells, values = await asyncio.gather(
+            asyncio.gather(*(self._cells(path) for path in paths)), self._all_values(paths, code)
         )
         kept = tuple(one for one in cells if isinstance(one, KeptNotebook))
         named = tuple(one for one in values if isinstance(one, KeptVariables))
@@ -175,6 +173,12 @@ class Capturing:
             if printed.execution_count is not None:
                 found[printed.execution_count, printed.code.rstrip()] = cell_id
         return found
+
+    async def _all_values(self, paths: Sequence[str], code: Code) -> Sequence[KeptVariables | LeftOut | None]:
+        kernels = await self.kernels() if code != "none" and self._variables is not None else {}
+        return await asyncio.gather(
+            *(self._values(kernel, thorough=code == "thorough") for path in paths if (kernel := kernels.get(path)))
+        )
 
     async def _cells(self, path: str) -> KeptNotebook | LeftOut | None:
         try:

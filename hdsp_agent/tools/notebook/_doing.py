@@ -160,8 +160,7 @@ async def waited_for(known: KnownRun, seconds: float, context: ToolContext) -> N
     except asyncio.CancelledError:
         context.state.runs.interrupt(known)
         raise
-    await context.notebooks.stage.settled(known.run)
-    await known.report.settled()
+    await asyncio.gather(context.notebooks.stage.settled(known.run), known.report.settled())
 
 
 async def result_of(known: KnownRun, context: ToolContext) -> ToolResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
@@ -19,6 +20,7 @@ from ._selection import CellNames, chosen_cells, numbers_of
 __all__ = ["RunCells", "RunCellsArguments", "WaitRun", "WaitRunArguments"]
 
 _MOST_QUESTIONS: Final = 3
+_JUST_NOW_SECONDS: Final = 0.1
 
 Seconds = Annotated[int, Field(ge=0, le=MOST_SECONDS)]
 
@@ -49,24 +51,25 @@ class RunCells(SimpleTool[RunCellsArguments]):
         place = await place_of(arguments.path, context)
         snapshot = await failing_in_words(place.document.snapshot())
         cells = _runnable(arguments.cells, snapshot, place)
-        approval = await self._approved(cells, snapshot, place, context)
+        look = _Look(place)
+        approval = await self._approved(cells, snapshot, place, context, look)
         for _ in range(_MOST_QUESTIONS):
             if not approval.approved:
                 return denied(approval)
             await still_allowed(place, context)
-            snapshot = await failing_in_words(place.document.snapshot())
+            snapshot = await look.newest()
             now = _again(cells, snapshot, place)
             if [(cell.id, cell.hash) for cell in now] == [(cell.id, cell.hash) for cell in cells]:
                 return answered(approval, await self._do(cells, snapshot, place, arguments.timeout, context))
             cells = now
-            approval = await self._approved(cells, snapshot, place, context)
+            approval = await self._approved(cells, snapshot, place, context, look)
         raise ToolFailed(
             "The cells were changed again and again while their running waited for approval. Nothing was run. Read them "
             "and try again."
         )
 
     async def _approved(
-        self, cells: Sequence[Cell], snapshot: Snapshot, place: NotebookPlace, context: ToolContext
+        self, cells: Sequence[Cell], snapshot: Snapshot, place: NotebookPlace, context: ToolContext, look: _Look
     ) -> Approval:
         kernel = await failing_in_words(context.notebooks.kernel(place.path))
         language = await language_of(snapshot, kernel, context)
@@ -80,7 +83,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
             ],
             is_outside_workspace=place.policed.is_outside or None,
         )
-        return await context.approve(action, "tool", shown.to_json())
+        return await context.approve(action, "tool", shown.to_json(), meanwhile=look.again)
 
     async def _do(
         self, cells: Sequence[Cell], snapshot: Snapshot, place: NotebookPlace, seconds: int, context: ToolContext
@@ -93,6 +96,26 @@ class RunCells(SimpleTool[RunCellsArguments]):
     def _specs(self, cells: Sequence[Cell], snapshot: Snapshot, context: ToolContext) -> list[CellRunSpec]:
         context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
         return [CellRunSpec(cell.id, cell.source) for cell in cells]
+
+
+class _Look:
+    """The notebook as it is when its cells may run, read while what they may change is saved: that takes about as long."""
+
+    def __init__(self, place: NotebookPlace) -> None:
+        self._place = place
+        self._seen: tuple[float, Snapshot] | None = None
+
+    async def again(self) -> None:
+        """Read it."""
+        begun = monotonic()
+        self._seen = begun, await failing_in_words(self._place.document.snapshot())
+
+    async def newest(self) -> Snapshot:
+        """As it was read just now, or anew where saving took longer: the person may have typed meanwhile."""
+        if self._seen is None or monotonic() - self._seen[0] > _JUST_NOW_SECONDS:
+            await self.again()
+        assert self._seen is not None
+        return self._seen[1]
 
 
 class WaitRunArguments(ToolArguments):

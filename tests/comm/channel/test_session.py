@@ -142,6 +142,21 @@ async def test_under_load_writes_are_paced() -> None:
         assert it.socket.messages <= (time.monotonic() - began) / 0.02 + 3
 
 
+async def test_what_somebody_waits_for_goes_at_once_with_all_before_it() -> None:
+    async with tab(pace_seconds=3600.0) as it:
+        it.attach(0)
+        await until(lambda: it.socket.seen == ["open"])
+        for _ in range(3):
+            it.publish()
+            await it.session.send(body("ack", b"{}"))
+            await it.session.send(body("msg", b"{}"), at_once=True)
+        await until(lambda: len(it.socket.seen) == 10)
+        assert it.socket.seen == ["open", 1, "ack", None, 2, "ack", None, 3, "ack", None]
+        it.publish()
+        await settle()
+        assert it.socket.seen[-1] is None
+
+
 async def test_a_tab_that_lags_beyond_the_ring_gets_the_state_instead() -> None:
     async with tab(ring_frames=10) as it:
         it.attach(0)

@@ -13,6 +13,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CellId, ClineSay, TaskId
 from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, OutputCollector, Run, RunLimits
 from hdsp_agent.tools import Approval
+from hdsp_agent.tools.notebook import _running
 from hdsp_agent.tools.notebook._report import RunReport
 
 from ...agent.scripted_agent import until
@@ -106,6 +107,21 @@ async def test_what_changed_while_the_question_waited_is_asked_about_anew(worksp
             return APPROVED
 
         task.decide = decide
+        assert "'as it is now'" in await task.text("run_cells", cells=["c1"])
+        assert [approved.shown["cells"][0]["code"] for approved in task.approvals] == ["'as shown'", "'as it is now'"]
+
+
+async def test_what_changed_while_saving_took_long_is_asked_about_anew(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_running, "_JUST_NOW_SECONDS", 0.0)
+    async with notebook_task(workspace, "'as shown'") as task:
+
+        async def saved(asked: Approved) -> None:
+            if len(task.approvals) == 1:
+                await asyncio.to_thread(task.change, "c1", "'as it is now'")
+
+        task.saved = saved
         assert "'as it is now'" in await task.text("run_cells", cells=["c1"])
         assert [approved.shown["cells"][0]["code"] for approved in task.approvals] == ["'as shown'", "'as it is now'"]
 
