@@ -23,7 +23,11 @@ _COMMANDS: Final = (
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
 _FLAGS: Final = (f"{_APPROVAL}/test_flags.py", *_TABLES)
-_CELLS: Final = ("tests/tools/notebook/test_listed_magics.py", "tests/tools/notebook/test_code_risks.py")
+_CELLS: Final = (
+    "tests/tools/notebook/test_listed_magics.py",
+    "tests/tools/notebook/test_cell_limits.py",
+    "tests/tools/notebook/test_code_risks.py",
+)
 _ENGINE: Final = ("tests/agent/approval/test_engine.py", "tests/agent/approval/test_suggestions.py")
 _PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_paths.py")
 _MASKING: Final = ("tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")

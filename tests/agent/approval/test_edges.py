@@ -32,7 +32,7 @@ APPROVED = (
     " && ".join(["cd data", "cd .."] * 7 + ["cd data", "cat x"]),
     # what runs a command
     "nohup nohup nohup nohup ls", "find . -type f -exec cat {} +", "find . -type f -exec grep -n x {} \\;", "find . -type f -exec uniq {} \\;", "find . -type f -exec cat {} \\; -exec wc -l {} +",
-    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "bash run.sh", "bash ./run.sh x",
+    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "bash run.sh", "bash ./run.sh x",
     # words
     "awk -F , 1 f", "awk -v x=1 1 f", "awk 1 -", "sed -n p -", "ls é", "ls --color=é", "uniq - ", "cat f; cat f; cat f", "ls " + "a " * 1_999, "cat -f", "git", "git && cat f", "cp f g && pwd", "cp f g && echo x", "time ls",
     "nice -n 5 cat f && cat g", "git status && cat f", "time git status && cat f",
@@ -158,7 +158,7 @@ LOSES = (
     "checkout .", "restore x", "switch -C x", "switch --discard-changes x", "switch --force x", "branch -D x", "branch -M x", "branch --delete x", "branch --force x y", "tag -d x", "tag -f x", "tag --delete x", "tag --force x", "stash drop",
     "stash clear", "stash pop", "reflog expire x", "reflog delete x", "rebase main", "filter-branch x", "filter-repo", "gc --prune=now", "gc --aggressive", "update-ref x y", "commit --amend", "-C x rebase main", "--no-pager reset --hard",
 )  # fmt: skip
-KEEPS = ("push", "push origin main", "reset x", "clean -n", "checkout main", "switch x", "branch -a", "tag x", "stash list", "reflog show", "gc", "commit -m x")  # fmt: skip
+KEEPS = ("push", "push origin main", "reset x", "clean -n", "checkout main", "switch x", "branch -a", "tag x", "stash list", "reflog show", "gc", "commit -m x", "-C x log rebase", "log --hard", "push x-f")  # fmt: skip
 
 
 def test_what_of_git_loses_work_is_flagged() -> None:
