@@ -21,12 +21,13 @@ Stamp = tuple[int, int, int]
 """By which a file is known to be as it was: change time in nanoseconds, size, inode."""
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-_CLOSED_ON_EXEC: Final = getattr(os, "O_CLOEXEC", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
 
 
 def open_file(place: PolicedPath) -> BufferedReader:
     """Open an ordinary file for reading. Anything else is refused without waiting for it."""
-    flags = os.O_RDONLY | _BINARY | _CLOSED_ON_EXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = _NO_LINK | _NO_WAITING | _BINARY | os.O_RDONLY
     try:
         # Opening some devices has effects, so look first; then again at what was really opened.
         _refuse_kinds(os.lstat(place.path).st_mode, place.shown)
@@ -55,8 +56,8 @@ def read_whole(place: PolicedPath, *, most: int, stop: Callable[[], bool] = lamb
                 "Change it with a command or a script."
             )
         pieces: list[bytes] = []
-        left = most + 1
-        while left > 0 and not stop() and (piece := file.read(min(left, 1 << 20))):
+        left = most
+        while not stop() and (piece := file.read(min(left, 1 << 20))):
             pieces.append(piece)
             left -= len(piece)
         return b"".join(pieces), stamp
@@ -131,7 +132,7 @@ def _folder_of(path: Path, shown: str) -> Iterator[int | None]:
     if sys.platform != "linux":
         yield None
         return
-    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | _CLOSED_ON_EXEC)
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if os.readlink(f"/proc/self/fd/{folder}") != str(path.parent):
             raise ToolFailed(f"The folder of {shown} was moved or replaced just now. Nothing was written. Try again.")
@@ -143,7 +144,7 @@ def _folder_of(path: Path, shown: str) -> Iterator[int | None]:
 def _renamed_into(folder: int | None, path: Path, data: bytes, old: os.stat_result | None) -> Stamp:
     name = f".{path.name[:100]}.{secrets.token_hex(6)}.tmp"
     temporary, final = (path.with_name(name), path) if folder is None else (Path(name), Path(path.name))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _CLOSED_ON_EXEC
+    flags = _BINARY | os.O_WRONLY | os.O_CREAT | os.O_EXCL
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -166,7 +167,7 @@ def _renamed_into(folder: int | None, path: Path, data: bytes, old: os.stat_resu
 
 def _in_place(path: Path, data: bytes, shown: str) -> Stamp:
     try:
-        descriptor = os.open(path, os.O_WRONLY | _BINARY | _CLOSED_ON_EXEC | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, _BINARY | os.O_WRONLY | _NO_LINK)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.truncate()

@@ -7,10 +7,11 @@ so they run on RE2; for the others Python's is ten times as fast.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from pathspec import GitIgnoreSpec
 from pathspec.pattern import RegexMatchResult
@@ -18,9 +19,6 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from ..config import LinearPattern, linear_pattern
 from ._tool import ToolFailed
-
-if TYPE_CHECKING:
-    import re
 
 __all__ = ["IGNORE_FILE", "HiddenFromAgent", "git_ignore"]
 
@@ -30,12 +28,15 @@ _MOST_RULES: Final = 2_000
 
 
 class _Rule(GitIgnoreSpecPattern):
-    """One line. What RE2 refuses is a ValueError, as what gitignore's syntax refuses is."""
+    """One line. What an engine refuses is a ValueError, as what gitignore's syntax refuses is."""
 
     __slots__ = ("_linear",)
 
     def __init__(self, pattern: str, include: bool | None = None) -> None:
-        super().__init__(pattern, include)
+        try:
+            super().__init__(pattern, include)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is no pattern: {error}") from None
         self._linear: LinearPattern | None = None
         if self.regex is not None and pattern.count("*") > 1:
             self._linear = linear_pattern(self.regex.pattern)

@@ -17,17 +17,31 @@ LEFT_OUT: Final = (
 
 _APPROVAL: Final = "tests/agent/approval"
 _PLAIN: Final = ("tests/tools/test_plain_command.py",)
-_TABLES: Final = (f"{_APPROVAL}/test_listed_programs.py", f"{_APPROVAL}/test_edges.py")
+_TABLES: Final = (
+    f"{_APPROVAL}/test_listed_programs.py",
+    f"{_APPROVAL}/test_edges.py",
+    f"{_APPROVAL}/test_denials.py",
+)
 _COMMANDS: Final = (
     *_TABLES, f"{_APPROVAL}/test_commands.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
 _FLAGS: Final = (f"{_APPROVAL}/test_flags.py", *_TABLES)
-_CELLS: Final = ("tests/tools/notebook/test_listed_magics.py", "tests/tools/notebook/test_code_risks.py")
-_ENGINE: Final = ("tests/agent/approval/test_engine.py", "tests/agent/approval/test_suggestions.py")
+_CELLS: Final = (
+    "tests/tools/notebook/test_listed_magics.py",
+    "tests/tools/notebook/test_cell_limits.py",
+    "tests/tools/notebook/test_code_risks.py",
+)
+_ENGINE: Final = (
+    f"{_APPROVAL}/test_engine.py",
+    f"{_APPROVAL}/test_suggestions.py",
+    f"{_APPROVAL}/test_flags.py",
+)
 _PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_paths.py")
-_MASKING: Final = ("tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")
+_EDGES: Final = "tests/persistence/test_masking_edges.py"
+_MASKING: Final = (_EDGES, "tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")
 _TOKENS: Final = (
+    _EDGES,
     "tests/persistence/test_command_secrets.py",
     "tests/config/test_keys_in_use.py",
     "tests/persistence/test_vendor_tokens.py",
@@ -40,7 +54,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_file_patterns.py": _USUAL,
     "hdsp_agent/agent/approval/_flags.py": _FLAGS,
     "hdsp_agent/agent/approval/_git.py": _COMMANDS,
-    "hdsp_agent/agent/approval/_git_settings.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_git_settings.py": (f"{_APPROVAL}/test_git_settings.py", *_COMMANDS),
     "hdsp_agent/agent/approval/_outside.py": _USUAL,
     "hdsp_agent/agent/approval/_plain_judge.py": (*_FLAGS, *_USUAL),
     "hdsp_agent/agent/approval/_program_languages.py": _USUAL,
@@ -56,7 +70,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/_plain_command.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_strange_characters.py": (*_PLAIN, *_FLAGS),
-    "hdsp_agent/tools/_hidden_words.py": (f"{_APPROVAL}/test_known_holes.py", "tests/tools/test_shell.py"),
+    "hdsp_agent/tools/_hidden_words.py": ("tests/tools/test_hidden_words.py", f"{_APPROVAL}/test_known_holes.py", "tests/tools/test_shell.py"),
     "hdsp_agent/tools/notebook/_code_risks.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_findings.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_ipython_calls.py": _CELLS,
@@ -66,7 +80,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/notebook/cell_code/_reader.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_shell_text.py": _CELLS,
     "hdsp_agent/tools/_paths.py": _PATHS,
-    "hdsp_agent/tools/_ignore.py": _PATHS,
+    "hdsp_agent/tools/_ignore.py": (*_PATHS, "tests/tools/test_ignore_rules.py"),
     "hdsp_agent/tools/_file_access.py": ("tests/tools/test_file_access.py", "tests/tools/test_read_file.py"),
     "hdsp_agent/persistence/masking/_assignments.py": _MASKING,
     "hdsp_agent/persistence/masking/_candidates.py": _MASKING,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -116,3 +117,87 @@ def test_a_file_that_nobody_may_write_stays(
     with pytest.raises(ToolFailed, match="read-only"):
         replace(police.resolve("a.txt"), b"new")
     assert (workspace / "a.txt").read_text("utf-8") == "old"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(police: PathPolice, workspace: Path) -> None:
+    file = workspace / "theirs.txt"
+    file.write_text("old and longer", "utf-8")
+    os.chown(file, 12345, 12346)
+    before = file.stat()
+    stamp = replace(police.resolve("theirs.txt"), b"new")
+    after = file.stat()
+    assert file.read_bytes() == b"new" and stamp == stamp_of(after)
+    assert (after.st_ino, after.st_uid, after.st_gid) == (before.st_ino, 12345, 12346)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to any group")
+def test_a_replaced_file_keeps_its_group(police: PathPolice, workspace: Path) -> None:
+    file = workspace / "a.txt"
+    file.write_text("old", "utf-8")
+    os.chown(file, -1, 12346)
+    inode = file.stat().st_ino
+    replace(police.resolve("a.txt"), b"new")
+    assert (file.stat().st_uid, file.stat().st_gid) == (os.geteuid(), 12346) and file.stat().st_ino != inode
+
+
+def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
+    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    file = workspace / "a.txt"
+    file.write_text("old and longer", "utf-8")
+    inode = file.stat().st_ino
+    place, missing = police.resolve("a.txt"), police.resolve("b.txt")
+    monkeypatch.setattr(os, "replace", forbidden)
+    assert replace(place, b"new") == stamp_of(file.stat())
+    assert file.read_bytes() == b"new" and file.stat().st_ino == inode
+    with pytest.raises(ToolFailed, match="permission denied"):
+        replace(missing, b"new")
+    assert [path.name for path in workspace.iterdir()] == ["a.txt"]
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(ToolFailed, match="No space left"):
+        replace(place, b"other")
+
+
+def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
+    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, int, int]] = []
+    really = os.open
+
+    def spying(path: object, flags: int, mode: int = 0o777, **more: int) -> int:
+        opened.append((str(path), flags, mode))
+        return really(path, flags, mode, **more)  # type: ignore[call-overload, no-any-return]
+
+    name = "n" * 120
+    (workspace / name).write_text("old", "utf-8")
+    place = police.resolve(name)
+    monkeypatch.setattr(os, "open", spying)
+    open_file(place).close()
+    assert [flags for path, flags, _ in opened if path == str(place.path)] == [os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK]  # fmt: skip
+    opened.clear()
+    replace(place, b"new")
+    made = opened[-1]
+    assert re.fullmatch(rf"\.n{{100}}\.[0-9a-f]{{12}}\.tmp", made[0].rpartition("/")[2])
+    assert made[1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    opened.clear()
+    replace(police.resolve("new.txt"), b"new")
+    assert opened[-1][1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+
+def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolice, workspace: Path) -> None:
+    (workspace / "a").mkdir()
+    (workspace / "a" / "x.txt").write_text("mine", "utf-8")
+    place = police.resolve("a/x.txt")
+    (workspace / "a").rename(workspace / "b")
+    (workspace / "a").symlink_to("b")
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for _ in range(5):
+        with pytest.raises(ToolFailed):
+            open_file(place)
+        with pytest.raises(ToolFailed):
+            replace(place, b"new")
+    assert before == 0 or len(os.listdir("/proc/self/fd")) == before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.tools import PathPolice, ToolFailed
-from hdsp_agent.tools._ignore import HiddenFromAgent
+from hdsp_agent.tools._ignore import HiddenFromAgent, git_ignore
 from hdsp_agent.tools._paths import kind_of
 
 
@@ -311,3 +311,31 @@ def test_what_root_owns_is_nobody_elses(police: PathPolice, workspace: Path, mon
         with monkeypatch.context() as patched:
             patched.setattr(os, "lstat", of)
             assert police.is_plain(workspace / "a.txt") is not foreign
+
+
+@pytest.mark.parametrize("rule", ["!", "a\\", "[z-a]"])
+def test_an_ignore_file_with_a_rule_that_nobody_understands_hides_everything(
+    police: PathPolice, workspace: Path, rule: str
+) -> None:
+    (workspace / ".hdspignore").write_text(f"secret.txt\n{rule}\n", "utf-8")
+    with pytest.raises(ToolFailed, match="line 2"):
+        police.resolve("x.txt")
+
+
+def test_an_ignore_file_has_at_most_two_thousand_lines(police: PathPolice, workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("a\n" * 1_999 + "secret.txt\n", "utf-8")
+    assert police.resolve("x.txt").shown == "x.txt"
+    with pytest.raises(ToolFailed, match="hidden from you"):
+        police.resolve("secret.txt")
+    (workspace / ".hdspignore").write_text("a\n" * 2_000 + "secret.txt\n", "utf-8")
+    with pytest.raises(ToolFailed, match="more than 2,000 lines"):
+        police.resolve("x.txt")
+
+
+def test_of_a_folders_own_ignore_file_so_many_lines_count_as_the_agents_may_have(workspace: Path) -> None:
+    assert git_ignore(workspace) is None
+    (workspace / ".gitignore").write_text("!\n", "utf-8")
+    assert git_ignore(workspace) is None
+    (workspace / ".gitignore").write_text("a\\\n[z-a]\n" + "x\n" * 1_997 + "last\nbeyond\n", "utf-8")
+    spec = git_ignore(workspace)
+    assert spec is not None and spec.match_file("x") and spec.match_file("last") and not spec.match_file("beyond")

@@ -6,7 +6,6 @@ It reads the whole grammar of the shell and approves nothing: what is not found 
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -20,8 +19,6 @@ from ._wrappers import WRAPPERS
 __all__ = ["commands_of", "denying_rule"]
 
 _DEEPEST: Final = 5
-_MOST_OPTIONS: Final = 8
-"""How many options of Git's may stand in front of its command."""
 
 
 def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rule]) -> Rule | None:
@@ -33,9 +30,11 @@ def denying_rule(words: Sequence[str], allow: Sequence[Rule], deny: Sequence[Rul
     most = max(len(rule.words) for rule in deny)
     by_first = _by_first_word(tuple(deny))
     for start in starts:
-        given = tuple(words[start : start + most + _MOST_OPTIONS])
-        named = (os.path.basename(given[0]) if "/" in given[0] else given[0], *given[1:])
-        for candidate in dict.fromkeys((named, given, without_harmless_options(given))):
+        given = (words[start], *words[start + 1 : start + most])
+        named = (os.path.basename(given[0]), *given[1:])
+        # However many options of Git's stand in front of its command.
+        told = without_harmless_options((named[0], *words[start + 1 :])) if named[0].startswith("git") else named
+        for candidate in dict.fromkeys((named, given, told)):
             fitting = (*by_first.get(candidate[0].lower(), ()), *by_first.get("", ()))
             rule = longest(fitting, candidate, any_case=True)
             allowed = longest(allow, words) if start == 0 else None
@@ -71,6 +70,6 @@ def _script_in(words: Sequence[str]) -> str | None:
         name = os.path.basename(word)
         if name in SHELLS:
             return script_of(name, words[start:])
-        if start == 0 and name not in WRAPPERS and not re.fullmatch(r"\w+=.*", word):
+        if start == 0 and name not in WRAPPERS:
             return None
     return None

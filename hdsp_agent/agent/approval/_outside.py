@@ -41,7 +41,7 @@ class WorkspaceBounds:
         if part == "~" or part.startswith("~/"):
             return True
         pieces = part.split("/")
-        if part.startswith("/") and ".." not in pieces and not os.path.lexists("/" + part.lstrip("/").split("/", 1)[0]):
+        if part.startswith("/") and ".." not in pieces and not os.path.lexists("/" + part.lstrip("/").partition("/")[0]):
             # A regular expression, an address or an option's value: there is nothing of that name to be read.
             return False
         if self._root is None or folder is None:
@@ -49,7 +49,7 @@ class WorkspaceBounds:
         path = os.path.join(folder, part)
         if ".." in pieces and not self.holds(os.path.normpath(os.path.join(os.path.realpath(folder), part))):
             return True
-        return ("/" in part or part == ".." or os.path.lexists(path)) and not self.holds(os.path.realpath(path))
+        return ("/" in part or os.path.lexists(path)) and not self.holds(os.path.realpath(path))
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _parts(word: str) -> Iterator[str]:
     starts = {0, *(found.end() for found in _SEPARATORS.finditer(word))}
     if word.startswith("-"):
         starts |= set(range(2, min(len(word), _LONGEST_OPTION)))
-        starts |= {at for sign in ("/", "~", "..") if (at := word.find(sign)) > 0}
+        starts |= {word.index(sign) for sign in ("/", "~", "..") if sign in word}
     for start in sorted(starts):
         part = word[start:]
         if part and len(part) <= _LONGEST_PATH:

@@ -71,9 +71,9 @@ class PlainJudge:
     deny: tuple[Rule, ...]
     bounds: WorkspaceBounds
     workspace: str | None
-    allow_installs: bool = False
-    allow_outside_reads: bool = False
-    may_write: Callable[[str], bool] | None = None
+    allow_installs: bool
+    allow_outside_reads: bool
+    may_write: Callable[[str], bool] | None
     parts: list[CommandPart] = field(default_factory=list)
     _folders: tuple[str | None, ...] = ()
     """The folders that the command looked at may run in."""

@@ -87,7 +87,7 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
     if wrapper is None:
         return None
     variables: list[str] = []
-    operands, index = wrapper.operands, 1
+    index = 1
     while index < len(words):
         word = words[index]
         if word == "--":
@@ -101,14 +101,11 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
         elif wrapper.takes_variables and re.match(r"\w+\+?=", word):
             variables.append(word)
             index += 1
-        elif operands:
-            operands -= 1
-            index += 1
         else:
             break
-    # Behind -- the operands of the wrapper still come first.
-    index += operands
-    if index >= len(words) and (wrapper.needs_command or operands):
+    # Its own operands come behind its options, also behind --.
+    index += wrapper.operands
+    if index >= len(words) and (wrapper.needs_command or wrapper.operands):
         return Inner(problem=f"what {name} runs cannot be told")
     return Inner(min(index, len(words)), None, tuple(variables))
 

@@ -17,7 +17,9 @@ from ._vault import PLACEHOLDER_LABELS, PLACEHOLDER_START
 __all__ = ["LOOK_BACK", "WORD", "Finding", "Rule", "Triggers"]
 
 LOOK_BACK: Final = 128
-_RARE: Final = 15
+_BY_RARITY: Final = " etaoinsrhldcumfpgwyb.=0123456789/_-vkxjqz"
+"""What stands often in texts, the most frequent first; other characters are rarer."""
+_RARE: Final = _BY_RARITY.index("f")
 
 WORD: Final = "_"
 """The trigger that stands for a hyphen, a dot or an underscore with a long part behind it that has a digit early on."""
@@ -41,7 +43,7 @@ class Finding(NamedTuple):
     label: str
 
 
-Check = Callable[[str, "re.Match[str]", int], Finding | None]
+Check = Callable[[str, re.Match[str], int], Finding | None]
 """Judges a candidate; nothing before the third argument may be masked any more."""
 
 
@@ -99,18 +101,14 @@ class Triggers:
 
 
 def _rarity(character: str) -> int:
-    if character.isdigit():
-        return 22
-    if character == "~":
-        return 90
-    found = " etaoinsrhldcumfpgwyb.=/_-vkxjqz".find(character)
-    return 80 if found < 0 else found
+    found = _BY_RARITY.find(character)
+    return len(_BY_RARITY) if found == -1 else found
 
 
 def _worth(character: str, groups: Container[str]) -> int:
     """The engine stops at every letter that is looked for: one that others are found by costs nothing more."""
     rarity = _rarity(character)
-    return rarity + 60 if rarity >= _RARE and character in groups else rarity
+    return rarity + len(_BY_RARITY) if rarity >= _RARE and character in groups else rarity
 
 
 def _rest_pattern(trigger: str, pivot: str, rule: Rule | None) -> str:

@@ -52,7 +52,7 @@ def _option(text: str, match: re.Match[str], floor: int) -> Finding | None:
     if name in {"-u", "-U", "-a", "--user", "--proxy-user", "--auth"} and not _TAKES_USER.isdisjoint(programs):
         return _password_of_user(text, match)
     program = next((each for each in programs if each in _TAKES_PASSWORD.get(name, ())), None)
-    if program is None or is_template(match["value"]) or match["value"].startswith("$"):
+    if program is None or is_template(match["value"]):
         return None
     if _TOUCHES.match(program) and match["gap"]:
         return None
@@ -65,7 +65,7 @@ def _option(text: str, match: re.Match[str], floor: int) -> Finding | None:
 
 def _password_of_user(text: str, match: re.Match[str]) -> Finding | None:
     found = _USER_AND_PASSWORD.match(match["value"])
-    if found is None or is_template(found["password"]) or found["password"].startswith(("$", "//")):
+    if found is None or is_template(found["password"]) or found["password"].startswith("//"):
         return None
     start = match.start("value") + found.start("password")
     return Finding(start, match.end("value"), _KIND, _LABEL)
@@ -88,7 +88,7 @@ def _names_machine(text: str, head: re.Match[str]) -> bool:
 
 def _netrc(text: str, match: re.Match[str], floor: int) -> Finding | None:
     found = _NETRC.match(text, match.start(), match.end())
-    if found is None or found["value"] is None or is_template(found["value"]) or found["value"].startswith("$"):
+    if found is None or found["value"] is None or is_template(found["value"]):
         return None
     return Finding(found.start("value"), found.end("value"), _KIND, _LABEL)
 
@@ -106,8 +106,7 @@ _HASH_STARTS: Final = (
     "$2b$",
     "$2y$",
     "$apr1$",
-    "$argon2i",
-    "$argon2id$",
+    "$argon2",
 )
 _HASH: Final = re.compile(
     r"\$(?:(?:1|apr1)\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22}"
@@ -149,7 +148,6 @@ COMMAND_RULES: Final = (
         ("-u", "-p", "-a", "-U", "-w", "-P", "--user", "--proxy-user", "--auth"),
         _OPTION,
         _option,
-        limit=320,
         behind=r"[ \t\"',]",
     ),
     Rule(
@@ -157,11 +155,10 @@ COMMAND_RULES: Final = (
         ("login",),
         _NETRC_REACH,
         _netrc,
-        limit=600,
         head=(re.compile(""), _names_machine),
         ahead=r"(?=\s|\\|\Z)",
     ),
-    Rule(frozenset({_KIND}), _HASH_STARTS, _HASH_REACH, _hash, limit=400, ahead=followed_by(r"./A-Za-z0-9$=,+_\-", 6)),
-    Rule(frozenset({_KIND}), ("Fernet(",), _FERNET, _fernet, limit=160),
+    Rule(frozenset({_KIND}), _HASH_STARTS, _HASH_REACH, _hash, ahead=followed_by(r"./A-Za-z0-9$=,+_\-", 6)),
+    Rule(frozenset({_KIND}), ("Fernet(",), _FERNET, _fernet),
 )
 """By which secrets in commands, in files of logins and of passwords, and in calls are found."""

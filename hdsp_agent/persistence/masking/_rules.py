@@ -149,7 +149,6 @@ RULES: Final = (
         in_all_cases("bearer"),
         re.compile(r"(?i:bearer)(?:(?:[ \t]{1,8}|%20)(?P<token>[A-Za-z0-9._~+/-]*=*))?"),
         _bearer,
-        limit=2048,
         head=TOKEN_HEAD,
     ),
     Rule(
@@ -157,10 +156,9 @@ RULES: Final = (
         in_all_cases("basic"),
         re.compile(r"(?i:basic)(?:[ \t]{1,8}(?P<token>[A-Za-z0-9+/]*={0,2}))?"),
         _basic,
-        limit=600,
     ),
-    Rule(frozenset({"url-password"}), ("://",), _USERINFO, _url_password, limit=512),
+    Rule(frozenset({"url-password"}), ("://",), _USERINFO, _url_password),
     ASSIGNMENT_RULE,
-    Rule(frozenset({"email"}), ("@",), _DOMAIN, _email, limit=330),
+    Rule(frozenset({"email"}), ("@",), _DOMAIN, _email),
 )
 """All the rules, by which text is masked."""

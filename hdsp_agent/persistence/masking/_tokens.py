@@ -71,7 +71,7 @@ TOKEN_RULES: Final = (
         run=5,
     ),
     token_rule("anthropic-key", "ANTHROPIC_KEY", "sk-ant-", r"[A-Za-z0-9_-]{20,}"),
-    token_rule("aws-key", "AWS_KEY", "AKIA ASIA", r"[A-Z0-9]{16}\Z", extra="", limit=64, mixed=False),
+    token_rule("aws-key", "AWS_KEY", "AKIA ASIA", r"[A-Z0-9]{16}\Z", extra="", mixed=False),
     token_rule("google-key", "GOOGLE_KEY", "AIza", r"[A-Za-z0-9_-]{35,}", run=6),
     token_rule("google-key", "GOOGLE_KEY", "GOCSPX-", r"[A-Za-z0-9_-]{20,}", run=6),
     token_rule("google-key", "GOOGLE_KEY", "ya29. AQ.Ab", r"[A-Za-z0-9_.-]{20,}(?<![.])", extra="_.-", run=8),
@@ -84,13 +84,13 @@ TOKEN_RULES: Final = (
         extra="%-",
         run=8,
     ),
-    token_rule("huggingface-token", "HUGGINGFACE_TOKEN", "hf_", r"[A-Za-z0-9]{30,}", extra="", run=30),
+    token_rule("huggingface-token", "HUGGINGFACE_TOKEN", "hf_", r"[A-Za-z0-9]{30,}", extra=""),
     # Providers that speak OpenAI's protocol, and services whose keys notebooks often carry.
-    token_rule("openai-key", "API_KEY", "gsk_ xai- pplx- csk- fw_", r"[A-Za-z0-9]{24,}", extra="", run=24),
+    token_rule("openai-key", "API_KEY", "gsk_ xai- pplx- csk- fw_", r"[A-Za-z0-9]{24,}", extra=""),
     token_rule("openai-key", "API_KEY", "nvapi- tvly- pcsk_ lsv2_ r8_", r"[A-Za-z0-9_-]{24,}"),
-    token_rule("assigned-secret", "API_KEY", "npm_ dop_v1_ dapi whsec_", r"[A-Za-z0-9]{30,}", extra="", run=30),
+    token_rule("assigned-secret", "API_KEY", "npm_ dop_v1_ dapi whsec_", r"[A-Za-z0-9]{30,}", extra=""),
     token_rule(
-        "assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra="", run=20
+        "assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra=""
     ),
     token_rule(
         "assigned-secret", "API_KEY", "pypi-AgE dckr_pat_ dckr_oat_ SG.", r"[A-Za-z0-9_.-]{24,}(?<![.])", extra="_.-"

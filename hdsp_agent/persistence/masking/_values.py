@@ -52,7 +52,7 @@ _RUN: Final = re.compile(r"[A-Za-z0-9]+")
 def name_kind(name: str) -> NameKind | None:
     """Whether values assigned to this name are passwords, tokens or neither."""
     last = name.rpartition(".")[2].lower()
-    found = _NAME.search(last, max(0, len(last) - 40))
+    found = _NAME.search(last)
     if found is None or _ORDINARY_TOKEN.search(last):
         return None
     return "password" if found["password"] is not None else "token"

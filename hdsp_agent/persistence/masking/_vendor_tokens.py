@@ -23,6 +23,10 @@ _LABEL: Final = "API_KEY"
 _PLAIN: Final = "A-Za-z0-9"
 _END: Final = r"(?![A-Za-z0-9])"
 _LONGEST_PREFIX: Final = 64
+_LEAST: Final = 16
+"""What is looked for has so many letters behind it at least; no token is shorter."""
+_LIMIT: Final = 400
+_LONG_LIMIT: Final = 1_300
 
 
 class _Form(NamedTuple):
@@ -49,9 +53,9 @@ def _looked_for(prefixes: str, body: str, *, run: int = 8, kind: MaskedKind = _K
         form.prefixes,
         reach,
         lambda text, match, floor: _fitting(text, match.start(), match.end(), form.prefixes, form),
-        limit=1300,
+        limit=_LONG_LIMIT,
         head=TOKEN_HEAD,
-        ahead=followed_by(r"A-Za-z0-9_+/=~\-", 16),
+        ahead=followed_by(r"A-Za-z0-9_+/=~\-", _LEAST),
     )
 
 
@@ -68,15 +72,15 @@ def _inside(
     before: str,
     after: str,
     *,
-    also: str,
-    least: int,
+    also: str | None,
     kind: MaskedKind = _KIND,
     label: str = _LABEL,
     behind: str = "",
 ) -> Rule:
-    """A token that is known by what stands in its middle or at its end."""
+    """A token that is known by what stands in its middle or at its end, of letters, digits and what is ``also`` in it."""
     head, rest = re.compile(rf"(?:{before})\Z"), re.compile(after)
-    reach = re.compile(rf"{re.escape(trigger)}[{_PLAIN}{re.escape(also)}]*")
+    letters = _PLAIN + re.escape(also or "")
+    reach = re.compile(rf"{re.escape(trigger)}[{letters}]*")
 
     def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
         first = head.search(text, max(floor, match.start() - 64), match.start())
@@ -85,8 +89,8 @@ def _inside(
             return None
         return Finding(first.start(), last.end(), kind, label)
 
-    ahead = followed_by(_PLAIN + re.escape(also), least) if least else ""
-    return Rule(frozenset({kind}), (trigger,), reach, check, limit=400, ahead=ahead, behind=behind)
+    ahead = "" if also is None else followed_by(letters, _LEAST)
+    return Rule(frozenset({kind}), (trigger,), reach, check, limit=_LIMIT, ahead=ahead, behind=behind)
 
 
 def _hook(trigger: str, path: str) -> Rule:
@@ -99,7 +103,7 @@ def _hook(trigger: str, path: str) -> Rule:
             return None
         return Finding(match.start("path"), match.end("path"), _KIND, _LABEL)
 
-    return Rule(frozenset({_KIND}), (trigger,), reach, check, limit=400)
+    return Rule(frozenset({_KIND}), (trigger,), reach, check, limit=_LIMIT)
 
 
 _SAS: Final = re.compile(r"sig=(?P<value>[A-Za-z0-9%+/_=-]*)")
@@ -150,14 +154,14 @@ _FORMS: Final = (
     _vendor("bkua_ bkct_", r"[0-9a-f]{40}" + _END),
     _vendor("pul-", r"[0-9a-f]{40}" + _END),
     _vendor("pnu_ pnb_", r"[A-Za-z0-9]{36}" + _END),
-    _vendor("API-", r"[A-Z0-9]{26}" + _END, run=26),
-    _vendor("ico-", r"[A-Za-z0-9]{32}" + _END, run=32),
+    _vendor("API-", r"[A-Z0-9]{26}" + _END),
+    _vendor("ico-", r"[A-Za-z0-9]{32}" + _END),
     _vendor("sntrys_eyJ", r"[A-Za-z0-9+/=]{20,}_[A-Za-z0-9+/]{40,}"),
     _vendor("sntryu_", r"[0-9a-f]{64}" + _END),
-    _vendor("nfp_ vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,}", run=24),
+    _vendor("nfp_ vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,}"),
     _vendor("sbp_ sbp_oauth_", r"(?:v0_)?[0-9a-f]{40}" + _END),
     _vendor("sb_secret_", r"[A-Za-z0-9_-]{20,}"),
-    _vendor("rnd_", r"[A-Za-z0-9]{28,36}" + _END, run=24),
+    _vendor("rnd_", r"[A-Za-z0-9]{28,36}" + _END),
     _vendor("tskey-", r"[a-z]{2,12}-[A-Za-z0-9]{6,}(?:CNTRL)?-[A-Za-z0-9]{20,}"),
     _vendor("dckr_oat_", r"[A-Za-z0-9_-]{20,}"),
     _vendor("PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}" + _END),
@@ -170,18 +174,18 @@ _FORMS: Final = (
     _vendor("AGE-SECRET-KEY-1", r"[A-Z0-9]{58}" + _END),
     _vendor("dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}" + _END),
     # ---- money and shops
-    _vendor("sk_prod_ rk_prod_", r"[A-Za-z0-9]{20,}", run=20),
+    _vendor("sk_prod_ rk_prod_", r"[A-Za-z0-9]{20,}"),
     _vendor("EAAA", r"[A-Za-z0-9_-]{56,}"),
     _vendor("sq0atp- sq0csp- sq0idp-", r"[A-Za-z0-9_-]{22,60}"),
     _vendor("shpat_ shpca_ shppa_ shpss_ shptka_", r"[0-9a-fA-F]{32}" + _END),
     _vendor("duffel_test_ duffel_live_", r"[A-Za-z0-9_=-]{43}"),
     # ---- messages, mail, people
     _vendor("xkeysib- xsmtpsib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}" + _END),
-    _vendor("key-", r"[0-9a-f]{32}" + _END, run=32),
+    _vendor("key-", r"[0-9a-f]{32}" + _END),
     _vendor("tfp_", r"[A-Za-z0-9_.=-]{40,}"),
     _vendor("lin_api_ lin_oauth_", r"[A-Za-z0-9]{40,64}" + _END),
     _vendor("ntn_", r"[0-9]{11}[A-Za-z0-9]{35}" + _END),
-    _vendor("secret_", r"[A-Za-z0-9]{43}" + _END, run=43),
+    _vendor("secret_", r"[A-Za-z0-9]{43}" + _END),
     _vendor("figd_ figu_", r"[A-Za-z0-9_-]{36,}"),
     _vendor("fio-u-", r"[A-Za-z0-9_=-]{64}"),
     _vendor("sm_aat_ sm_pat_ sm_sat_", r"[A-Za-z0-9]{16}" + _END),
@@ -209,7 +213,7 @@ _FORMS: Final = (
     _vendor("sk-lf-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}" + _END),
     _vendor("p8e-", r"[A-Za-z0-9_-]{32}" + _END),
     _vendor("s-s4t2ud- s-s4t2af-", r"[0-9a-f]{64}" + _END),
-    _vendor("A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}" + _END, run=5),
+    _vendor("A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}" + _END, run=6),
     _vendor("FLWSECK_TEST- FLWSECK-", r"[0-9a-h]{12,32}(?:-X)?" + _END),
     _vendor("access-sandbox- access-production- access-development-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
 )  # fmt: skip
@@ -264,27 +268,27 @@ def _word(text: str, match: re.Match[str], floor: int) -> Finding | None:
 
 
 VENDOR_RULES: Final = (
-    Rule(frozenset({form.kind for form in _FORMS}), (WORD,), _REST, _word, limit=1300, head=(_HEAD, _begins)),
+    Rule(frozenset({form.kind for form in _FORMS}), (WORD,), _REST, _word, limit=_LONG_LIMIT, head=(_HEAD, _begins)),
     _inside(
-        "Q~", r"[A-Za-z0-9_~.]{3}[0-9]", r"[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])", also="_~.-", least=24, behind="[0-9]"
+        "Q~", r"[A-Za-z0-9_~.]{3}[0-9]", r"[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])", also="_~.-", behind="[0-9]"
     ),
-    Rule(frozenset({_KIND}), ("sig=",), _SAS, _sas, limit=160, ahead=followed_by(r"A-Za-z0-9%+/_=\-", 20)),
+    Rule(frozenset({_KIND}), ("sig=",), _SAS, _sas, ahead=followed_by(r"A-Za-z0-9%+/_=\-", _LEAST)),
     _looked_for("_gitlab_session=", r"[0-9a-z]{32}" + _END, kind="gitlab-token", label="GITLAB_TOKEN"),
-    _inside(".atlasv1.", r"[A-Za-z0-9]{14}", r"[A-Za-z0-9_=-]{60,}", also="_=-", least=24),
-    _inside(":AA", r"(?<![0-9])[0-9]{8,11}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])", also="_-", least=24, behind="[0-9]"),
-    _inside(":APA91b", r"[A-Za-z0-9_-]{7,30}", r"[A-Za-z0-9_-]{100,}", also="_-", least=24),
-    _inside("-us", r"(?<![0-9a-f])[0-9a-f]{32}", r"[0-9]{1,2}" + _END, also="", least=0, behind="[0-9a-f]"),
-    _inside("_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", _END, also="", least=0, behind="[A-Za-z0-9]"),
+    _inside(".atlasv1.", r"[A-Za-z0-9]{14}", r"[A-Za-z0-9_=-]{60,}", also="_=-"),
+    _inside(":AA", r"(?<![0-9])[0-9]{8,11}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])", also="_-", behind="[0-9]"),
+    _inside(":APA91b", r"[A-Za-z0-9_-]{7,30}", r"[A-Za-z0-9_-]{100,}", also="_-"),
+    _inside("-us", r"(?<![0-9a-f])[0-9a-f]{32}", r"[0-9]{1,2}" + _END, also=None, behind="[0-9a-f]"),
+    _inside("_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", _END, also=None, behind="[A-Za-z0-9]"),
     _hook("api/webhooks/", r"[0-9]{15,22}/[A-Za-z0-9_-]{50,}"),
     _hook("webhook.office.com/webhookb2/", r"[0-9a-f@-]{60,}/IncomingWebhook/[0-9a-f]{32}/[0-9a-fA-Z0-9_-]{20,}(?:/[\w-]+)?"),
     _looked_for("ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])", kind="aws-key", label="AWS_KEY"),
     _looked_for("ABSK", r"[A-Za-z0-9+/]{60,}={0,2}", kind="aws-key", label="AWS_KEY"),
-    _looked_for("LTAI", r"[A-Za-z0-9]{12,26}(?![A-Za-z0-9])", run=12),
+    _looked_for("LTAI", r"[A-Za-z0-9]{16,26}(?![A-Za-z0-9])"),
     _looked_for("AQVN", r"[A-Za-z0-9_-]{35,38}" + _END),
     _looked_for("YCA YCM YCN YCO YCP", r"[A-Za-z0-9_-]{37}" + _END),
     _looked_for("4b1d", r"(?=[0-9a-f]*[A-Zg-z])[A-Za-z0-9]{38}" + _END),
     _looked_for("ATATT3 ATCTT3 ATSTT3", r"[A-Za-z0-9_=-]{60,}"),
-    _looked_for("ATBB", r"[A-Za-z0-9]{28,36}" + _END, run=24),
+    _looked_for("ATBB", r"[A-Za-z0-9]{28,36}" + _END),
     _looked_for("GR1348941", r"[A-Za-z0-9_-]{20,}", kind="gitlab-token", label="GITLAB_TOKEN"),
     _looked_for("pypi-AgE", r"[A-Za-z0-9_-]{40,}"),
     _looked_for("AKCp", r"[A-Za-z0-9]{60,}"),
@@ -292,7 +296,7 @@ VENDOR_RULES: Final = (
     _looked_for("sha256~", r"[A-Za-z0-9_-]{43}" + _END),
     _looked_for("api_org_", r"[A-Za-z]{30,}", kind="huggingface-token", label="HUGGINGFACE_TOKEN"),
     _looked_for("EZAK EZTK", r"[A-Za-z0-9]{54}" + _END),
-    _looked_for("SK", r"[0-9a-f]{32}" + _END, run=32),
+    _looked_for("SK", r"[0-9a-f]{32}" + _END),
     _looked_for("EAAM EAAC EAAB EAAG EAAJ", r"[A-Za-z0-9]{80,}"),
 )  # fmt: skip
 """By which tokens of other services are found."""

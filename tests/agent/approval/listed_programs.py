@@ -157,11 +157,11 @@ GIT_RUNS = ["bisect", "rebase", "submodule", "filter-branch", "config", "difftoo
 GIT_OPTIONS = (
     "log --output=x", "format-patch --output-directory=x", "diff --ext-diff", "diff --textconv", "cat-file --filters", "push --exec=x", "fetch --upload-pack=x", "push --receive-pack=x", "log --config-env=x", "grep --open-files-in-pager=x",
     "log --git-dir=x", "log --work-tree=x", "log --exec-path=x", "diff --extcmd=x", "interpret-trailers --in-place", "fetch --remote=x", "log --tree-filter=x", "log --super-prefix=x", "log --attr-source=x", "init --template=x",
-    "init --separate-git-dir=x", "clone --config=x", "clone -u x", "clone -cx", "format-patch -o x", "grep -Ox y", "clone ext::x", "fetch fd::3", "-c x=y log", "--git-dir=x log", "-C data log", "--version --exec-path=x", "-p log",
+    "init --separate-git-dir=x", "clone --config=x", "clone -u x", "clone -cx", "format-patch -o x", "grep -Ox y", "clone ext::x", "fetch fd::3", "-c x=y log", "--git-dir=x log", "-C data log", "--version --exec-path=x", "-p log", "-p", "--html-path", "--exec-path=x",
 )  # fmt: skip
 
 GIT_SHOWS = (
-    "--version", "--help", "-h", "-v", "--no-pager log", "-P log", "--no-optional-locks log", "--literal-pathspecs log", "grep --text x", "branch --remotes", "log --remotes", "log -- f", "clone -q f g", "log -c", "log -u", "diff -U5", "log -o",
+    "--no-pager", "clone -q cu gu", "--version", "--help", "-h", "-v", "--no-pager log", "-P log", "--no-optional-locks log", "--literal-pathspecs log", "grep --text x", "branch --remotes", "log --remotes", "log -- f", "clone -q f g", "log -c", "log -u", "diff -U5", "log -o",
 )  # fmt: skip
 
 CONTAINERS_LOOK = ["ps", "images", "logs", "inspect", "version", "info", "stats", "top", "port", "history", "diff", "events", "get", "describe", "explain", "cluster-info", "api-resources"]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder inside another, with a few files and no repository."""
     folder = tmp_path_factory.mktemp("edges") / "work"
     (folder / "data").mkdir(parents=True)
-    for name in ("f", "g", "data/x"):
+    for name in ("f", "g", "data/x", ".hidden"):
         (folder / name).write_text("x\n", "utf-8")
     return folder
 
@@ -32,7 +34,7 @@ APPROVED = (
     " && ".join(["cd data", "cd .."] * 7 + ["cd data", "cat x"]),
     # what runs a command
     "nohup nohup nohup nohup ls", "find . -type f -exec cat {} +", "find . -type f -exec grep -n x {} \\;", "find . -type f -exec uniq {} \\;", "find . -type f -exec cat {} \\; -exec wc -l {} +",
-    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "bash run.sh", "bash ./run.sh x",
+    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "bash run.sh", "bash ./run.sh x",
     # words
     "awk -F , 1 f", "awk -v x=1 1 f", "awk 1 -", "sed -n p -", "ls é", "ls --color=é", "uniq - ", "cat f; cat f; cat f", "ls " + "a " * 1_999, "cat -f", "git", "git && cat f", "cp f g && pwd", "cp f g && echo x", "time ls",
     "nice -n 5 cat f && cat g", "git status && cat f", "time git status && cat f",
@@ -104,12 +106,34 @@ def test_a_word_may_have_a_hundred_parts(folder: Path) -> None:
     assert bounds.outside("/dev/tty", str(folder)) == "/dev/tty"
     # An option may be joined to its value anywhere in its first letters.
     assert bounds.outside("-nxf../x", str(folder)) == "../x"
+    assert bounds.outside("-../x", str(folder)) == "../x" and bounds.outside("-/etc", str(folder)) == "/etc"
     assert bounds.outside("x" * 4_097 + "/../../../x", str(folder)) is None
+    assert bounds.outside("../" + "x" * 4_093, str(folder)) is not None
+    assert bounds.outside("../" + "x" * 4_094, str(folder)) is None
+
+
+def test_a_link_is_found_behind_the_letters_of_an_option(folder: Path) -> None:
+    bounds = WorkspaceBounds(str(folder))
+    link = folder / "out"
+    link.symlink_to(folder.parent)
+    try:
+        assert bounds.outside("out", str(folder)) == "out" and bounds.outside("f", str(folder)) is None
+        assert (
+            bounds.outside("-fout", str(folder)) == "out"
+            and bounds.outside("-" + "x" * 62 + "out", str(folder)) == "out"
+        )
+        assert bounds.outside("-" + "x" * 63 + "out", str(folder)) is None
+        assert bounds.outside("--to=out", str(folder)) == "out" and bounds.outside("x,out", str(folder)) == "out"
+        assert bounds.outside("xout", str(folder)) is None
+        assert bounds.outside("..", str(folder / "data")) is None and bounds.outside("..", str(folder)) == ".."
+        assert bounds.outside("../..", str(folder / "data")) == "../.."
+    finally:
+        link.unlink()
 
 
 @pytest.mark.parametrize(
     ("pattern", "names"),
-    [("*", ["data", "f", "g"]), (".*", []), ("data/*", ["data/x"]), ("./[fg]", ["./f", "./g"]), ("*/x", ["data/x"]), ("[*]", []), ("f[*]", []), ("nothing*", []), ("f/*", []), ("d?ta/[x]", ["data/x"]), ("*/nothing", [])],
+    [("*", ["data", "f", "g"]), (".*", [".hidden"]), (".h*", [".hidden"]), ("?hidden", []), ("data//[x]", ["data//x"]), ("[.]hidden", []), ("data/*", ["data/x"]), ("./[fg]", ["./f", "./g"]), ("*/x", ["data/x"]), ("[*]", []), ("f[*]", []), ("nothing*", []), ("f/*", []), ("d?ta/[x]", ["data/x"]), ("*/nothing", [])],
 )  # fmt: skip
 def test_a_pattern_stands_for_the_names_that_it_fits(pattern: str, names: list[str], folder: Path) -> None:
     assert expanded(pattern, str(folder), str(folder)) == names
@@ -134,6 +158,10 @@ def test_a_pattern_is_looked_up_within_limits(tmp_path: Path) -> None:
     (tmp_path / "line\nx").touch()
     with pytest.raises(FilePatternProblem, match="no text can hold"):
         expanded("line*", root, root)
+    with contextlib.suppress(OSError):
+        (tmp_path / os.fsdecode(b"odd\xff")).touch()
+        with pytest.raises(FilePatternProblem, match="no text can hold"):
+            expanded("odd*", root, root)
     (tmp_path / "inner").mkdir()
     for pattern in ("../*", "/*", "inner/../../*"):
         with pytest.raises(FilePatternProblem, match="outside the workspace"):
@@ -158,7 +186,7 @@ LOSES = (
     "checkout .", "restore x", "switch -C x", "switch --discard-changes x", "switch --force x", "branch -D x", "branch -M x", "branch --delete x", "branch --force x y", "tag -d x", "tag -f x", "tag --delete x", "tag --force x", "stash drop",
     "stash clear", "stash pop", "reflog expire x", "reflog delete x", "rebase main", "filter-branch x", "filter-repo", "gc --prune=now", "gc --aggressive", "update-ref x y", "commit --amend", "-C x rebase main", "--no-pager reset --hard",
 )  # fmt: skip
-KEEPS = ("push", "push origin main", "reset x", "clean -n", "checkout main", "switch x", "branch -a", "tag x", "stash list", "reflog show", "gc", "commit -m x")  # fmt: skip
+KEEPS = ("push", "push origin main", "reset x", "clean -n", "checkout main", "switch x", "branch -a", "tag x", "stash list", "reflog show", "gc", "commit -m x", "-C x log rebase", "-C . checkout main", "log --hard", "push x-f")  # fmt: skip
 
 
 def test_what_of_git_loses_work_is_flagged() -> None:
@@ -174,6 +202,7 @@ FLAGGED = {
     "as_other_user": "sudo ls|doas ls|su x|runuser x|pkexec ls|run0 ls|nice sudo ls|timeout 5 doas ls",
     "deletes_recursively": "rm -r x|rm -fR x|rm --recursive x|rsync -a --del f g|rsync --delete f g|srm -r x|shred -r x|find . -delete|nice rm -r x",
     "runs_text": "python -c x|python3.12 -Ic x|pypy3 -c x|node -e x|node -p x|deno --eval x|bun -e x|ruby -e x|perl -ne x|perl -E x|lua -e x|julia --print x|php -r x|R -e x|Rscript -e x|sh -c x|bash -xc ls|eval x",
+    "hidden_parts": "echo $HOME|for f in *; do cat f; done|x=1 ls|ls {a,b}|ls {1..3}|ls $(x)|f() { ls; }|ls \"$x\"|bash -c 'ls $x'",
     "reads_secrets": "cat .env|cat < .env|cat x/id_rsa|cat .aws/x|cat x.pem",
     "reads_outside": "cat ../x|cat < ../x|cat --f=../x",
     "writes_outside": "cp f ../x|echo x > ../x|echo x 2>> ../x|cp f /etc/x|dd of=../x",
@@ -183,10 +212,16 @@ NOT_FLAGGED = {
     "as_other_user": "ls sudo|echo su",
     "deletes_recursively": "rm x|rsync -r f g|cp -r f g|find . -name x|ls -R|rm x-r",
     "runs_text": "python x.py|python -m x|node x.js|sh x.sh|php x.php|cat -c x|ls -e",
+    "hidden_parts": "ls *.py|echo 'a $b'|ls -la x y|git log HEAD~1|ls 2>/dev/null; pwd|bash -c 'ls x'|ls a,b|ls {a}",
     "reads_secrets": "cat .env.example|cat env|echo .env|cat x.pem.txt",
     "reads_outside": "cat f|echo ../x|cp f ../x",
     "writes_outside": "cat ../x|cp f g|echo x > f",
 }  # fmt: skip
+
+
+def test_forty_words_behind_a_wrapper_are_looked_at_as_programs() -> None:
+    assert "deletes_recursively" in decide_command("sudo" + " x" * 38 + " rm -r y", allow=()).flags
+    assert "deletes_recursively" not in decide_command("sudo" + " x" * 39 + " rm -r y", allow=()).flags
 
 
 @pytest.mark.parametrize("flag", FLAGGED)

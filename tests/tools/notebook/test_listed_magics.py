@@ -40,6 +40,7 @@ def test_what_shows_something_alone_is_asked_about_with_a_word() -> None:
 
 def test_what_changes_more_is_asked_about_with_and_without_a_sign() -> None:
     assert [name for name in CHANGE if risks(f"%{name} x") != SHELL or risks(f"{name} x") != SHELL] == []
+    assert [name for name in CHANGE if risks(name) != SHELL or risks(f"%{name}") != SHELL] == []
     # A name of Python's that is used as one is none.
     assert [name for name in CHANGE if risks(f"{name} = 1") != ONLY_PYTHON] == []
 
@@ -58,7 +59,7 @@ def test_the_magics_of_the_shell_give_it_the_line_or_the_cell() -> None:
     for name in ("sx", "system"):
         for code in (f"%{name} rm x", f"{name} rm x", f"%%{name}\nrm x", f"x = %{name} rm x"):
             assert command(code) == "rm x", code
-    assert command("%%!\nrm x") == command("!!rm x") == command("%sc x=rm x") == "rm x"
+    assert command("%%!\nrm x") == command("!!rm x") == command("%sc x=rm x") == command("sc x=rm x") == "rm x"
 
 
 def test_the_magics_of_packages_install() -> None:
@@ -103,7 +104,7 @@ def test_harmless_variables_and_settings_may_be_set() -> None:
             assert risks(code) == ONLY_PYTHON, code
         assert risks(f"%env X{name}=1") == risks(f"%env {name}={{x}}") == risks(f"%env {name}=$x") == SHELL
     for name in SETTINGS:
-        assert risks(f"%config {name} = 1") == ONLY_PYTHON, name
+        assert risks(f"%config {name} = 1") == risks(f"config {name} = 1") == ONLY_PYTHON, name
         assert risks(f"%config X{name} = 1") == SHELL, name
     assert risks("%config InteractiveShell.x = 1") == SHELL
 

@@ -60,7 +60,8 @@ KNOWN_LINE: Final = (
     | SETS_VARIABLES
     | PACKAGES
     | frozenset(RUNS_CODE)
-    | {"alias", "alias_magic", "autocall", "bookmark", "cd", "code_wrap", "config", "ed", "edit", "hist", "history", "killbgscripts", "less", "load", "loadpy", "logoff", "logon", "logstart", "logstate",
-       "logstop", "macro", "more", "notebook", "pastebin", "pfile", "popd", "pushd", "pycat", "qtconsole", "recall", "rehashx", "rep", "rerun", "run", "save", "sc", "store", "subshell"}
+    | HARMLESS_ALONE
+    | {"alias_magic", "autocall", "cd", "code_wrap", "config", "ed", "edit", "hist", "history", "killbgscripts", "less", "loadpy", "logoff", "logon", "logstart", "logstate",
+       "logstop", "more", "notebook", "pastebin", "pfile", "popd", "pushd", "pycat", "qtconsole", "recall", "rehashx", "rep", "rerun", "sc", "subshell"}
 )  # fmt: skip
 """Names that IPython takes for a magic in a cell of one line, even without a sign in front."""

@@ -1,0 +1,66 @@
+"""Which words of a command are taken for files that are kept from the agent."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.tools import PathPolice
+from hdsp_agent.tools._hidden_words import HiddenWords, hidden_words
+
+
+@pytest.fixture
+def police(workspace: Path) -> PathPolice:
+    (workspace / ".hdspignore").write_text("secret*\n", "utf-8")
+    for name in ("secret.txt", "plain.txt"):
+        (workspace / name).touch()
+    (workspace / "alias").symlink_to("secret.txt")
+    return PathPolice(workspace)
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("cat secret.txt", "secret.txt"), ("cat ./secret.txt", "./secret.txt"), ("cat ../work/secret.txt", "../work/secret.txt"), ("cat alias", "alias"), ("cat < secret.txt", "secret.txt"), ("echo x > secret.txt", "secret.txt"), ("cat 'secret.txt'", "'secret.txt'"),
+        ("grep --file=secret.txt x", "--file=secret.txt"), ("grep -fsecret.txt x", "-fsecret.txt"), ("git show HEAD:secret.txt", "HEAD:secret.txt"), ("curl -d @secret.txt x", "@secret.txt"), ("bash -c 'cat secret.txt'", "secret.txt"),
+        ("cat plain.txt", None), ("cat secrets-of-no-file", None), ("echo", None), ("cat xsecret.txt", None), ("cat " + "x" * 5_000, None), ("cat $'\\0'", None),
+    ],
+)  # fmt: skip
+def test_a_word_that_is_a_hidden_file_is_found(
+    command: str, named: str | None, workspace: Path, police: PathPolice
+) -> None:
+    assert hidden_words(command, workspace, police) == HiddenWords(named=named)
+
+
+def test_a_pattern_that_fits_a_hidden_file_is_told_and_a_named_file_goes_before_it(
+    workspace: Path, police: PathPolice
+) -> None:
+    assert hidden_words("cat *.txt", workspace, police) == HiddenWords(matched="*.txt")
+    assert hidden_words("cat s*t *.txt", workspace, police) == HiddenWords(matched="s*t")
+    assert hidden_words("cat *.txt alias", workspace, police) == HiddenWords(named="alias")
+    assert hidden_words("cat p*", workspace, police) == HiddenWords()
+
+
+def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, police: PathPolice) -> None:
+    text = "cat secret.txt"
+    for depth in range(1, 6):
+        text = f"bash -c {shlex.quote(text)}"
+        found = hidden_words(text, workspace, police)
+        assert (found.named == "secret.txt") is (depth <= 3), depth
+
+
+def test_five_thousand_words_are_looked_at(workspace: Path, police: PathPolice) -> None:
+    assert hidden_words("x " * 4_999 + "secret.txt", workspace, police).named == "secret.txt"
+    assert hidden_words("x " * 5_000 + "secret.txt", workspace, police).named is None
+
+
+def test_two_thousand_names_that_a_pattern_fits_are_looked_at(
+    workspace: Path, police: PathPolice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [*(f"plain-{number}" for number in range(1_999)), "secret.txt"]
+    monkeypatch.setattr("glob.iglob", lambda pattern, **_: iter(names))
+    assert hidden_words("cat *", workspace, police).matched == "*"
+    names.insert(0, "plain.txt")
+    assert hidden_words("cat *", workspace, police).matched is None
