@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
 from ..errors import HdspAgentError
-from ..messages import ClineAsk, ClineSay, CommandRun, NotebookRef, TaskId
+from ..messages import ClineAsk, ClineSay, CommandRun, NotebookRef, ProgressStatus, TaskId
 from ..persistence import Vault
 from ..tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
 from ._asks import AskAnswer
@@ -105,7 +105,15 @@ class CallContext:
         """The text as it may be shown and kept."""
         return self._task.conversation.masker.mask(text)
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
         """Whether this may be done, exactly as ``text`` says. A rule that forbids it raises ToolFailed."""
         task = self._task
         if self._calls.rejected:
@@ -120,7 +128,9 @@ class CallContext:
         at = self._question_at(ask, ts)
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
-            at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            at = self.approved_at = await task.dialogue.tell_approved(
+                ask, text, ts=at, is_protected=protected, progress=progress
+            )
             await self._save_first(action, at)
             return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
@@ -128,6 +138,7 @@ class CallContext:
             text,
             ts=at,
             is_protected=protected,
+            progress=progress,
             flags=decision.flags,
             about=action,
             unless=lambda: self._calls.rejected,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..config import ModeConfig, path_matches
-from ..messages import ClineSayTool, DiffStats
+from ..messages import ClineSayTool, DiffStats, ProgressStatus
 from ..persistence import Vault
 from ..persistence.masking._vault import PLACEHOLDER
 from ._action import ActionRequest
@@ -22,6 +22,8 @@ __all__ = ["Change", "Changed", "Fill", "change_file", "known_only", "unified_di
 
 _MOST_DIFFED_LINES: Final = 20_000
 _MOST_SHOWN: Final = 200_000
+_BLOCKS_ICON: Final = "diff-multiple"
+"""As Roo Code has it, beside the number of blocks of a diff."""
 
 Fill = Callable[[str], str]
 """Puts masked values back into what the model wrote."""
@@ -70,8 +72,13 @@ async def change_file(
     path: str,
     change: Change,
     context: ToolContext,
+    *,
+    blocks: int | None = None,
 ) -> ToolResult:
-    """Compute a change, have it approved, and write it if the file is still what it was."""
+    """Compute a change, have it approved, and write it if the file is still what it was.
+
+    ``blocks`` says of how many parts the change is, where it is of parts.
+    """
     plan = await in_thread(lambda stop: _plan(path, change, context, stop))
     if plan.old == plan.new_if_by_person:
         raise ToolFailed(f"{plan.place.shown} already is like that: nothing would change.")
@@ -88,7 +95,8 @@ async def change_file(
     action = ActionRequest(
         risks=plan.place.write_risks, tool=tool, path=plan.place.shown, puts_back_masked=plan.puts_back_masked
     )
-    approval = await context.approve(action, "tool", shown.to_json())
+    progress = None if blocks is None else ProgressStatus(icon=_BLOCKS_ICON, text=str(blocks))
+    approval = await context.approve(action, "tool", shown.to_json(), progress=progress)
     if not approval.approved:
         return denied(approval)
     data = plan.new_if_by_person if approval.by_person else plan.new

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ..config import GlobalSettings, ModeConfig, ToolGroup
-from ..messages import ClineAsk, ClineAskResponse, ClineSay, CommandRun, JsonObject, NotebookRef, TaskId, TodoItem
+from ..messages import (
+    ClineAsk,
+    ClineAskResponse,
+    ClineSay,
+    CommandRun,
+    JsonObject,
+    NotebookRef,
+    ProgressStatus,
+    TaskId,
+    TodoItem,
+)
 from ..persistence import Vault
 from ._action import ActionRequest
 
@@ -200,8 +210,19 @@ class ToolContext(Protocol):
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
-        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done."""
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
+        """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done.
+
+        ``progress`` is shown beside it.
+        """
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:
         """Ask the person and wait for the answer."""

@@ -17,6 +17,7 @@ from hdsp_agent.messages import (
     CommandRun,
     JsonObject,
     NotebookRef,
+    ProgressStatus,
     TaskId,
     TodoItem,
 )
@@ -148,7 +149,15 @@ class RecordingContext:
     def mask(self, text: str) -> str:
         return self._masker.mask(text)
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
         approved = Approved(action, ask, text)
         self.approvals.append(approved)
         decision = self.decide(approved)

@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ...errors import HdspAgentError
-from ...messages import ClineAsk, JsonObject
+from ...messages import ClineAsk, JsonObject, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, ToolFailed
 from .._asks import AskAnswer
 from .._tool_context import CallContext
@@ -99,7 +99,15 @@ def _data_url(block: JsonObject) -> str | None:
 class _Named(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
-    async def approve(self, action: ActionRequest, ask: ApprovalAsk, text: str, *, ts: int | None = None) -> Approval:
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
         task = self._task
         decision = task.services.approvals.decide(
