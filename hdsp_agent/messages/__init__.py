@@ -221,6 +221,7 @@ from ._frames import (
 )
 from ._history import (
     HistoryItem,
+    HistoryState,
     HistoryStatus,
 )
 from ._ipc import (
@@ -744,6 +745,7 @@ __all__ = [
     "HistorySnippet",
     "HistorySnippetPart",
     "HistorySort",
+    "HistoryState",
     "HistoryStatus",
     "IdleAsk",
     "Images",

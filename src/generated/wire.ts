@@ -2015,6 +2015,7 @@ export interface HistoryItem {
   notebook?: NotebookRef;
   pictures?: number;
   renames?: Array<Rename>;
+  state?: 'paused' | 'failed' | 'timeout';
 }
 
 /** A line out of a task's title, first message or conversation that says what was searched for. */
