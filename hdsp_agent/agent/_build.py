@@ -17,7 +17,7 @@ from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
 from ..notebooks.kernels import RunLimits
-from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, task_records
+from ..persistence import FileStore, HistoryIndex, StateDatabase, TaskStore, list_recovered, task_records
 from ..tools import ToolRegistry, built_in_tools
 from ..tools._ignore import IGNORE_FILE
 from ..tools._paths import PathPolice
@@ -144,10 +144,13 @@ async def headless_agent(
     async with AsyncExitStack() as stack:
         await config.start()
         stack.push_async_callback(config.stop)
+        await asyncio.to_thread(store.folders.prepare)
+        recovered = await store.recover()
         await store.start()
         stack.push_async_callback(store.stop)
         await stack.enter_async_context(database)
         await stack.enter_async_context(index)
+        await list_recovered(recovered, store, index)
         local = LocalModels(local_models, policy=lambda: config.policy)
         stack.push_async_callback(local.stop)
         manager = build_agent(
@@ -155,7 +158,7 @@ async def headless_agent(
             store,
             workspace=workspace,
             sink=sink,
-            history=_IndexOnly(index),
+            history=_IndexOnly(index, store),
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
             local=local,
@@ -200,12 +203,14 @@ def _notebook_files(headless: HeadlessKernels) -> ContentsNotebooks:
 class _IndexOnly:
     """The history where nobody watches it. A server on the same folder follows it."""
 
-    def __init__(self, index: HistoryIndex) -> None:
+    def __init__(self, index: HistoryIndex, store: TaskStore) -> None:
         self._index = index
+        self._store = store
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
         """A task is new or changed."""
-        await self._index.upsert(item, text=text, owner=owner)
+        size = await self._store.size(TaskId(item.id))
+        return await self._index.upsert(item.model_copy(update={"size": size}), text=text, owner=owner)
 
 
 class _Settings:

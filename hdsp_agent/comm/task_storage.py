@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError, StorageUnavailable, Unavailable
-from ..persistence import FileStore, HistoryChange, HistoryIndex, HistoryQuery, StateDatabase, task_records
+from ..persistence import (
+    FileStore,
+    HistoryChange,
+    HistoryIndex,
+    HistoryQuery,
+    Recovery,
+    StateDatabase,
+    list_recovered,
+    task_records,
+)
 from .storage_notices import StorageNotices
 
 if TYPE_CHECKING:
@@ -63,8 +72,10 @@ class TaskStorage:
             self._open_store,
             self._database.start,
             self._index.start,
+            self._list_recovered,
             self.adopt,
         )
+        self._recovered: Sequence[Recovery] = ()
         self._steps_taken = 0
         self._failure: HdspAgentError | None = None
         self._tried = asyncio.Event()
@@ -122,7 +133,7 @@ class TaskStorage:
                 await asyncio.to_thread(_check_folder, self.home)
                 if monotonic() - recovered_at >= _RECOVER_SECONDS:
                     recovered_at = monotonic()
-                    self._notices.recovered(await self._store.recover())
+                    await self._take_recovered(await self._store.recover())
                 await self._catch_up()
             except HdspAgentError as error:
                 # What is asked for meanwhile may work or say itself why not: reading works on a full disk.
@@ -171,9 +182,16 @@ class TaskStorage:
     async def _open_store(self) -> None:
         await asyncio.to_thread(self._store.folders.prepare)
         # Before its start, which does the same and tells nobody.
-        recovered = await self._store.recover()
+        self._recovered = await self._store.recover()
         await self._store.start()
+        self._notices.recovered(self._recovered)
+
+    async def _list_recovered(self) -> None:
+        await list_recovered(self._recovered, self._store, self._index)
+
+    async def _take_recovered(self, recovered: Sequence[Recovery]) -> None:
         self._notices.recovered(recovered)
+        await list_recovered(recovered, self._store, self._index)
 
     async def adopt(self) -> None:
         """Give the tasks that name nobody, as commands that know no persons leave them, to whom the server belongs."""

@@ -289,6 +289,10 @@ class TaskStore(Protocol):
         """The ids of all tasks, or of those in one place."""
         ...
 
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
+        ...
+
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
         """Change the state of a task nobody works on, such as its title."""
         ...

@@ -209,6 +209,25 @@ def test_ctrl_c_and_what_ends_programs_keep_the_task_and_it_goes_on_later(place:
     assert ran.code == 0, ran.err
 
 
+def test_at_its_time_limit_a_task_is_stopped_and_goes_on_later(place: Place) -> None:
+    place.speak([{"text": "I begin. "}, {"wait": 600}])
+    ran = place.run("Begin", "--time-limit", "0.02")
+    assert ran.code == 124, ran.err
+    assert "The time limit of 0.02 minutes was reached." in ran.err
+    [listed] = json.loads(place.home.run("list", "--json").out)["tasks"]
+    assert (listed["status"], listed["state"], listed["number"]) == ("active", "timeout", 1)
+    assert " timeout " in place.home.run("list").out
+    # Nothing that can go on is over: statistics count it, and upkeep keeps it.
+    assert json.loads((place.home.path / "contexts/completed" / listed["id"] / "state.json").read_text())["resumable"]
+    place.speak(DONE)
+    ran = place.run("--resume", task_of(ran), "--time-limit", "60")
+    assert ran.code == 0, ran.err
+    [after] = json.loads(place.home.run("list", "--json").out)["tasks"]
+    assert (after["status"], after.get("state"), after["number"]) == ("completed", None, 1)
+    assert after["size"] > listed["size"] > 500
+    assert place.run("Begin", "--time-limit", "0").code == place.run("Begin", "--time-limit", "nan").code == 2
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_without_input_or_output_it_works_all_the_same(place: Place, closed: str) -> None:
     place.speak(WRITE, DONE)

@@ -116,7 +116,16 @@ def _row(short_id: str, hit: HistoryHit) -> tuple[str, ...]:
         said = f"{said} | {one_line(hit.snippet.text)}"
     tokens = count_text(item.tokens_in + item.tokens_out)
     star = "*" if item.is_favorited else ""
-    return (short_id, when, item.status or "-", hit.owner or "-", tokens, f"{item.total_cost:.2f}", star, said)
+    return (
+        short_id,
+        when,
+        item.state or item.status or "-",
+        hit.owner or "-",
+        tokens,
+        f"{item.total_cost:.2f}",
+        star,
+        said,
+    )
 
 
 def _shortest_distinct(ids: list[str]) -> dict[str, str]:

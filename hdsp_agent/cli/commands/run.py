@@ -41,6 +41,7 @@ _AUTO: Final = {
 _AUTO_ALL: Final = ("read", "write", "run-cells", "execute", "modes", "subtasks")
 _ANSWER_AT_ONCE_MS: Final = 1
 _INTERRUPTED: Final = "interrupted"
+_MOST_MINUTES: Final = 1_000_000
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -55,6 +56,9 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--notebook", metavar="FILE", help="the notebook the task is about, in the workspace")
     parser.add_argument("--mode", metavar="MODE", help="the mode to begin in")
     parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
+    parser.add_argument(
+        "--time-limit", metavar="MINUTES", type=_minutes, help="stop the task after so long; it can be resumed"
+    )
     auto = parser.add_argument_group("what is done without asking, besides what the settings say")
     auto.add_argument("--auto", action="store_true", help=f"the same as {' '.join(f'--auto-{n}' for n in _AUTO_ALL)}")
     for name, (_, meaning) in _AUTO.items():
@@ -152,12 +156,31 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
                 where = await _folder(agent, options, workspace)
                 await settle_folder(agent.config, where, attendant, terminal, trust_now=options.trust_folder)
                 task_id = await _begin(agent, run, options, text, workspace, notebook)
-                return await run.end(task_id)
+                return await _within(options.time_limit, run, task_id)
         except asyncio.CancelledError:
             run.say_kept()
             raise
         finally:
             output.end_line()
+
+
+async def _within(minutes: float | None, run: TaskRun, task_id: TaskId) -> ExitCode:
+    ending = asyncio.ensure_future(run.end(task_id))
+    try:
+        await asyncio.wait({ending}, timeout=None if minutes is None else minutes * 60)
+        if ending.done():
+            return ending.result()
+    finally:
+        ending.cancel()
+        await asyncio.wait({ending})
+    return await run.run_out(f"The time limit of {minutes:g} minutes was reached.")
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes < _MOST_MINUTES:
+        raise ValueError(text)
+    return minutes
 
 
 async def _begin(
@@ -252,7 +275,8 @@ COMMAND: Final = Command(
     arguments=_arguments,
     details="What needs approval is asked on the terminal. Without one, or with --json, it is refused and said so, unless\n"
     "the --auto flags or the settings allow it. What a folder brings for the agent is used if you trust it. --json prints one event a line.\n\n"
-    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 130 interrupted;\n"
+    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 124 the time limit\n"
+    "was reached, 130 interrupted;\n"
     "whatever is not completed is kept and goes on with --resume.",
     interrupted=_INTERRUPTED,
 )

@@ -95,6 +95,10 @@ class FileStore:
             lambda: list(dict.fromkeys(id_ for at in places for id_ in self._folders.ids(at)))
         )
 
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
+        return await asyncio.to_thread(self._folders.size, task_id)
+
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
         """Change the state of a task nobody works on, such as its title."""
 

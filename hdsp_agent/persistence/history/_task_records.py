@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
-from ...errors import HdspAgentError
-from ...messages import ClineMessage, HistoryItem, TaskId
+from ...errors import HdspAgentError, UnknownTask
+from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
+from .._protocol import Recovery, TaskStore
 from .._records import STREAM_FILES, TaskMetadata, TaskState, parse_iso_time
 from ..files._folders import TaskFolders, read_metadata, read_state
 from ..files._jsonl import JsonlLog
 from ..files._records import UI_FORM
-from ._index import HistoryRecord
+from ._index import HistoryIndex, HistoryRecord
 
-__all__ = ["history_item", "said_and_owner", "task_records"]
+__all__ = ["as_left", "history_item", "list_recovered", "said_and_owner", "task_records"]
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +39,10 @@ def task_records(folders: TaskFolders, person: str) -> Iterator[HistoryRecord]:
 def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage | None) -> HistoryItem:
     """The line the task has in the history; for a task that never got one, what its files tell."""
     if state.history_item is not None:
-        return state.history_item
+        return as_left(state.history_item, state)
     began = parse_iso_time(metadata.created_at)
     text = (first.text or "") if first is not None else ""
-    return HistoryItem(
+    item = HistoryItem(
         id=metadata.uuid,
         number=0,
         ts=int(began.timestamp() * 1000) if began else 0,
@@ -56,6 +58,24 @@ def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage |
         notebook=metadata.notebook,
         mode=metadata.mode,
     )
+    return as_left(item, state)
+
+
+def as_left(item: HistoryItem, state: TaskState) -> HistoryItem:
+    """The line, and how the task was left if nobody works on it and it is not done."""
+    waits = item.status == "delegated" and state.status == "paused"
+    left = None if item.status == "completed" or waits or state.status not in get_args(HistoryState) else state.status
+    return item.model_copy(update={"state": left})
+
+
+async def list_recovered(recoveries: Sequence[Recovery], store: TaskStore, index: HistoryIndex) -> None:
+    """Let the history tell how the tasks of dead processes were left."""
+    for recovery in recoveries:
+        # Others may delete it, or go on with it.
+        with suppress(UnknownTask):
+            state = await (await store.view(recovery.task_id)).read_state()
+            if state.history_item is not None:
+                await index.upsert(as_left(state.history_item, state))
 
 
 def said_and_owner(folders: TaskFolders, task_id: TaskId) -> tuple[str, str | None]:
@@ -73,7 +93,8 @@ def _record(folders: TaskFolders, task_id: TaskId, person: str) -> HistoryRecord
     metadata, state = read_metadata(folder), read_state(folder, repair=False)
     messages = _first_messages(folders, task_id)
     item = history_item(metadata, state, messages[0] if messages else None)
-    return HistoryRecord(item, _text(messages), metadata.user or person)
+    item = item.model_copy(update={"size": folders.size(task_id)})
+    return HistoryRecord(item, _text(messages), metadata.user or person, metadata.created_at)
 
 
 def _first_messages(folders: TaskFolders, task_id: TaskId) -> list[ClineMessage]:

@@ -109,6 +109,10 @@ class SqliteStore:
         """The ids of all tasks, or of those in one place."""
         return await asyncio.to_thread(self._database.read, lambda connection: self._rows.ids(connection, place))
 
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
+        return await asyncio.to_thread(self._database.read, lambda connection: self._rows.size(connection, task_id))
+
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
         """Change the state of a task nobody works on, such as its title."""
         return await self._held.finish(

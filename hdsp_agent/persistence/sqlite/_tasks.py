@@ -76,6 +76,16 @@ class TaskRows:
         rows = connection.execute("SELECT task_id FROM tasks WHERE place IN (?, ?) ORDER BY number", places).fetchall()
         return [TaskId(row[0]) for row in rows]
 
+    def size(self, connection: sqlite3.Connection, task_id: TaskId) -> int:
+        """How many bytes the task's records and artifacts have. Raises ``UnknownTask``."""
+        row = self.find(connection, task_id)
+        size = len(row.metadata) + len(row.state)
+        for table, _ in STREAM_TABLES.values():
+            statement = f"SELECT TOTAL(LENGTH(CAST(record AS BLOB))) FROM {table} WHERE task = ?"  # noqa: S608 -- our own names
+            size += int(connection.execute(statement, (row.number,)).fetchone()[0])
+        artifacts = connection.execute("SELECT TOTAL(size) FROM artifacts WHERE task = ?", (row.number,))
+        return size + int(artifacts.fetchone()[0])
+
     def create(self, connection: sqlite3.Connection, metadata: TaskMetadata, state: TaskState, lock: RowLock) -> None:
         """Make a running task, which the lock's holder works on."""
         if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (metadata.uuid,)).fetchone():
