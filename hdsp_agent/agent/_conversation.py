@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from ..config._held import STOP_SECONDS, HeldTasks
 from ..events import Emitter
 from ..messages import (
     ApiMessage,
@@ -46,6 +47,7 @@ class Conversation:
         self._streaming: dict[int, ClineMessage] = {}
         self._listeners: list[Callable[[ApiRecord | None], None]] = []
         self._places: dict[int, int] = {}
+        self._held = HeldTasks()
 
     @property
     def task_id(self) -> TaskId:
@@ -179,6 +181,14 @@ class Conversation:
         return await self._add(ApiDraft.of(message).model_copy(update={"counted": counted}), durable=True)
 
     async def _add(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
+        try:
+            return await self._held.finish(self._append(draft, durable=durable))
+        except asyncio.CancelledError:
+            # A line on its way to the log gets there: who goes on from the log must find it, and who listens hear of it.
+            await self._held.drain(STOP_SECONDS)
+            raise
+
+    async def _append(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
         record = await self.log.append_api(draft, durable=durable)
         for listener in self._listeners:
             listener(record)
