@@ -13,11 +13,20 @@ from .comm import Owner
 from .config import Fetch, OperatorPolicy, UserConfigSource
 from .errors import InvalidSetting
 from .local import default_weights_folder
+from .persistence import AuditLog
 
 if TYPE_CHECKING:
     from .app import HdspAgentApp
 
-__all__ = ["home_of", "local_models_folder_of", "person_of_server", "policy_of", "user_config_of", "workspace_of"]
+__all__ = [
+    "audit_log_of",
+    "home_of",
+    "local_models_folder_of",
+    "person_of_server",
+    "policy_of",
+    "user_config_of",
+    "workspace_of",
+]
 
 _NEVER_GIGABYTES: Final = 100_000
 """The largest the setting can be; the operator writes 0."""
@@ -33,6 +42,11 @@ def home_of(app: HdspAgentApp) -> Path:
     if not app.storage_dir:
         raise InvalidSetting("storage_dir is empty; leave it out to have ~/.hdsp-agent.", field="storage_dir")
     return home
+
+
+def audit_log_of(app: HdspAgentApp, home: Path) -> AuditLog | None:
+    """Where accesses to conversations are recorded, if anywhere."""
+    return AuditLog(home / Path(app.audit_log).expanduser()) if app.audit_log else None
 
 
 def local_models_folder_of(app: HdspAgentApp) -> Path:

@@ -79,6 +79,13 @@ class HdspAgentApp(ExtensionApp):
         Names are those of the exported settings file."""
     ).tag(config=True)
 
+    audit_log = Unicode(
+        "audit.jsonl",
+        help="""File that records who read or changed which conversation: user, time, action and the conversation's id, never
+        what was said. In the storage folder, unless it is a whole path. Only its owner can read it; at 10 MB it is renamed,
+        and five older ones are kept. Empty: nothing is recorded.""",
+    ).tag(config=True)
+
     # -- which model answers
 
     default_profile = Unicode("default", help="Name of the provider profile that new users start with.").tag(

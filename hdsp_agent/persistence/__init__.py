@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from ._audit_log import AuditAction, AuditEntry, AuditLog
 from ._backends import DATABASE_NAME, Backend, open_store
 from ._protocol import (
     DamageNotice,
@@ -87,6 +88,9 @@ __all__ = [
     "ApiDraft",
     "ApiRecord",
     "ApiRole",
+    "AuditAction",
+    "AuditEntry",
+    "AuditLog",
     "Backend",
     "BackupInfo",
     "BackupReport",

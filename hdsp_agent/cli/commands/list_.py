@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, moment_text
+from .._audit import record_access
 from .._columns import one_line, table
 from .._command import Command, ExitCode
 from .._home import existing
@@ -51,6 +52,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     existing(terminal.home)
+    record_access(terminal, "list", "list")
     hits, total = await _found(terminal, options)
     if terminal.json:
         terminal.document({"total": total, "tasks": [_document(hit) for hit in hits]})

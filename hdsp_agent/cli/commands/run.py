@@ -155,7 +155,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
             with run.listening():
                 where = await _folder(agent, options, workspace)
                 await settle_folder(agent.config, where, attendant, terminal, trust_now=options.trust_folder)
-                task_id = await _begin(agent, run, options, text, workspace, notebook)
+                task_id = await _begin(agent, run, terminal, options, text, workspace, notebook)
                 return await _within(options.time_limit, run, task_id)
         except asyncio.CancelledError:
             run.say_kept()
@@ -184,10 +184,17 @@ def _minutes(text: str) -> float:
 
 
 async def _begin(
-    agent: Headless, run: TaskRun, options: Namespace, text: str, workspace: Path, notebook: NotebookRef | None
+    agent: Headless,
+    run: TaskRun,
+    terminal: Terminal,
+    options: Namespace,
+    text: str,
+    workspace: Path,
+    notebook: NotebookRef | None,
 ) -> TaskId:
     from ..._person import person_of_server
     from ...agent import TaskRequest
+    from .._audit import record_access
     from .._stores import find_task
 
     profile = agent.config.profiles.get(options.profile).name if options.profile else None
@@ -197,12 +204,14 @@ async def _begin(
             owner=person_of_server(), source="cli",
         )  # fmt: skip
         task_id = await agent.manager.start(request)
+        record_access(terminal, "begin", "run", task_id)
         run.begun(task_id)
         return task_id
     reader = await find_task(agent.store, options.resume)
     item = (await reader.read_state()).history_item
     if item is not None and item.status == "completed" and not text:
         raise UsageError(f"Task {reader.task_id} is completed. Say what else it should do: run --resume UUID TASK.")
+    record_access(terminal, "change", "run", reader.task_id)
     run.begun(reader.task_id, words=text or None)
     await agent.manager.resume(reader.task_id)
     if options.mode:
