@@ -166,6 +166,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         person=person_of_server(),
         on_change=others_changed,
         remembered=app.max_memory_messages,
+        recover_seconds=app.monitor_seconds,
         log=app.log,
     )
     history = History(storage, channels, ModelRooms(config))

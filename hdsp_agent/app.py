@@ -152,6 +152,13 @@ class HdspAgentApp(ExtensionApp):
         20, min=1, max=1000, help="Newest messages of a conversation held in memory; older ones are read from disk."
     ).tag(config=True)
 
+    monitor_seconds = Float(
+        300.0,
+        min=1.0,
+        max=86_400.0,
+        help="Seconds between two looks for conversations that a server or program left when it died; they can be resumed.",
+    ).tag(config=True)
+
     # -- retention: people's own settings, unless these are set
 
     compress_after_days = Union(

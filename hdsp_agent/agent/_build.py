@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 
 from .._storage_dir import home_folder
-from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, TrustedFolders, overridden
+from ..config import (
+    ContextProxy,
+    GlobalSettings,
+    OperatorPolicy,
+    SecretStore,
+    TrustedFolders,
+    overridden,
+    project_settings,
+)
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
@@ -108,6 +116,7 @@ def build_agent(
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
             commands=CommandBook(config.home / "commands", folders.trusted),
+            project_settings=lambda folder: _project_settings(folders, folder),
         )
     )
 
@@ -273,6 +282,11 @@ def _context(
     )
     plain = PlainContext(conversation, workspace, prompt=prompt, surrounded=around)
     return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
+
+
+def _project_settings(folders: TrustedFolders, folder: Path) -> Mapping[str, JsonValue]:
+    trusted = folders.trusted(folder)
+    return {} if trusted is None else project_settings(trusted)
 
 
 def _ignored(workspace: Path) -> str | None:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pydantic import JsonValue
 from typing_extensions import Unpack
 
-from ..config import GlobalSettings, ModeConfig, ProviderSettings, ToolSet, tool_set, tools_left_out, with_profile
+from ..config import (
+    GlobalSettings,
+    ModeConfig,
+    ProviderSettings,
+    ToolSet,
+    tool_set,
+    tools_left_out,
+    with_profile,
+    with_project,
+)
 from ..config._held import HeldTasks
 from ..errors import HdspAgentError, InvalidInput
 from ..messages import (
@@ -107,6 +117,7 @@ class Task:
         self.counted_from: Final = self._config.forked_at
         self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
         self._settings: GlobalSettings | None = None
+        self._project: Mapping[str, JsonValue] = {}
         self._ending = asyncio.Lock()
         self._is_over = False
 
@@ -189,7 +200,8 @@ class Task:
         left_out = tools_left_out(provider)
         if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
             self._made_of = base, left_out
-            self._settings = with_profile(self._config.settings(base, self.services.policy()), provider)
+            own = self._config.settings(with_project(base, self._project), self.services.policy())
+            self._settings = with_profile(own, provider)
         return self._settings
 
     @property
@@ -491,6 +503,12 @@ class Task:
         self.profile = self.services.models.profile_for(slug, self.profile)
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
+
+    async def renew_project(self) -> None:
+        """Go by the settings of the folder it works in as they are now, if that is trusted now."""
+        now = await asyncio.to_thread(self.services.project_settings, self.folder)
+        if now != self._project:
+            self._project, self._settings = now, None
 
     async def renew_mode(self) -> None:
         """Go by its mode as it is now: its file may have changed, and its folder may be trusted no more."""

@@ -56,6 +56,7 @@ class TaskStorage:
         remembered: int,
         log: Log | None = None,
         look_seconds: float = _LOOK_SECONDS,
+        recover_seconds: float = _RECOVER_SECONDS,
     ) -> None:
         self.home: Final = home
         self.person: Final = person
@@ -68,6 +69,7 @@ class TaskStorage:
             self._database, source=lambda: task_records(self._store.folders, person), on_change=on_change
         )
         self._look_seconds = look_seconds
+        self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,
             self._database.start,
@@ -131,7 +133,7 @@ class TaskStorage:
             await asyncio.sleep(self._look_seconds)
             try:
                 await asyncio.to_thread(_check_folder, self.home)
-                if monotonic() - recovered_at >= _RECOVER_SECONDS:
+                if monotonic() - recovered_at >= self._recover_seconds:
                     recovered_at = monotonic()
                     await self._take_recovered(await self._store.recover())
                 await self._catch_up()

@@ -234,8 +234,10 @@ async def test_a_result_on_its_way_to_the_log_as_the_work_is_stopped_reaches_the
         before = log.last_api_seq
         result: JsonObject = {"type": "tool_result", "tool_use_id": "q", "content": "This one"}
         adding = asyncio.create_task(task.conversation.add_api("user", [result]))
-        while log.last_api_seq == before:  # noqa: ASYNC110 -- between two steps of one append
-            await asyncio.sleep(0)
+        for _ in range(3):
+            # Handed over, and not yet acknowledged by the thread that writes.
+            if log.last_api_seq == before:
+                await asyncio.sleep(0)
         assert not adding.done()
         adding.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -209,6 +209,18 @@ def test_ctrl_c_and_what_ends_programs_keep_the_task_and_it_goes_on_later(place:
     assert ran.code == 0, ran.err
 
 
+@pytest.mark.parametrize("trusts", [True, False])
+def test_what_the_folder_denies_is_denied_once_it_is_trusted(place: Place, trusts: bool) -> None:
+    file = place.workspace / ".hdsp" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"deniedCommands": ["touch"], "alwaysAllowExecute": True, "allowedCommands": ["*"]}))
+    command: dict[str, object] = {"tool": "execute_command", "arguments": {"command": "touch note.txt"}, "id": "c"}
+    place.speak([command], DONE)
+    ran = place.run("Run it", "--allow", "touch", *(["--trust-folder"] if trusts else []))
+    assert (place.note() is None) is trusts, ran.err
+    assert ("1 setting" in ran.err) is not trusts
+
+
 def test_at_its_time_limit_a_task_is_stopped_and_goes_on_later(place: Place) -> None:
     place.speak([{"text": "I begin. "}, {"wait": 600}])
     ran = place.run("Begin", "--time-limit", "0.02")

@@ -24,7 +24,7 @@ for number in range(300):
 
 
 def entries(path: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_lines_are_added_and_only_the_owner_can_read_them(tmp_path: Path) -> None:
