@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jupyter_server.utils import url_path_join
 
 from ._operator import (
+    audit_log_of,
     backend_of,
     home_of,
     local_models_folder_of,
@@ -19,7 +20,9 @@ from ._operator import (
 )
 from ._version import __version__
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
+from .comm._dispatch import RequestContext
 from .comm.agent_requests import AgentRequests
+from .comm.audit import Audit
 from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
 from .comm.error_details import ErrorDetails
@@ -47,16 +50,17 @@ from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
-from .events import jupyter_event, schema_paths
+from .events import ACCESS_SCHEMA, access_event, jupyter_event, schema_paths
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
-from .messages import NoticesUpdatedMessage, StateMessage, TaskEvent, warm_up
-from .persistence import HistoryChange
+from .messages import NoticesUpdatedMessage, StateMessage, TaskEvent, WebviewMessage, warm_up
+from .persistence import AuditEntry, HistoryChange
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic import JsonValue
     from tornado.web import Application
 
     from .app import HdspAgentApp
@@ -89,6 +93,7 @@ def build_services(app: HdspAgentApp) -> Services:
         channels=room.channels,
         storage=room.storage,
         history=room.history,
+        audit=room.audit,
         upkeep=Upkeep(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
         time_travel=time_travel,
@@ -115,6 +120,7 @@ class _Conversations:
     storage_notices: StorageNotices
     storage: TaskStorage
     history: History
+    audit: Audit
 
 
 def _configuration(app: HdspAgentApp) -> _Configuration:
@@ -129,7 +135,12 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
     async def task_exists(owner: Owner, task_id: str) -> bool:
         return await history.has(owner, task_id)
 
-    dispatcher = Dispatcher(log=app.log, task_exists=task_exists)
+    audit = Audit(audit_log_of(app, configuration.home), log=app.log)
+
+    def done(context: RequestContext, message: WebviewMessage, result: JsonValue) -> None:
+        audit.request(context.owner, message, result, history.shown_id(context.owner))
+
+    dispatcher = Dispatcher(log=app.log, task_exists=task_exists, on_done=done)
 
     def state_of(owner: Owner) -> StateMessage:
         shown = history.shown(owner)
@@ -159,10 +170,11 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         person=person_of_server(),
         on_change=others_changed,
         remembered=app.max_memory_messages,
+        recover_seconds=app.monitor_seconds,
         log=app.log,
     )
     history = History(storage, channels, ModelRooms(config))
-    return _Conversations(dispatcher, channels, storage_notices, storage, history)
+    return _Conversations(dispatcher, channels, storage_notices, storage, history, audit)
 
 
 def _channel_limits(app: HdspAgentApp) -> ChannelLimits:
@@ -243,6 +255,12 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
             logger.emit(schema_id=told.schema_id, data=told.data)
 
     services.agent.events.on_any(audit)
+
+    def accessed(entry: AuditEntry) -> None:
+        data = access_event(entry.user, entry.action, entry.via, entry.conversation)
+        logger.emit(schema_id=ACCESS_SCHEMA, data=data)
+
+    services.audit.on_entry = accessed
     web_app: Application = server.web_app
     web_app.settings.update({"hdsp_agent_services": services, "hdsp_agent_channels": services.channels})
     handlers = [("/hdsp-agent/comm", ChannelHandler), *rest_handlers()]

@@ -13,12 +13,13 @@ from .comm import Owner
 from .config import Fetch, OperatorPolicy, UserConfigSource
 from .errors import InvalidSetting
 from .local import default_weights_folder
-from .persistence import Backend, backend_named
+from .persistence import AuditLog, Backend, backend_named
 
 if TYPE_CHECKING:
     from .app import HdspAgentApp
 
 __all__ = [
+    "audit_log_of",
     "backend_of",
     "home_of",
     "local_models_folder_of",
@@ -42,6 +43,11 @@ def home_of(app: HdspAgentApp) -> Path:
     if not app.storage_dir:
         raise InvalidSetting("storage_dir is empty; leave it out to have ~/.hdsp-agent.", field="storage_dir")
     return home
+
+
+def audit_log_of(app: HdspAgentApp, home: Path) -> AuditLog | None:
+    """Where accesses to conversations are recorded, if anywhere."""
+    return AuditLog(home / Path(app.audit_log).expanduser()) if app.audit_log else None
 
 
 def backend_of(app: HdspAgentApp) -> Backend:

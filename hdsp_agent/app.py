@@ -86,6 +86,13 @@ class HdspAgentApp(ExtensionApp):
         Names are those of the exported settings file."""
     ).tag(config=True)
 
+    audit_log = Unicode(
+        "audit.jsonl",
+        help="""File that records who read or changed which conversation: user, time, action and the conversation's id, never
+        what was said. In the storage folder, unless it is a whole path. Only its owner can read it; at 10 MB it is renamed,
+        and five older ones are kept. Empty: nothing is recorded.""",
+    ).tag(config=True)
+
     # -- which model answers
 
     default_profile = Unicode("default", help="Name of the provider profile that new users start with.").tag(
@@ -150,6 +157,13 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
     max_memory_messages = Integer(
         20, min=1, max=1000, help="Newest messages of a conversation held in memory; older ones are read from disk."
+    ).tag(config=True)
+
+    monitor_seconds = Float(
+        300.0,
+        min=1.0,
+        max=86_400.0,
+        help="Seconds between two looks for conversations that a server or program left when it died; they can be resumed.",
     ).tag(config=True)
 
     # -- retention: people's own settings, unless these are set

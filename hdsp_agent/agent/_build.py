@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from .._storage_dir import default_storage_backend, home_folder
-from ..config import ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, TrustedFolders, overridden
+from ..config import (
+    ContextProxy,
+    GlobalSettings,
+    OperatorPolicy,
+    SecretStore,
+    TrustedFolders,
+    overridden,
+    project_settings,
+)
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
@@ -24,6 +32,7 @@ from ..persistence import (
     TaskStore,
     backend_named,
     history_database,
+    list_recovered,
     open_store,
     task_records,
 )
@@ -114,6 +123,7 @@ def build_agent(
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
             commands=CommandBook(config.home / "commands", folders.trusted),
+            project_settings=lambda folder: _project_settings(folders, folder),
         )
     )
 
@@ -153,10 +163,11 @@ async def headless_agent(
     async with AsyncExitStack() as stack:
         await config.start()
         stack.push_async_callback(config.stop)
-        await store.start()
+        recovered = await store.start()
         stack.push_async_callback(store.stop)
         await stack.enter_async_context(database)
         await stack.enter_async_context(index)
+        await list_recovered(recovered, store, index)
         local = LocalModels(local_models, policy=lambda: config.policy)
         stack.push_async_callback(local.stop)
         manager = build_agent(
@@ -164,7 +175,7 @@ async def headless_agent(
             store,
             workspace=workspace,
             sink=sink,
-            history=_IndexOnly(index),
+            history=_IndexOnly(index, store),
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
             local=local,
@@ -209,12 +220,14 @@ def _notebook_files(headless: HeadlessKernels) -> ContentsNotebooks:
 class _IndexOnly:
     """The history where nobody watches it. A server on the same folder follows it."""
 
-    def __init__(self, index: HistoryIndex) -> None:
+    def __init__(self, index: HistoryIndex, store: TaskStore) -> None:
         self._index = index
+        self._store = store
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
         """A task is new or changed."""
-        await self._index.upsert(item, text=text, owner=owner)
+        size = await self._store.size(TaskId(item.id))
+        return await self._index.upsert(item.model_copy(update={"size": size}), text=text, owner=owner)
 
 
 class _Settings:
@@ -277,3 +290,8 @@ def _context(
     )
     plain = PlainContext(conversation, workspace, prompt=prompt, surrounded=around)
     return ChosenContext(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
+
+
+def _project_settings(folders: TrustedFolders, folder: Path) -> Mapping[str, JsonValue]:
+    trusted = folders.trusted(folder)
+    return {} if trusted is None else project_settings(trusted)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from ..config._held import STOP_SECONDS, HeldTasks
 from ..events import Emitter
 from ..messages import (
     ApiMessage,
@@ -28,6 +29,8 @@ NOT_YET: Final = 0
 """In the place of a message's time until its line is appended."""
 
 _LONG: Final = 50_000
+_MOST_PLACED: Final = 512
+"""Of so many messages, the newest, the place in the API history is known without reading the log."""
 
 
 class Conversation:
@@ -43,6 +46,8 @@ class Conversation:
         self._events = events
         self._streaming: dict[int, ClineMessage] = {}
         self._listeners: list[Callable[[ApiRecord | None], None]] = []
+        self._places: dict[int, int] = {}
+        self._held = HeldTasks()
 
     @property
     def task_id(self) -> TaskId:
@@ -106,7 +111,9 @@ class Conversation:
         if message.ts == NOT_YET:
             message = await self.log.append_ui(message, durable=durable)
         else:
+            message = message.model_copy(update={"conversation_history_index": self.log.last_api_seq - 1})
             await self.log.put_ui(message, durable=durable)
+        self._remember_place(message)
         if message.partial:
             self._streaming[message.ts] = message
         self._sink.created(self.task_id, message)
@@ -115,6 +122,7 @@ class Conversation:
 
     async def update(self, message: ClineMessage, *, durable: bool = False) -> None:
         """Give a message its newest form. While it streams and only grows, the sink hears of what was added."""
+        message = await self._in_its_place(message)
         await self.log.put_ui(message, durable=durable)
         before = self._streaming.pop(message.ts, None)
         if message.partial:
@@ -130,6 +138,26 @@ class Conversation:
     def delta(self, ts: int, field: DeltaField, append: str) -> None:
         """A message that streams got longer; what is told here is recorded within a second."""
         self._sink.delta(self.task_id, ts, field, append)
+
+    async def record_partial(self, message: ClineMessage) -> None:
+        """Record how far a message has come that streams, telling nobody."""
+        await self.log.put_ui(await self._in_its_place(message))
+
+    async def _in_its_place(self, message: ClineMessage) -> ClineMessage:
+        """The message with the place in the API history at which it was begun."""
+        if message.conversation_history_index is not None:
+            return message
+        place = self._places.get(message.ts)
+        if place is None:
+            known = await self.log.ui.get(message.ts)
+            place = None if known is None else known.conversation_history_index
+        return message if place is None else message.model_copy(update={"conversation_history_index": place})
+
+    def _remember_place(self, message: ClineMessage) -> None:
+        if message.conversation_history_index is not None:
+            self._places[message.ts] = message.conversation_history_index
+            if len(self._places) > _MOST_PLACED:
+                del self._places[next(iter(self._places))]
 
     def _emit(self, action: Literal["created", "updated"], message: ClineMessage) -> None:
         payload = MessageEventPayload.model_construct(task_id=self.task_id, action=action, message=message)
@@ -153,6 +181,14 @@ class Conversation:
         return await self._add(ApiDraft.of(message).model_copy(update={"counted": counted}), durable=True)
 
     async def _add(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
+        try:
+            return await self._held.finish(self._append(draft, durable=durable))
+        except asyncio.CancelledError:
+            # A line on its way to the log gets there: who goes on from the log must find it, and who listens hear of it.
+            await self._held.drain(STOP_SECONDS)
+            raise
+
+    async def _append(self, draft: ApiDraft, *, durable: bool) -> ApiRecord:
         record = await self.log.append_api(draft, durable=durable)
         for listener in self._listeners:
             listener(record)

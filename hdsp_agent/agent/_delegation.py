@@ -111,6 +111,15 @@ class Delegation:
             child = await self._awaited_by(child)
         return None
 
+    async def waiting_line(self, task_id: TaskId) -> list[TaskId]:
+        """The task that is worked on for this one and those that wait for it, this one last."""
+        line: list[TaskId] = []
+        member: TaskId | None = task_id
+        while member is not None and member not in line:
+            line.insert(0, member)
+            member = await self._awaited_by(member)
+        return line
+
     async def _awaited_by(self, task_id: TaskId) -> TaskId | None:
         task = self._manager.opened(task_id)
         try:

@@ -14,6 +14,7 @@ from ..messages import (
     ClineMessage,
     Halt,
     ModelFailure,
+    ProgressStatus,
     TaskActive,
     TaskAskResponded,
     TaskId,
@@ -72,6 +73,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        progress: ProgressStatus | None = None,
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
@@ -87,6 +89,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        progress: ProgressStatus | None = None,
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         proposal: Proposal | None = None,
@@ -100,6 +103,7 @@ class Dialogue:
         *,
         ts: int | None = None,
         is_protected: bool | None = None,
+        progress: ProgressStatus | None = None,
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
@@ -117,6 +121,7 @@ class Dialogue:
         text = None if text is None else await self.conversation.mask(text)
         fields = {
             "is_protected": is_protected,
+            "progress_status": progress,
             "approval_flags": list(flags) or None,
             "model_failure": model_failure,
             "stopped_by": stopped_by,
@@ -135,12 +140,19 @@ class Dialogue:
         return answer
 
     async def tell_approved(
-        self, kind: ClineAsk, text: str, *, ts: int | None = None, is_protected: bool | None = None
+        self,
+        kind: ClineAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        is_protected: bool | None = None,
+        progress: ProgressStatus | None = None,
     ) -> int:
         """Show what is done without asking, as a question that was answered already."""
         text = await self.conversation.mask(text)
         await self._supersede(None)
-        message = self._message(kind, text, ts, {"is_protected": is_protected, "is_answered": True})
+        fields = {"is_protected": is_protected, "progress_status": progress, "is_answered": True}
+        message = self._message(kind, text, ts, fields)
         if ts is None:
             return (await self.conversation.create(message)).ts
         await self.conversation.update(message)

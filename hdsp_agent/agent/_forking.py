@@ -85,4 +85,7 @@ async def _list(services: AgentServices, log: TaskLog, original: HistoryItem | N
     log.update_state(history_item=item)
     await log.save_state()
     if services.history is not None:
-        await services.history.put(item, text=item.task, owner=log.metadata.user)
+        # Nobody works on it before it is opened.
+        left = item.model_copy(update={"state": "paused"})
+        listed = await services.history.put(left, text=item.task, owner=log.metadata.user)
+        log.update_state(history_item=item.model_copy(update={"number": listed.number}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from ..config._held import HeldTasks
@@ -14,17 +15,23 @@ __all__ = ["HistoryLine"]
 
 
 class HistoryLine:
-    """Puts one line at a time; of what it is told meanwhile only the newest counts, as each tells the whole."""
+    """Puts one line at a time; of what it is told meanwhile only the newest counts, as each tells the whole.
+
+    ``on_listed`` is told how a line is listed.
+    """
 
     def __init__(
         self,
         history: HistoryPort | None,
         owner: str | None,
         log: logging.Logger | logging.LoggerAdapter[logging.Logger],
+        *,
+        on_listed: Callable[[HistoryItem], None] = lambda item: None,
     ) -> None:
         self._history: Final = history
         self._owner: Final = owner
         self._log: Final = log
+        self._on_listed: Final = on_listed
         self._held = HeldTasks()
         self._waiting: HistoryItem | None = None
         self._text: str | None = None
@@ -49,7 +56,7 @@ class HistoryLine:
             while (item := self._waiting) is not None:
                 text, self._waiting, self._text = self._text, None, None
                 try:
-                    await history.put(item, text=text, owner=self._owner)
+                    self._on_listed(await history.put(item, text=text, owner=self._owner))
                 except HdspAgentError as error:
                     self._log.warning("The history does not show the task as it is: %s", error)
         finally:

@@ -198,6 +198,25 @@ class TaskManager:
                 self.events.emit(TaskUnfocused(payload=(task_id,)))
             await self._held.finish(task.finish() if finished else task.let_go())
 
+    async def run_out(self, task_id: TaskId, why: str) -> None:
+        """The time for a task is over: it ends where it is, with the subtasks it waits for. All can be resumed."""
+        for member in await self._delegation.waiting_line(task_id):
+            task = self._open.get(member)
+            if task is None:
+                # It waits for the next one.
+                task = await self.open_at_rest(member)
+            elif task.completed:
+                await task.ended()
+                continue
+            await self._run_out(task, why)
+
+    async def _run_out(self, task: Task, why: str) -> None:
+        await task.halt()
+        async with self._door(task.task_id):
+            if self._open.pop(task.task_id, None) is not None:
+                self.on_left(task.task_id)
+                await self._held.finish(task.run_out(why))
+
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""
         self._stopping = True

@@ -94,8 +94,8 @@ class Unheard:
 class HistoryPort(Protocol):
     """The list of all tasks, a copy of what the tasks' own states say."""
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
-        """A task is new or changed; ``text`` is what it can be found by."""
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
+        """A task is new or changed; ``text`` is what it can be found by. The line as it is listed, with its number."""
 
 
 class Models(Protocol):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from pydantic import JsonValue
 
 from ..config import GlobalSettings, OperatorPolicy
 from ..context import Calibration, NoticeKind
@@ -69,6 +71,8 @@ class AgentServices:
     files: WorkspaceHistory | None = None
     """None where nothing is kept of files."""
     commands: CommandBook = field(default_factory=CommandBook)
+    project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
+    """What the folder a task works in sets, if the person trusts it. Blocks."""
     spacing: Spacing = field(default_factory=Spacing)
     calibration: Calibration = field(default_factory=Calibration)
     offers: CompactionOffers = field(default_factory=CompactionOffers)

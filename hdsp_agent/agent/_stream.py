@@ -55,6 +55,13 @@ class _Shown:
         self._pieces: list[str] = []
         self._recording: asyncio.Task[None] | None = None
         self.ts: int | None = None
+        self.thoughts: str | None = None
+        """What the model thought before it said this."""
+
+    @property
+    def text(self) -> str:
+        """As far as it has come."""
+        return "".join(self._pieces)
 
     async def feed(self, text: str) -> str:
         return await self._grow(self._masker.feed(text))
@@ -89,16 +96,18 @@ class _Shown:
         """Record a second of it, whether more comes or the model falls silent: what was seen that long is not lost."""
         await asyncio.sleep(_RECORD_SECONDS)
         try:
-            await self._conversation.log.put_ui(self._message(ts, partial=True))
+            await self._conversation.record_partial(self._message(ts, partial=True))
         except HdspAgentError as error:
             # Nobody waits for this form. The end of the message is recorded, or fails and is told.
             logger.warning("Message %s could not be recorded while it streams: %s", ts, error)
 
     def _message(self, ts: int, *, partial: bool) -> ClineMessage:
-        text = "".join(self._pieces)
+        text = self.text
         if len(self._pieces) > 64:
             self._pieces = [text]
-        return ClineMessage.model_construct(ts=ts, type="say", say=self.kind, text=text, partial=partial)
+        message = ClineMessage.model_construct(ts=ts, type="say", say=self.kind, text=text, partial=partial)
+        # Once, at the end: thoughts are long.
+        return message if partial or not self.thoughts else message.model_copy(update={"reasoning": self.thoughts})
 
 
 class _Call:
@@ -124,6 +133,7 @@ class AnswerStream:
         self._shown: _Shown | None = None
         self._calls: dict[int, _Call] = {}
         self._first_ts: int | None = None
+        self._thoughts: list[str] = []
         self.answer: Final = Answer()
         self.begun = False
 
@@ -155,8 +165,12 @@ class AnswerStream:
         """End what is on the screen, as it is."""
         if self._shown is not None:
             shown, self._shown = self._shown, None
+            if shown.kind == "text":
+                shown.thoughts, self._thoughts = "\n\n".join(self._thoughts) or None, []
             rest = await shown.end()
-            if rest and shown.kind == "text":
+            if shown.kind == "reasoning":
+                self._thoughts.append(shown.text)
+            elif rest:
                 self.answer.add(TextDelta(rest))
 
     async def _take(self, events: AsyncIterator[ModelEvent]) -> None:
@@ -218,8 +232,7 @@ class AnswerStream:
 
     async def _end_thought(self) -> None:
         if self._shown is not None and self._shown.kind == "reasoning":
-            shown, self._shown = self._shown, None
-            await shown.end()
+            await self.end_shown()
 
     async def _preview_call(self, index: int, piece: str) -> None:
         call = self._calls.get(index)

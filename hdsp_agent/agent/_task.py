@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pydantic import JsonValue
 from typing_extensions import Unpack
 
-from ..config import GlobalSettings, ModeConfig, ProviderSettings, ToolSet, tool_set, tools_left_out, with_profile
+from ..config import (
+    GlobalSettings,
+    ModeConfig,
+    ProviderSettings,
+    ToolSet,
+    tool_set,
+    tools_left_out,
+    with_profile,
+    with_project,
+)
 from ..config._held import HeldTasks
 from ..errors import HdspAgentError, InvalidInput
 from ..messages import (
@@ -29,7 +39,8 @@ from ..messages import (
     TaskStatus,
     TodoItem,
 )
-from ..persistence import Masker, MessageManager, TaskLog, iso_time, task_logger
+from ..persistence import Masker, MessageManager, TaskLog, as_left, iso_time, task_logger
+from ..persistence import Outcome as LogOutcome
 from ..providers import ModelClient, ToolSpec
 from ._asks import AskAnswer, AskNotOpen, Given
 from ._auto_answer import AutoAnswer
@@ -106,6 +117,7 @@ class Task:
         self.counted_from: Final = self._config.forked_at
         self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
         self._settings: GlobalSettings | None = None
+        self._project: Mapping[str, JsonValue] = {}
         self._ending = asyncio.Lock()
         self._is_over = False
 
@@ -134,6 +146,8 @@ class Task:
         """Nobody stops it: all tasks are put aside."""
         self.completed = False
         """It has done what it was to do; what is recorded of that may be under way."""
+        self.condensing = False
+        """What its model sees is being condensed."""
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
         self.tool_state.outputs.attach(self._kept.outputs, save=self._kept.save_outputs, shown=self._kept.shown_text)
         self.flow: Final = Flow(self)
@@ -152,7 +166,7 @@ class Task:
         self._cancelled: asyncio.Task[None] | None = None
         self._settled = False
         self._held = HeldTasks()
-        self._line: Final = HistoryLine(services.history, metadata.user, self.logger)
+        self._line: Final = HistoryLine(services.history, metadata.user, self.logger, on_listed=self._listed)
         self._paths: tuple[GlobalSettings, PathPolice] | None = None
         self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
 
@@ -186,7 +200,8 @@ class Task:
         left_out = tools_left_out(provider)
         if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
             self._made_of = base, left_out
-            self._settings = with_profile(self._config.settings(base, self.services.policy()), provider)
+            own = self._config.settings(with_project(base, self._project), self.services.policy())
+            self._settings = with_profile(own, provider)
         return self._settings
 
     @property
@@ -311,21 +326,32 @@ class Task:
 
     async def let_go(self) -> None:
         """Let go of everything: a task that was done already is completed again, any other is paused. The work has ended."""
-        await self._end(completed=self.item.status == "completed")
+        await self._end("completed" if self.item.status == "completed" else None)
 
     async def finish(self) -> None:
         """The task is over: put its log with the completed ones. The work has ended."""
-        await self._end(completed=True)
+        await self._end("completed")
 
-    async def _end(self, *, completed: bool) -> None:
+    async def run_out(self, why: str) -> None:
+        """Its time is over: put it with the completed ones, from where it can go on. The work has ended."""
+        await self.conversation.say("error", why, durable=True)
+        await self._end("timeout", why)
+
+    async def _end(self, outcome: LogOutcome | None, error: str | None = None) -> None:
         # The server may stop just when the task comes to its end by itself.
         async with self._ending:
             if self._is_over:
                 return
             await self._end_tools()
             await self._line.told()
-            await (self.conversation.log.finish("completed") if completed else self.conversation.log.close())
+            log = self.conversation.log
+            if outcome is None:
+                await log.close()
+            else:
+                await log.finish(outcome, error=error, resumable=outcome == "timeout")
             self._is_over = True
+            self._line.tell(as_left(self.item, log.state))
+            await self._line.told()
 
     async def _end_tools(self) -> None:
         """Nothing the task has begun goes on without it: no command, and no cell."""
@@ -443,6 +469,17 @@ class Task:
         except HdspAgentError:
             return None
 
+    def turn_condensing(self, on: bool) -> None:
+        """Whether what its model sees is being condensed."""
+        self.condensing = on
+        self.conversation.log.update_state(status="compressing" if on else "processing")
+
+    def _listed(self, item: HistoryItem) -> None:
+        """Keep the number that the history gave the task, so that it stays when the index is lost."""
+        if not self._is_over and item.number != self.item.number:
+            self.item = self.item.model_copy(update={"number": item.number})
+            self.conversation.log.update_state(history_item=self.item)
+
     async def client(self) -> ModelClient:
         """The model it uses."""
         return await self.services.models.client(self.profile)
@@ -466,6 +503,12 @@ class Task:
         self.profile = self.services.models.profile_for(slug, self.profile)
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
+
+    async def renew_project(self) -> None:
+        """Go by the settings of the folder it works in as they are now, if that is trusted now."""
+        now = await asyncio.to_thread(self.services.project_settings, self.folder)
+        if now != self._project:
+            self._project, self._settings = now, None
 
     async def renew_mode(self) -> None:
         """Go by its mode as it is now: its file may have changed, and its folder may be trusted no more."""
@@ -510,13 +553,14 @@ class Task:
             "total_cost": usage.cost,
             "mode": self.mode.slug,
             "api_config_name": self.profile,
+            "state": None,
         }
         if text is not None:
             changes["task"] = await self.conversation.mask(text)
             changes["pictures"] = pictures or None if not text.strip() else None
         self.item = self.item.model_copy(update=changes)
         log.update_state(
-            status="processing",
+            status="compressing" if self.condensing else "processing",
             history_item=self.item,
             llm_call_count=usage.requests,
             total_tokens_used=usage.total_tokens,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
 from ..errors import HdspAgentError
-from ..messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRef, TaskId
+from ..messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRef, ProgressStatus, TaskId
 from ..persistence import Vault
 from ..tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
 from ._asks import AskAnswer
@@ -115,6 +115,7 @@ class CallContext:
         ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
     ) -> Approval:
         """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
         ToolFailed."""
@@ -127,7 +128,9 @@ class CallContext:
         at = self._question_at(ask, ts)
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not task.asks_everything:
-            at = self.approved_at = await task.dialogue.tell_approved(ask, text, ts=at, is_protected=protected)
+            at = self.approved_at = await task.dialogue.tell_approved(
+                ask, text, ts=at, is_protected=protected, progress=progress
+            )
             await self._save_first(action, at, meanwhile)
             return Approval(approved=True, runs=decision.runs)
         answer = await task.dialogue.ask(
@@ -135,6 +138,7 @@ class CallContext:
             text,
             ts=at,
             is_protected=protected,
+            progress=progress,
             flags=decision.flags,
             about=action,
             proposal=proposal,

@@ -22,6 +22,8 @@ class ExitCode(IntEnum):
     """Bad arguments, or a task or file that does not exist."""
     FOUND = 3
     """Nothing failed, and something was found that wants attention."""
+    TIMED_OUT = 124
+    """The time was over that the command line gives; as ``timeout`` says it."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 

@@ -22,6 +22,7 @@ _KINDS: Final[dict[BroughtKind, tuple[str, str]]] = {
     "rules": ("file of rules", "files of rules"),
     "instructions": ("file of instructions", "files of instructions"),
     "command": ("slash command", "slash commands"),
+    "setting": ("setting", "settings"),
 }
 
 

@@ -76,6 +76,16 @@ class TaskRun:
         self._terminal.note(f"task {task_id} is completed" + (", with something left undone" if self._refused else ""))
         return ExitCode.FOUND if self._refused else ExitCode.OK
 
+    async def run_out(self, why: str) -> ExitCode:
+        """End the task because its time is over. One that came to its end just now is completed all the same."""
+        assert self._task is not None
+        await self._manager.run_out(self._task, why)
+        if self._completed.is_set():
+            return ExitCode.OK
+        self._terminal.error(why)
+        self.say_kept()
+        return ExitCode.TIMED_OUT
+
     def say_kept(self) -> None:
         """Tell how to go on."""
         if self._task is not None:

@@ -35,14 +35,19 @@ Handler = Callable[[RequestContext, MessageT], Awaitable[JsonValue]]
 """Acts on one type of message; what it returns is the result in the answer, what it raises the error."""
 
 TaskExists = Callable[[Owner, str], Awaitable[bool]]
+OnDone = Callable[[RequestContext, WebviewMessage, JsonValue], None]
+"""Told of each message that was acted on, and its result."""
 
 
 class Dispatcher:
     """Knows who handles which type of message."""
 
-    def __init__(self, *, log: Log | None = None, task_exists: TaskExists | None = None) -> None:
+    def __init__(
+        self, *, log: Log | None = None, task_exists: TaskExists | None = None, on_done: OnDone | None = None
+    ) -> None:
         self._log = log or logging.getLogger(__name__)
         self._task_exists = task_exists
+        self._on_done = on_done
         self._handlers: dict[str, Handler[WebviewMessage]] = {}
 
     def handle(self, message_type: str, handler: Handler[NoReturn]) -> None:
@@ -88,7 +93,10 @@ class Dispatcher:
         handler = self._handlers.get(message.type)
         if handler is None:
             raise Unsupported(f"This version of HDSP Agent cannot do {message.type} yet.", type=message.type)
-        return await handler(context, message)
+        result = await handler(context, message)
+        if self._on_done is not None:
+            self._on_done(context, message, result)
+        return result
 
 
 def refusal(context: RequestContext, error: HdspAgentError) -> bytes:

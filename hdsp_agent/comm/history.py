@@ -41,6 +41,7 @@ from ..persistence import (
     TaskReader,
     TaskState,
     TaskStore,
+    as_left,
     effective_ui,
     history_item,
     newest_marks,
@@ -302,9 +303,9 @@ class History:
         await task.save_state()
         await self._put(Owner(task.metadata.user or self._storage.person), item, text=text)
 
-    async def put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> None:
-        """Let the index and the tabs follow what a task's own state says already."""
-        await self._put(owner, item, text=text)
+    async def put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> HistoryItem:
+        """Let the index and the tabs follow what a task's own state says already. The line as it is listed."""
+        return await self._put(owner, item, text=text)
 
     async def delete(self, owner: Owner, task_ids: Sequence[str]) -> list[str]:
         """Delete tasks with all their subtasks; none of them if one of them is worked on or unknown. The ids deleted."""
@@ -350,12 +351,16 @@ class History:
         except Conflict as error:
             raise _busy(task_id, "changed") from error
         assert state.history_item is not None
-        await self._put(owner, state.history_item)
-        return state.history_item
+        return await self._put(owner, as_left(state.history_item, state))
 
-    async def _put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> None:
-        await self._follow(self._upsert(owner, item, text))
+    async def _put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> HistoryItem:
+        try:
+            item = await self._upsert(owner, item, text)
+        except HdspAgentError:
+            # The folders say it already; the index will when it can.
+            self._storage.fell_behind()
         self._tell_item(owner, item)
+        return item
 
     def _tell_item(self, owner: Owner, item: HistoryItem) -> None:
         shown = self._shown.get(owner)
@@ -371,8 +376,11 @@ class History:
         if shown is not None and shown.item.id in task_ids:
             self.hide(owner)
 
-    async def _upsert(self, owner: Owner, item: HistoryItem, text: str | None) -> None:
-        await (await self._storage.index()).upsert(item, text=text, owner=owner)
+    async def _upsert(self, owner: Owner, item: HistoryItem, text: str | None) -> HistoryItem:
+        with suppress(UnknownTask):
+            size = await (await self._storage.store()).size(TaskId(item.id))
+            item = item.model_copy(update={"size": size})
+        return await (await self._storage.index()).upsert(item, text=text, owner=owner)
 
     async def _follow(self, work: Awaitable[None]) -> None:
         """Let the index follow what the folders say already; if it cannot just now, it will."""
@@ -466,10 +474,9 @@ class History:
                 await self.show(owner, task_id)
 
     async def _item_of(self, reader: TaskReader, state: TaskState) -> HistoryItem:
-        if state.history_item is not None:
-            return state.history_item
-        first = await reader.ui.page(after=0, limit=1)
-        return history_item(reader.metadata, state, first[0] if first else None)
+        first = [] if state.history_item is not None else await reader.ui.page(after=0, limit=1)
+        item = history_item(reader.metadata, state, first[0] if first else None)
+        return item.model_copy(update={"size": await (await self._storage.store()).size(reader.task_id)})
 
 
 def _usage(item: HistoryItem, state: TaskState) -> TokenUsage:

@@ -9,6 +9,7 @@ from typing import Protocol
 from ..config import ContextProxy
 from ..local import LocalModels
 from ._channel import ChannelHub
+from .audit import Audit
 from .folder_trust import FolderTrusts
 from .history import History
 from .notebooks import ServerNotebooks
@@ -42,6 +43,7 @@ class Services:
     channels: ChannelHub
     storage: TaskStorage
     history: History
+    audit: Audit
     upkeep: Upkeep
     agent: RunningAgent
     time_travel: TimeTravel
@@ -66,5 +68,6 @@ class Services:
             await self.ipc.stop()
         await self.channels.stop()
         await self.history.stop()
+        await self.audit.stop()
         await self.storage.stop()
         await self.config.stop()

@@ -142,9 +142,9 @@ class TaskFeed:
         if told is not None:
             self._channels.publish_to(told.owner, ContextNoticeMessage(task_id=task_id, kind=kind, percent=percent))
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
-        """A task is new or changed."""
-        await self._history.put(Owner(owner) if owner else self._person, item, text=text)
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
+        """A task is new or changed. The line as it is listed."""
+        return await self._history.put(Owner(owner) if owner else self._person, item, text=text)
 
     def tell_progress(self, task_id: TaskId) -> None:
         """Let the tabs hear what a task is doing, if that is something else now."""

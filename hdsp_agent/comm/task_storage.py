@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -16,9 +16,11 @@ from ..persistence import (
     HistoryChange,
     HistoryIndex,
     HistoryQuery,
+    Recovery,
     StateDatabase,
     TaskStore,
     history_database,
+    list_recovered,
     open_store,
     task_records,
     tasks_elsewhere,
@@ -54,6 +56,7 @@ class TaskStorage:
         remembered: int,
         log: Log | None = None,
         look_seconds: float = _LOOK_SECONDS,
+        recover_seconds: float = _RECOVER_SECONDS,
     ) -> None:
         self.home: Final = home
         self._backend: Final = backend
@@ -69,12 +72,15 @@ class TaskStorage:
             self._database, source=lambda: task_records(self._store, person), on_change=on_change
         )
         self._look_seconds = look_seconds
+        self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,
             self._database.start,
             self._index.start,
+            self._list_recovered,
             self.adopt,
         )
+        self._recovered: Sequence[Recovery] = ()
         self._steps_taken = 0
         self._failure: HdspAgentError | None = None
         self._tried = asyncio.Event()
@@ -130,9 +136,9 @@ class TaskStorage:
             await asyncio.sleep(self._look_seconds)
             try:
                 await self._store.check_usable()
-                if monotonic() - recovered_at >= _RECOVER_SECONDS:
+                if monotonic() - recovered_at >= self._recover_seconds:
                     recovered_at = monotonic()
-                    self._notices.recovered(await self._store.recover())
+                    await self._take_recovered(await self._store.recover())
                 await self._catch_up()
             except HdspAgentError as error:
                 # What is asked for meanwhile may work or say itself why not: reading works on a full disk.
@@ -179,9 +185,17 @@ class TaskStorage:
             self._steps_taken += 1
 
     async def _open_store(self) -> None:
-        self._notices.recovered(await self._store.start())
+        self._recovered = await self._store.start()
+        self._notices.recovered(self._recovered)
         for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
             self._notices.kept_elsewhere(other, self._backend, count)
+
+    async def _list_recovered(self) -> None:
+        await list_recovered(self._recovered, self._store, self._index)
+
+    async def _take_recovered(self, recovered: Sequence[Recovery]) -> None:
+        self._notices.recovered(recovered)
+        await list_recovered(recovered, self._store, self._index)
 
     async def adopt(self) -> None:
         """Give the tasks that name nobody, as commands that know no persons leave them, to whom the server belongs."""

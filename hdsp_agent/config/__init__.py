@@ -11,6 +11,7 @@ from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_match
 from ._policy import OperatorPolicy
 from ._profile_page import ProfileEntry
 from ._profiles import ProfileBook
+from ._project_settings import PROJECT_SETTINGS, PROJECT_SETTINGS_FILE, project_settings, with_project
 from ._provider_settings import (
     PASSPHRASE_VARIABLE,
     PROVIDER_GROUPS,
@@ -34,6 +35,8 @@ __all__ = [
     "ALL_MASKED_KINDS",
     "KEY_IN_USE",
     "PASSPHRASE_VARIABLE",
+    "PROJECT_SETTINGS",
+    "PROJECT_SETTINGS_FILE",
     "PROVIDER_GROUPS",
     "SETTING_GROUPS",
     "ConfigChange",
@@ -78,6 +81,7 @@ __all__ = [
     "model_id",
     "overridden",
     "path_matches",
+    "project_settings",
     "provider_info",
     "providers",
     "secret_environment",
@@ -86,4 +90,5 @@ __all__ = [
     "tool_set",
     "tools_left_out",
     "with_profile",
+    "with_project",
 ]

@@ -50,6 +50,17 @@ StorageChoice = Annotated[
 ]
 """Where keys may be kept."""
 
+ContextHook = Annotated[
+    Literal["context-window-monitor", "anthropic-auto-compact"],
+    Choices(
+        (
+            ("context-window-monitor", "Notices that the window is nearly full"),
+            ("anthropic-auto-compact", "Shortening a conversation that the provider refuses"),
+        )
+    ),
+]
+"""Under the names that other agents give them."""
+
 MaskedKind = Annotated[
     Literal[
         "github-token",
@@ -310,6 +321,15 @@ class GlobalSettings(WireModel):
     ] = 256
 
     # ---- context
+    disabled_hooks: Annotated[
+        tuple[ContextHook, ...],
+        shown(
+            "context",
+            "Context features to turn off",
+            "Choose what the agent no longer does by itself about a conversation that becomes too long for the model.",
+            advanced=True,
+        ),
+    ] = ()
     auto_condense_context: Annotated[
         bool,
         shown(

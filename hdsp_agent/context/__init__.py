@@ -6,7 +6,7 @@ All of this is computed from messages; nothing here asks a model, reads a file o
 from __future__ import annotations
 
 from ._as_it_was import AsItWas
-from ._blocks import IMAGE_OMITTED, NOTHING_SAID
+from ._blocks import IMAGE_OMITTED, NOTHING_SAID, has_thoughts
 from ._calibration import Calibration
 from ._carrying import CarryLimits, carried_from
 from ._hand_over import (
@@ -108,6 +108,7 @@ __all__ = [
     "hand_over",
     "hand_over_message",
     "has_shape",
+    "has_thoughts",
     "is_hand_over",
     "kept_words",
     "last_written",

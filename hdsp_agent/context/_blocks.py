@@ -16,18 +16,21 @@ __all__ = [
     "call_ids",
     "content_blocks",
     "has_image",
+    "has_thoughts",
     "result_text",
     "string_of",
     "text_block",
     "with_results_replaced",
     "without_blanks",
     "without_images",
+    "without_thoughts",
 ]
 
 IMAGE_OMITTED: Final = "image content omitted because you do not support image input"
 
 NOTHING_SAID: Final = "[user interrupted]"
 """What stands for an empty message (seed 004)."""
+_THOUGHTS: Final = ("thinking", "redacted_thinking")
 _NO_OUTPUT: Final = "[no output]"
 
 
@@ -76,10 +79,24 @@ def without_blanks(message: ApiMessage) -> ApiMessage:
     if isinstance(content, str):
         return message if content.strip() else message.model_copy(update={"content": NOTHING_SAID})
     blocks = [_without_blanks(block) for block in content]
-    if all(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
+    if all(block.get("type") in _THOUGHTS for block in blocks):
         blocks.append(text_block(NOTHING_SAID))
     same = len(blocks) == len(content) and all(new is old for new, old in zip(blocks, content, strict=True))
     return message if same else message.model_copy(update={"content": blocks})
+
+
+def has_thoughts(message: ApiMessage) -> bool:
+    """Whether the model's thoughts are in it."""
+    return not isinstance(message.content, str) and any(block.get("type") in _THOUGHTS for block in message.content)
+
+
+def without_thoughts(message: ApiMessage) -> ApiMessage:
+    """The message for a provider that refuses the thoughts in it: what was said and called alone."""
+    content = message.content
+    if isinstance(content, str) or not has_thoughts(message):
+        return message
+    blocks = [block for block in content if block.get("type") not in _THOUGHTS]
+    return message.model_copy(update={"content": blocks or [text_block(NOTHING_SAID)]})
 
 
 def _without_blanks(block: JsonObject) -> JsonObject:

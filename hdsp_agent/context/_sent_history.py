@@ -11,7 +11,15 @@ from typing import Final
 
 from ..messages import ApiMessage
 from ._as_it_was import AsItWas
-from ._blocks import call_ids, content_blocks, string_of, with_results_replaced, without_blanks, without_images
+from ._blocks import (
+    call_ids,
+    content_blocks,
+    string_of,
+    with_results_replaced,
+    without_blanks,
+    without_images,
+    without_thoughts,
+)
 from ._pairing import Calls, closed_turn
 from ._picture_total import picture_sizes
 from ._tokens import TokenCounter
@@ -25,8 +33,9 @@ _CALL_EXTRA: Final = "tool_call_extra"
 class SentHistory:
     """Grows with the log, and a request costs nothing for how long it has become.
 
-    ``images`` is whether the model sees any, ``blanks`` whether its provider takes empty texts. ``cleared`` are results that were pruned: what is sent instead, by the id
-    their call is sent with.
+    ``images`` is whether the model sees any, ``blanks`` whether its provider takes empty texts. Thoughts up to the time
+    ``thoughts_after`` are left out. ``cleared`` are results that were pruned: what is sent instead, by the id their call is
+    sent with.
     """
 
     def __init__(
@@ -34,11 +43,13 @@ class SentHistory:
         *,
         images: bool = True,
         blanks: bool = True,
+        thoughts_after: int = 0,
         cleared: Mapping[str, str] | None = None,
         counter: TokenCounter | None = None,
     ) -> None:
         self._images = images
         self._blanks = blanks
+        self._thoughts_after = thoughts_after
         self._cleared = dict(cleared or {})
         self._counter = counter or TokenCounter()
         self._ids: set[str] = set()
@@ -59,6 +70,8 @@ class SentHistory:
             message = without_images(message)
         if not self._blanks:
             message = without_blanks(message)
+        if (message.ts or 0) <= self._thoughts_after:
+            message = without_thoughts(message)
         if message.role != "assistant":
             self._said.append(message)
         else:

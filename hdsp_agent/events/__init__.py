@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from ._emitter import Dispose, Emitter, task_id_of
-from ._jupyter import SESSION_SCHEMA, TASK_SCHEMA, JupyterEvent, jupyter_event, schema_paths
+from ._jupyter import (
+    ACCESS_SCHEMA,
+    SESSION_SCHEMA,
+    TASK_SCHEMA,
+    JupyterEvent,
+    access_event,
+    jupyter_event,
+    schema_paths,
+)
 from ._names import EVENT_NAMES, EventName
 from ._tools import ROO_TOOLS, RooTool, roo_usage, tool_failed, tool_of
 
 __all__ = [
+    "ACCESS_SCHEMA",
     "EVENT_NAMES",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
@@ -17,6 +26,7 @@ __all__ = [
     "EventName",
     "JupyterEvent",
     "RooTool",
+    "access_event",
     "jupyter_event",
     "roo_usage",
     "schema_paths",

@@ -32,9 +32,18 @@ from ..messages import (
 from ._emitter import task_id_of
 from ._tools import tool_of
 
-__all__ = ["SESSION_SCHEMA", "TASK_SCHEMA", "JupyterEvent", "jupyter_event", "schema_paths"]
+__all__ = [
+    "ACCESS_SCHEMA",
+    "SESSION_SCHEMA",
+    "TASK_SCHEMA",
+    "JupyterEvent",
+    "access_event",
+    "jupyter_event",
+    "schema_paths",
+]
 
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
+ACCESS_SCHEMA: Final = "https://hdsp-agent.github.io/events/access/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -64,6 +73,12 @@ def jupyter_event(event: TaskEvent) -> JupyterEvent | None:
             return JupyterEvent(SESSION_SCHEMA, {"event": event.event_name, "provider": profile.provider})
         case _:
             return JupyterEvent(TASK_SCHEMA, {"event": event.event_name, **_about_task(event)})
+
+
+def access_event(user: str, action: str, via: str, conversation: str | None) -> dict[str, JsonValue]:
+    """What Jupyter's logger hears of an access, under ``ACCESS_SCHEMA``."""
+    data: dict[str, JsonValue] = {"user": user, "action": action, "via": via}
+    return data if conversation is None else {**data, "task_id": conversation}
 
 
 def _about_task(event: TaskEvent) -> dict[str, JsonValue]:

@@ -177,7 +177,7 @@ from ._frames import (
     ServerPing,
     ServerPong,
 )
-from ._history import HistoryItem, HistorySort, HistoryStatus
+from ._history import HistoryItem, HistorySort, HistoryState, HistoryStatus
 from ._ipc import (
     AnswerAskCommand,
     AnswerAskData,
@@ -611,6 +611,7 @@ __all__ = [
     "HistorySnippet",
     "HistorySnippetPart",
     "HistorySort",
+    "HistoryState",
     "HistoryStatus",
     "IdleAsk",
     "Images",

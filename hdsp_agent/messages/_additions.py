@@ -54,7 +54,9 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
 )
 OWN_CONDENSE_FIELDS: Final = frozenset({"kept", "dropped", "model", "way", "markId"})
 OWN_TRUNCATION_FIELDS: Final = frozenset({"cleared", "end", "markId"})
-OWN_HISTORY_FIELDS: Final = frozenset({"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames"})
+OWN_HISTORY_FIELDS: Final = frozenset(
+    {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}
+)
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
         "messageCreated",

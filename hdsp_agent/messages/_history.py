@@ -5,9 +5,10 @@ from typing import Literal
 from ._additions import NotebookRef, Rename
 from ._base import Record
 
-__all__ = ["HistoryItem", "HistorySort", "HistoryStatus"]
+__all__ = ["HistoryItem", "HistorySort", "HistoryState", "HistoryStatus"]
 
 HistoryStatus = Literal["active", "completed", "delegated"]
+HistoryState = Literal["paused", "failed", "timeout"]
 HistorySort = Literal["newest", "oldest", "mostExpensive", "mostTokens", "mostRelevant"]
 
 
@@ -43,3 +44,5 @@ class HistoryItem(Record):
     """How many pictures it began with, where it began without a word."""
     renames: list[Rename] | None = None
     """Of files and folders its messages from before may name, the newest last."""
+    state: HistoryState | None = None
+    """How a task was left that nobody works on and that is not done: it can go on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from ._audit_log import AuditAction, AuditEntry, AuditLog
 from ._backends import (
     BACKENDS,
     DATABASE_NAME,
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
     from .exchange._import_images import with_images
     from .exchange._import_json import Finding as ImportFinding
     from .exchange._migration import MigrationReport, migrate
-    from .history._task_records import history_item, task_record, task_records
+    from .history._task_records import as_left, history_item, list_recovered, task_record, task_records
     from .sqlite._store import SqliteStore
     from .upkeep._backup import BackupInfo, BackupReport, RestoreReport, back_up, backups, restore_backup, verify_backup
     from .upkeep._doctor import DoctorReport, Finding, examine
@@ -98,6 +99,9 @@ __all__ = [
     "ApiDraft",
     "ApiRecord",
     "ApiRole",
+    "AuditAction",
+    "AuditEntry",
+    "AuditLog",
     "Backend",
     "BackupInfo",
     "BackupReport",
@@ -175,6 +179,7 @@ __all__ = [
     "Vault",
     "WantedTasks",
     "alert_level",
+    "as_left",
     "back_up",
     "backend_named",
     "backups",
@@ -192,6 +197,7 @@ __all__ = [
     "import_tasks",
     "iso_time",
     "kept_aside",
+    "list_recovered",
     "measure",
     "migrate",
     "newest_marks",
@@ -214,7 +220,9 @@ __all__ = [
 # What only some need is imported when they do: most of it would cost every start.
 _LATER: Final = {
     "WantedTasks": ("upkeep._statistics", "WantedTasks"),
+    "as_left": ("history._task_records", "as_left"),
     "history_item": ("history._task_records", "history_item"),
+    "list_recovered": ("history._task_records", "list_recovered"),
     "task_record": ("history._task_records", "task_record"),
     "task_records": ("history._task_records", "task_records"),
     "AlertLevel": ("upkeep._quota", "AlertLevel"),

@@ -93,6 +93,8 @@ class TaskOverview:
 
     metadata: TaskMetadata
     state: TaskState
+    size: int
+    """How many bytes it takes."""
     first: Sequence[ClineMessage] = ()
 
 
@@ -297,6 +299,10 @@ class TaskStore(Protocol):
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
         """The ids of all tasks, or of those in one place."""
+        ...
+
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
         ...
 
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:

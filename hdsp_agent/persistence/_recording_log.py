@@ -193,7 +193,8 @@ class RecordingLog(ABC, Generic[F]):
     async def append_ui(self, message: ClineMessage, *, durable: bool = False) -> ClineMessage:
         """Record a new message, which is given its time when its line is appended; it with that time."""
         async with self.new_message() as ts:
-            message = message.model_copy(update={"ts": ts})
+            # As Roo Code's predecessor counts: from 0, and -1 before the first.
+            message = message.model_copy(update={"ts": ts, "conversation_history_index": self.last_api_seq - 1})
             self._streaming.forget(ts, streams=bool(message.partial))
             written = self._hand_over(message, durable=durable)
         await written
@@ -314,6 +315,8 @@ class RecordingLog(ABC, Generic[F]):
             except BaseException:
                 self._keeper.start()
                 raise
+            # Written already; from here on for whoever asks.
+            self._keeper.change(status=outcome, error=error, resumable=resumable)
             self._end()
 
     async def _close(self) -> None:

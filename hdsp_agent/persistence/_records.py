@@ -231,8 +231,8 @@ class TaskState(_File):
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended and nobody can be waiting for more of it; one that its dead process left can go on."""
-        return self.status in COMPLETED_STATUSES and not (self.status == "failed" and self.resumable)
+        """Whether it ended and nobody can be waiting for more of it; one that its dead process left, or that ran out of time, can go on."""
+        return self.status == "completed" or (self.status in COMPLETED_STATUSES and not self.resumable)
 
 
 class LockRecord(_File):

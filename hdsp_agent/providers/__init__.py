@@ -8,7 +8,7 @@ from __future__ import annotations
 from ._answer import Answer, parsed_arguments
 from ._cache_marks import cache_marks
 from ._catalogue import ModelEntry, find_model, known_models
-from ._classify import classify, is_silently_truncated
+from ._classify import classify, is_silently_truncated, refuses_thoughts
 from ._compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
 from ._key_check import KeyCheck, KeyVerdict, check_key
 from ._listing import list_models
@@ -78,6 +78,7 @@ __all__ = [
     "model_info",
     "open_client",
     "parsed_arguments",
+    "refuses_thoughts",
     "say",
     "sealed_items",
 ]

@@ -199,6 +199,13 @@ _INDEX: Final = re.compile(
 _RETRY_IN: Final = re.compile(r"(?:try again|retry|wait|retrying)[^.\n\d]{0,30}?(?:in|after|for)?\s*(?:(\d+)m(?!s)(?:in\w*)?\s*)?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec\w*)", re.IGNORECASE)  # fmt: skip
 
 
+def refuses_thoughts(error: ModelError) -> bool:
+    """Whether the provider refused how the model's thoughts stand in the conversation, or what became of them."""
+    text = f"{error.raw} {error.message}"
+    about = _ORDER_OF_THOUGHTS.search(text) or _THINKING.search(text)
+    return error.kind == "other" and about is not None and re.search(r"think|thought", text, re.IGNORECASE) is not None
+
+
 def classify(
     *,
     provider: str | None = None,

@@ -9,7 +9,7 @@ from dataclasses import replace as with_changed
 from typing import Final, Literal
 
 from ..config import ModeConfig, path_matches
-from ..messages import ClineSayTool, DiffStats
+from ..messages import ClineSayTool, DiffStats, ProgressStatus
 from ..persistence import Vault
 from ..persistence.masking._vault import PLACEHOLDER
 from ._action import ActionRequest
@@ -23,6 +23,8 @@ __all__ = ["Change", "Changed", "Fill", "change_file", "known_only", "unified_di
 
 _MOST_DIFFED_LINES: Final = 20_000
 _MOST_SHOWN: Final = 200_000
+_BLOCKS_ICON: Final = "diff-multiple"
+"""As Roo Code has it, beside the number of blocks of a diff."""
 
 Fill = Callable[[str], str]
 """Puts masked values back into what the model wrote."""
@@ -73,8 +75,13 @@ async def change_file(
     path: str,
     change: Change,
     context: ToolContext,
+    *,
+    blocks: int | None = None,
 ) -> ToolResult:
-    """Compute a change, have it approved, and write it if the file is still what it was."""
+    """Compute a change, have it approved, and write it if the file is still what it was.
+
+    ``blocks`` says of how many parts the change is, where it is of parts.
+    """
     plan = await in_thread(lambda stop: _plan(path, change, context, stop))
     if plan.old == plan.new_if_by_person:
         raise ToolFailed(f"{plan.place.shown} already is like that: nothing would change.")
@@ -82,8 +89,9 @@ async def change_file(
         risks=plan.place.write_risks, tool=tool, path=plan.place.shown, puts_back_masked=plan.puts_back_masked
     )
     approval = await context.approve(
-        action, "tool", _shown(plan, kind).to_json(), proposal=_proposal(plan, kind, action, context)
-    )
+        action, "tool", _shown(plan, kind).to_json(), proposal=_proposal(plan, kind, action, context),
+        progress=None if blocks is None else ProgressStatus(icon=_BLOCKS_ICON, text=str(blocks)),
+    )  # fmt: skip
     if not approval.approved:
         return denied(approval)
     if approval.edited is not None:

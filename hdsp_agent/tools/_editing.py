@@ -102,7 +102,7 @@ class ApplyDiff(SimpleTool[ApplyDiffArguments]):
             places = _places(file.text, blocks, fill, before, context)
             return Changed(file.with_edits([place.edit for place in places]), _notes(places))
 
-        return await change_file(self.name, "appliedDiff", arguments.path, change, context)
+        return await change_file(self.name, "appliedDiff", arguments.path, change, context, blocks=len(blocks))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The diff so far."""

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ..config import GlobalSettings, ModeConfig, ToolGroup
-from ..messages import ClineAsk, ClineAskResponse, ClineSay, CommandRun, JsonObject, NotebookRef, TaskId, TodoItem
+from ..messages import (
+    ClineAsk,
+    ClineAskResponse,
+    ClineSay,
+    CommandRun,
+    JsonObject,
+    NotebookRef,
+    ProgressStatus,
+    TaskId,
+    TodoItem,
+)
 from ..persistence import Vault
 from ._action import ActionRequest
 
@@ -226,12 +236,15 @@ class ToolContext(Protocol):
         ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
     ) -> Approval:
         """Have an action decided; ``text`` is what is shown of it, byte for byte what will be done.
 
         With a ``proposal`` the person may approve other texts; then those are judged, shown and approved.
 
         ``meanwhile`` is done once it is approved, beside the saving of what the action may change. It must change nothing.
+
+        ``progress`` is shown beside it.
         """
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:

@@ -276,7 +276,7 @@ export interface Endpoints {
 
 /** One thing that a folder brings. */
 export interface BroughtView {
-  kind: 'mode' | 'rules' | 'instructions' | 'command';
+  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting';
   name: string;
   /** The file it is in, from the folder on. */
   path: string;

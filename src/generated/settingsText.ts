@@ -173,6 +173,20 @@ export function settingsText(
         'A cell the agent runs is interrupted after this long. Empty means no limit.'
       )
     },
+    disabledHooks: {
+      title: trans.__('Context features to turn off'),
+      description: trans.__(
+        'Choose what the agent no longer does by itself about a conversation that becomes too long for the model.'
+      )
+    },
+    'choice:disabledHooks:context-window-monitor': {
+      title: trans.__('Notices that the window is nearly full'),
+      description: ''
+    },
+    'choice:disabledHooks:anthropic-auto-compact': {
+      title: trans.__('Shortening a conversation that the provider refuses'),
+      description: ''
+    },
     autoCondenseContext: {
       title: trans.__('Condense long conversations'),
       description: trans.__(

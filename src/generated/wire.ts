@@ -1492,6 +1492,8 @@ export interface GlobalSettings {
   embedHistoryInNotebook: boolean;
   /** Older messages are left out of the notebook's metadata beyond this size. */
   embedHistoryMaxKilobytes: number;
+  /** Choose what the agent no longer does by itself about a conversation that becomes too long for the model. */
+  disabledHooks: Array<'context-window-monitor' | 'anthropic-auto-compact'>;
   /** Summarise the older part of a conversation before it outgrows the model's window. */
   autoCondenseContext: boolean;
   /** 100 condenses only when the conversation would no longer fit. */
@@ -1687,6 +1689,7 @@ export interface HistoryItem {
   notebook?: NotebookRef;
   pictures?: number;
   renames?: Array<Rename>;
+  state?: 'paused' | 'failed' | 'timeout';
 }
 
 /** Import the mode, with its rules, whose file has the content `text`. */

@@ -6,7 +6,8 @@ const KINDS: readonly BroughtView['kind'][] = [
   'mode',
   'rules',
   'instructions',
-  'command'
+  'command',
+  'setting'
 ];
 const MOST_NAMES = 12;
 
@@ -53,5 +54,7 @@ function line(
         count,
         list
       );
+    case 'setting':
+      return trans._n('%1 setting: %2', '%1 settings: %2', count, list);
   }
 }

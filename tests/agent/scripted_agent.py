@@ -347,8 +347,9 @@ class HistoryList:
 
     items: dict[str, HistoryItem] = field(default_factory=dict)
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
-        self.items[item.id] = item
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
+        self.items[item.id] = item.model_copy(update={"number": item.number or len(self.items) + 1})
+        return self.items[item.id]
 
 
 @dataclass

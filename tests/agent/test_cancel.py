@@ -11,8 +11,10 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, UnknownTask
-from hdsp_agent.messages import ModelFailure, ModelFailureParts, TaskId
+from hdsp_agent.messages import JsonObject, ModelFailure, ModelFailureParts, TaskId
+from hdsp_agent.persistence import INTERRUPTED
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
+from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
 from ..timing import within
 from .scripted_agent import Agent, running_agent, until
@@ -218,3 +220,29 @@ async def test_words_that_make_a_task_go_on_are_heard_though_it_is_stopped_right
         reader = await agent.store.view(task_id)
         heard = [record async for record in reader.api.iterate() if "Use the other file" in str(record.content)]
         assert len(heard) == 1
+
+
+async def test_a_result_on_its_way_to_the_log_as_the_work_is_stopped_reaches_the_model(tmp_path: Path) -> None:
+    question = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
+    async with running_agent(tmp_path, [question, DONE]) as agent:
+        task_id = await agent.start()
+        await agent.asked(task_id, "followup")
+        task = agent.task(task_id)
+        # What was built before is only added to.
+        await task.context.build(task, SCRIPTED_INFO, answer_tokens=None)
+        log = task.conversation.log
+        before = log.last_api_seq
+        result: JsonObject = {"type": "tool_result", "tool_use_id": "q", "content": "This one"}
+        adding = asyncio.create_task(task.conversation.add_api("user", [result]))
+        for _ in range(3):
+            # Handed over, and not yet acknowledged by the thread that writes.
+            if log.last_api_seq == before:
+                await asyncio.sleep(0)
+        assert not adding.done()
+        adding.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await adding
+        # Who goes on from the log finds it there at once.
+        assert (await agent.results(task_id))["q"] == "This one"
+        request = await task.context.build(task, SCRIPTED_INFO, answer_tokens=None)
+        assert "This one" in str(request.messages) and INTERRUPTED not in str(request.messages)

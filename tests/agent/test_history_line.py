@@ -27,11 +27,12 @@ class SlowHistory:
     may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
     fails_for: float | None = None
 
-    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> None:
+    async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
         await self.may_go_on.wait()
         if item.total_cost == self.fails_for:
             raise StorageUnavailable("the disk is full", path="history", action="write", reason="full")
         self.put_so_far.append((item.total_cost, text, owner))
+        return item
 
 
 async def test_of_what_was_told_meanwhile_only_the_newest_is_put_and_its_text_is_not_lost() -> None:

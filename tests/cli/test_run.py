@@ -211,6 +211,37 @@ def test_ctrl_c_and_what_ends_programs_keep_the_task_and_it_goes_on_later(place:
     assert ran.code == 0, ran.err
 
 
+@pytest.mark.parametrize("trusts", [True, False])
+def test_what_the_folder_denies_is_denied_once_it_is_trusted(place: Place, trusts: bool) -> None:
+    file = place.workspace / ".hdsp" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"deniedCommands": ["touch"], "alwaysAllowExecute": True, "allowedCommands": ["*"]}))
+    command: dict[str, object] = {"tool": "execute_command", "arguments": {"command": "touch note.txt"}, "id": "c"}
+    place.speak([command], DONE)
+    ran = place.run("Run it", "--allow", "touch", *(["--trust-folder"] if trusts else []))
+    assert (place.note() is None) is trusts, ran.err
+    assert ("1 setting" in ran.err) is not trusts
+
+
+def test_at_its_time_limit_a_task_is_stopped_and_goes_on_later(place: Place) -> None:
+    place.speak([{"text": "I begin. "}, {"wait": 600}])
+    ran = place.run("Begin", "--time-limit", "0.02")
+    assert ran.code == 124, ran.err
+    assert "The time limit of 0.02 minutes was reached." in ran.err
+    [listed] = json.loads(place.home.run("list", "--json").out)["tasks"]
+    assert (listed["status"], listed["state"], listed["number"]) == ("active", "timeout", 1)
+    assert " timeout " in place.home.run("list").out
+    # Nothing that can go on is over: statistics count it, and upkeep keeps it.
+    assert json.loads((place.home.path / "contexts/completed" / listed["id"] / "state.json").read_text())["resumable"]
+    place.speak(DONE)
+    ran = place.run("--resume", task_of(ran), "--time-limit", "60")
+    assert ran.code == 0, ran.err
+    [after] = json.loads(place.home.run("list", "--json").out)["tasks"]
+    assert (after["status"], after.get("state"), after["number"]) == ("completed", None, 1)
+    assert after["size"] > listed["size"] > 500
+    assert place.run("Begin", "--time-limit", "0").code == place.run("Begin", "--time-limit", "nan").code == 2
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_without_input_or_output_it_works_all_the_same(place: Place, closed: str) -> None:
     place.speak(WRITE, DONE)

@@ -58,7 +58,7 @@ OUR_SAY_TOOLS = {
     "installPackages",
 }
 OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
-OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames"}
+OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}
 OUR_IPC_TYPES = {"Error"}
 OUR_IPC_COMMANDS = {"AnswerAsk"}
 # Names of tools as they are, beside payloads that hold only names Roo Code knows.

@@ -124,7 +124,9 @@ async def test_what_is_exported_and_imported_has_the_same_histories(tmp_path: Pa
         assert [(task.task_id, task.outcome, task.problems) for task in report.tasks] == [(TASK, "imported", [])]
         assert await told(two, TASK) == await told(one, TASK)
         before, after = [await (await store.view(TASK)).read_state() for store in (one, two)]
-        assert after.history_item == before.history_item
+        # Where it comes in it is given a number of that place.
+        assert before.history_item is not None
+        assert after.history_item == before.history_item.model_copy(update={"number": 0})
         # And once more, from what came in.
         again = await export_task(await two.view(TASK), format, tmp_path / "again" / str(TASK))
         if format == "roo":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from hdsp_agent.errors import UnknownTask
 from hdsp_agent.messages import HistoryItem
-from hdsp_agent.persistence.history._index import HistoryChange, HistoryRecord
+from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 
 from .history_samples import eventually, found, history, notebook, task
@@ -144,6 +146,42 @@ async def test_an_empty_index_fills_itself_from_the_folders(tmp_path: Path) -> N
         assert [change.everything for change in changes] == [True]
     async with history(tmp_path, source=lambda: pytest.fail("it is complete")) as index:
         assert (await index.search(HistoryQuery())).total == 50
+
+
+async def test_tasks_are_numbered_in_their_order_and_keep_their_numbers(tmp_path: Path) -> None:
+    def numbered(**numbers: int) -> list[HistoryRecord]:
+        began = {"a": "2026-01-03", "b": "2026-01-01", "c": "2026-01-02"}
+        return [HistoryRecord(task(id_, number=number), began=began[id_]) for id_, number in numbers.items()]
+
+    async def numbers(index: HistoryIndex) -> dict[str, int]:
+        return {hit.item.id: hit.item.number for hit in (await index.search(HistoryQuery())).hits}
+
+    # Of an older version none has a number; of an index that was lost some have.
+    async with history(tmp_path / "old", source=lambda: numbered(a=0, b=0, c=0)) as index:
+        await eventually(index.is_complete)
+        assert await numbers(index) == {"b": 1, "c": 2, "a": 3}
+        assert (await index.upsert(task("d", number=0))).number == 4
+        assert (await index.upsert(task("b", number=0, ts=9))).number == 1
+        await index.delete("d")
+        assert (await index.upsert(task("e", number=0))).number == 5
+    async with history(tmp_path / "lost", source=lambda: numbered(a=0, b=7, c=0)) as index:
+        await eventually(index.is_complete)
+        assert await numbers(index) == {"b": 7, "c": 8, "a": 9}
+
+
+async def test_an_index_from_before_there_were_numbers_is_filled_anew(tmp_path: Path) -> None:
+    async with history(tmp_path) as index:
+        await index.upsert(task("t", number=3, title="kept"), owner="kim")
+    with closing(sqlite3.connect(tmp_path / "state.db")) as old:
+        old.execute("UPDATE history_items SET item = json_set(item, '$.number', 0)")
+        old.execute("INSERT OR REPLACE INTO history_facts VALUES ('complete', 1)")
+        old.execute("DELETE FROM history_facts WHERE name = 'numbers'")
+        old.commit()
+    record = HistoryRecord(task("t", number=0, size=77, state="paused"), owner="kim")
+    async with history(tmp_path, source=lambda: [record]) as index:
+        await eventually(index.is_complete)
+        hit = await index.get("t")
+    assert hit is not None and hit.item == task("t", number=1, size=77, state="paused", title="kept")
 
 
 async def test_rebuilding_keeps_what_is_newer_and_drops_what_has_no_folder(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hdsp_agent.messages import (
     CommandRun,
     JsonObject,
     NotebookRef,
+    ProgressStatus,
     TaskId,
     TodoItem,
 )
@@ -160,6 +161,7 @@ class RecordingContext:
         ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
     ) -> Approval:
         approved = Approved(action, ask, text)
         self.approvals.append(approved)

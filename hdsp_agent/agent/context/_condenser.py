@@ -116,6 +116,13 @@ class Condenser:
         """
         work = await self._begin(own, by, used, why)
         row = CondensingRow(self._task, by.info, used)
+        self._task.turn_condensing(True)
+        try:
+            return await self._condense(work, row, own, by)
+        finally:
+            self._task.turn_condensing(False)
+
+    async def _condense(self, work: _Work, row: CondensingRow, own: ModelClient, by: ModelClient) -> Condensed:
         await row.begin()
         try:
             sealed = await self._sealed(work, by, row.taken) if by is own else None

@@ -56,7 +56,10 @@ def _begun(
     state: ContextState, images: bool, counter: TokenCounter
 ) -> tuple[SentHistory, Mapping[int, Mapping[int, str]]]:
     """A history without messages yet, and what is sent instead of results, by answer and place."""
-    sent = SentHistory(images=images and not state.without_pictures, blanks=not state.without_blanks, counter=counter)
+    sent = SentHistory(
+        images=images and not state.without_pictures, blanks=not state.without_blanks,
+        thoughts_after=state.thoughts_after, counter=counter,
+    )  # fmt: skip
     stubs: dict[int, dict[int, str]] = {}
     for stub in state.stubs:
         stubs.setdefault(stub.seq, {})[stub.place] = stub.text

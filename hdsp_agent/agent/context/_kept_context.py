@@ -31,6 +31,8 @@ class ContextState(WireModel):
     profile: str | None = None
     without_pictures: bool = False
     without_blanks: bool = False
+    thoughts_after: int = 0
+    """Of answers up to this time no thoughts are sent: their provider refused them."""
 
 
 def context_state(state: TaskState) -> ContextState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ...context import Parts, SentHistory, TokenCounter, used_tokens, within_picture_total
+from ...context import Parts, SentHistory, TokenCounter, has_thoughts, used_tokens, within_picture_total
 from ...messages import ApiMessage, ClineMessage, ContextTruncation
 from ...persistence import ApiRecord, CountedTokens
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
@@ -172,6 +172,16 @@ class PlainContext:
         if self.kept.state.without_blanks:
             return False
         await self.kept.change(without_blanks=True)
+        self.begin_anew()
+        return True
+
+    async def leave_out_thoughts(self, info: ModelInfo) -> bool:
+        """Send none of the thoughts there are so far; whether that is anything new."""
+        answered = [message for message in await self.history(info) if message.role == "assistant"]
+        newest = max((message.ts or 0 for message in answered if has_thoughts(message)), default=0)
+        if newest <= self.kept.state.thoughts_after:
+            return False
+        await self.kept.change(thoughts_after=newest)
         self.begin_anew()
         return True
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ...providers import ErrorClass, ModelClient, ModelError, SealedRefused
+from ...providers import ErrorClass, ModelClient, ModelError, SealedRefused, refuses_thoughts
 from ._accounts import cleared_of, tell_cleared
 from ._largest import MOST_CUT, largest_outputs
 from ._revert import revert
@@ -48,6 +48,10 @@ _SILENT: Final[frozenset[Remedy]] = frozenset({"revert", "hide"})
 _OF_THE_WINDOW: Final = frozenset({"overflow", "overflow_output_budget"})
 """These name the size of the window."""
 _AGGRESSIVE: Final = "aggressiveTruncation"
+_AUTO_RESUME: Final = "autoResume"
+_RECOVERED: Final = frozenset(_REMEDIES) - {"tool_pairing"}
+"""What a person can turn off; how calls and results stand together is mended in any case."""
+_THOUGHTS_LEFT_OUT: Final = "The provider refuses the model's earlier thoughts: they are left out from now on."
 _FIRST_PAUSE: Final = 2.0
 _LONGEST_PAUSE: Final = 30.0
 _MARGIN: Final = 256
@@ -118,6 +122,10 @@ class Recovery:
         if isinstance(error, SealedRefused):
             # What is sealed is made readable before the next request, and no client says this twice.
             return Remedied(_UNSEALED, _FIRST_PAUSE)
+        if refuses_thoughts(error):
+            return await self._without_thoughts(client)
+        if error.kind in _RECOVERED and "anthropic-auto-compact" in self._task.settings.disabled_hooks:
+            return None
         if error.kind in _OF_THE_WINDOW and error.limit is not None:
             self._task.upkeep.learn_window(error.limit)
         for remedy in _REMEDIES.get(error.kind, ()):
@@ -134,6 +142,14 @@ class Recovery:
             # What did not help at once does not help later.
             self._tried[remedy] = max(self._tried[remedy], self._most(remedy))
         return None
+
+    async def _without_thoughts(self, client: ModelClient) -> Remedied | None:
+        """Leave the thoughts out. Whether the request is made again by itself is the person's to choose."""
+        plain = self._task.context.condensable(self._task.situation)
+        async with self._task.upkeep.one_at_a_time:
+            left_out = plain is not None and await plain.leave_out_thoughts(client.info)
+        resumes = self._task.settings.experiments.get(_AUTO_RESUME, False)
+        return Remedied(_THOUGHTS_LEFT_OUT, _FIRST_PAUSE) if left_out and resumes else None
 
     async def _apply(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
         """What was done, in a line; "" where a row of its own tells it, None if it cannot be done."""

@@ -310,6 +310,8 @@ class ContextUpkeep:
 
     async def _tell_how_full(self, plain: PlainContext, client: ModelClient) -> None:
         """Tell the agent once, when its window becomes full."""
+        if "context-window-monitor" in self._task.settings.disabled_hooks:
+            return
         if self._monitor is None:
             self._monitor = ContextMonitor(issued=plain.kept.state.issued)
         notice = self._monitor.observe(await self.used(plain, client), self._window(client))

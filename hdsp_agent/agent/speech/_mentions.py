@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ...errors import HdspAgentError
-from ...messages import ClineAsk, JsonObject
+from ...messages import ClineAsk, JsonObject, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed
 from .._asks import AskAnswer
 from .._tool_context import CallContext
@@ -108,6 +108,7 @@ class _Named(CallContext):
         ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
     ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
         task = self._task

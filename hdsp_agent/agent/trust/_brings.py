@@ -11,13 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from ...config import PROJECT_SETTINGS_FILE, project_settings
 from ..modes import MODE_FILES, project_modes
 from ..prompts import agent_rules, folder_rules, subfolders_with_rules
 from ..speech import project_commands
 
 __all__ = ["Brought", "BroughtKind", "brought_by"]
 
-BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command"]
+BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command", "setting"]
 
 _MOST_OF_A_KIND: Final = 50
 """Of many things of one kind none may keep another kind from being listed."""
@@ -39,7 +40,9 @@ def brought_by(folder: Path, person: Path, *, subfolders: bool = False) -> list[
     ``folder`` is a real path, ``person`` the person's home. Blocks.
     """
     below = _below(folder) if subfolders else iter(())
-    kinds = (_modes(folder), _rules(folder, person), _instructions(folder), _commands(folder), below)
+    kinds = (
+        _modes(folder), _rules(folder, person), _instructions(folder), _commands(folder), _settings(folder), below
+    )  # fmt: skip
     return [_shown(one) for kind in kinds for one in islice(kind, _MOST_OF_A_KIND)]
 
 
@@ -78,6 +81,11 @@ def _commands(folder: Path) -> Iterator[Brought]:
     for command in project_commands(folder):
         shown = command.shown
         yield Brought("command", f"/{shown.name}", _inside(Path(shown.file_path or ""), folder))
+
+
+def _settings(folder: Path) -> Iterator[Brought]:
+    for name in sorted(project_settings(folder)):
+        yield Brought("setting", name, PROJECT_SETTINGS_FILE)
 
 
 def _file(kind: BroughtKind, path: Path, folder: Path) -> Brought:

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text
+from .._audit import record_access
 from .._columns import cut, one_line, table
 from .._command import Command, ExitCode
 from .._stores import find_task, store_to_read
@@ -38,6 +39,7 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.task)
+        record_access(terminal, "read", "context", reader.task_id)
         seen = await _seen(terminal, store, reader)
     if terminal.json:
         terminal.document(_document(reader, seen))

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._audit import record_access
 from .._command import Command, ExitCode, UsageError
 from .._stores import find_task, store_to_read
 
@@ -35,6 +36,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         raise UsageError("Roo Code's layout is a folder. Say where with --to FOLDER.", field="to")
     async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.uuid)
+        record_access(terminal, "export", "export", reader.task_id)
         if options.to is None:
             await _print(terminal, reader, format)
             return ExitCode.OK

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, moment_text
+from .._audit import record_access
 from .._columns import one_line, table
 from .._command import Command, ExitCode
 from .._home import existing
@@ -51,6 +52,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     existing(terminal.home)
+    record_access(terminal, "list", "list")
     hits, total = await _found(terminal, options)
     if terminal.json:
         terminal.document({"total": total, "tasks": [_document(hit) for hit in hits]})
@@ -116,7 +118,16 @@ def _row(short_id: str, hit: HistoryHit) -> tuple[str, ...]:
         said = f"{said} | {one_line(hit.snippet.text)}"
     tokens = count_text(item.tokens_in + item.tokens_out)
     star = "*" if item.is_favorited else ""
-    return (short_id, when, item.status or "-", hit.owner or "-", tokens, f"{item.total_cost:.2f}", star, said)
+    return (
+        short_id,
+        when,
+        item.state or item.status or "-",
+        hit.owner or "-",
+        tokens,
+        f"{item.total_cost:.2f}",
+        star,
+        said,
+    )
 
 
 def _shortest_distinct(ids: list[str]) -> dict[str, str]:

@@ -41,6 +41,7 @@ _AUTO: Final = {
 _AUTO_ALL: Final = ("read", "write", "run-cells", "execute", "modes", "subtasks")
 _ANSWER_AT_ONCE_MS: Final = 1
 _INTERRUPTED: Final = "interrupted"
+_MOST_MINUTES: Final = 1_000_000
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -55,6 +56,9 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--notebook", metavar="FILE", help="the notebook the task is about, in the workspace")
     parser.add_argument("--mode", metavar="MODE", help="the mode to begin in")
     parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
+    parser.add_argument(
+        "--time-limit", metavar="MINUTES", type=_minutes, help="stop the task after so long; it can be resumed"
+    )
     auto = parser.add_argument_group("what is done without asking, besides what the settings say")
     auto.add_argument("--auto", action="store_true", help=f"the same as {' '.join(f'--auto-{n}' for n in _AUTO_ALL)}")
     for name, (_, meaning) in _AUTO.items():
@@ -152,8 +156,8 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
             with run.listening():
                 where = await _folder(agent, options, workspace)
                 await settle_folder(agent.config, where, attendant, terminal, trust_now=options.trust_folder)
-                task_id = await _begin(agent, run, options, text, workspace, notebook)
-                return await run.end(task_id)
+                task_id = await _begin(agent, run, terminal, options, text, workspace, notebook)
+                return await _within(options.time_limit, run, task_id)
         except asyncio.CancelledError:
             run.say_kept()
             raise
@@ -161,11 +165,37 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
             output.end_line()
 
 
+async def _within(minutes: float | None, run: TaskRun, task_id: TaskId) -> ExitCode:
+    ending = asyncio.ensure_future(run.end(task_id))
+    try:
+        await asyncio.wait({ending}, timeout=None if minutes is None else minutes * 60)
+        if ending.done():
+            return ending.result()
+    finally:
+        ending.cancel()
+        await asyncio.wait({ending})
+    return await run.run_out(f"The time limit of {minutes:g} minutes was reached.")
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes < _MOST_MINUTES:
+        raise ValueError(text)
+    return minutes
+
+
 async def _begin(
-    agent: Headless, run: TaskRun, options: Namespace, text: str, workspace: Path, notebook: NotebookRef | None
+    agent: Headless,
+    run: TaskRun,
+    terminal: Terminal,
+    options: Namespace,
+    text: str,
+    workspace: Path,
+    notebook: NotebookRef | None,
 ) -> TaskId:
     from ..._person import person_of_server
     from ...agent import TaskRequest
+    from .._audit import record_access
     from .._stores import find_task
 
     profile = agent.config.profiles.get(options.profile).name if options.profile else None
@@ -175,12 +205,14 @@ async def _begin(
             owner=person_of_server(), source="cli",
         )  # fmt: skip
         task_id = await agent.manager.start(request)
+        record_access(terminal, "begin", "run", task_id)
         run.begun(task_id)
         return task_id
     reader = await find_task(agent.store, options.resume)
     item = (await reader.read_state()).history_item
     if item is not None and item.status == "completed" and not text:
         raise UsageError(f"Task {reader.task_id} is completed. Say what else it should do: run --resume UUID TASK.")
+    record_access(terminal, "change", "run", reader.task_id)
     run.begun(reader.task_id, words=text or None)
     await agent.manager.resume(reader.task_id)
     if options.mode:
@@ -253,7 +285,8 @@ COMMAND: Final = Command(
     arguments=_arguments,
     details="What needs approval is asked on the terminal. Without one, or with --json, it is refused and said so, unless\n"
     "the --auto flags or the settings allow it. What a folder brings for the agent is used if you trust it. --json prints one event a line.\n\n"
-    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 130 interrupted;\n"
+    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 124 the time limit\n"
+    "was reached, 130 interrupted;\n"
     "whatever is not completed is kept and goes on with --resume.",
     interrupted=_INTERRUPTED,
 )

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, duration_text, moment_text
+from .._audit import record_access
 from .._columns import cut, one_line
 from .._command import Command, ExitCode
 from .._options import positive
@@ -52,6 +53,7 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.uuid)
+        record_access(terminal, "read", "view", reader.task_id)
         stream: Stream | None = options.stream
         if stream is None and options.follow:
             stream = "ui"

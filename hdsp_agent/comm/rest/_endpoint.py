@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -24,11 +24,14 @@ from tornado.iostream import StreamClosedError
 
 from ...errors import FrameTooLarge, HdspAgentError, InvalidInput
 from ...messages import ErrorBody, error_body
+from ...persistence import AuditAction
 from ...persistence.files._portable_names import portable
 from ...wire import WireModel
+from ..identity import owner_of
 from ..services import Services
 
 __all__ = [
+    "API_PATH",
     "AUTH_RESOURCE",
     "Download",
     "Endpoint",
@@ -40,6 +43,7 @@ __all__ = [
 ]
 
 AUTH_RESOURCE = "hdsp_agent"
+API_PATH = "/hdsp-agent/api"
 
 HandlerT = TypeVar("HandlerT", bound="RestHandler")
 P = ParamSpec("P")
@@ -133,6 +137,22 @@ class RestHandler(APIHandler):
         except ValidationError as error:
             raise _invalid(error) from None
 
+    def audit(self, declared: Endpoint) -> None:
+        """Record who read or changed a conversation, if this is about one."""
+        place = self.request.path.rpartition(f"{API_PATH}/")[2].split("/")
+        match place:
+            case ["history"]:
+                action: AuditAction = "list"
+            case ["history" | "tasks", _, *_]:
+                action = "read" if declared.action == "read" else "change"
+                action = "delete" if self.request.method == "DELETE" else action
+                action = "export" if place[-1] == "export" else action
+            case _:
+                return
+        task = unquote(place[1]) if len(place) > 1 else None
+        shape = "/".join([place[0], *(["{task}"] if task else []), *place[2:3]])
+        self.services.audit.record(owner_of(self), action, f"{self.request.method} {shape}", task)
+
     async def send(self, file: Download) -> None:
         """Send a file as it is made, to be saved and never shown."""
         # What goes wrong before the first bytes is still an error like any other.
@@ -220,6 +240,7 @@ def endpoint(
             if query is not NoQuery:
                 kwargs["query"] = handler.parse_query(query)
             result = await method(handler, *args, **kwargs)
+            handler.audit(declared)
             handler.set_status(status)
             await handler.finish(result.to_json())
 
@@ -240,7 +261,9 @@ def download(
         async def run(handler: HandlerT, *args: P.args, **kwargs: P.kwargs) -> None:
             if query is not NoQuery:
                 kwargs["query"] = handler.parse_query(query)
-            await handler.send(await method(handler, *args, **kwargs))
+            file = await method(handler, *args, **kwargs)
+            handler.audit(declared)
+            await handler.send(file)
 
         return _guarded(declared, cast("Verb[HandlerT, P]", run))
 

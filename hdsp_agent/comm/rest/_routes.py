@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ._endpoint import RestHandler
+from ._endpoint import API_PATH, RestHandler
 
 __all__ = ["API_PATH", "rest_handlers", "routes"]
-
-API_PATH = "/hdsp-agent/api"
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final, get_args
 
@@ -35,18 +36,18 @@ _AHEAD: Final = 100
 async def roo_files(reader: TaskReader) -> Mapping[str, AsyncIterator[bytes]]:
     """The files of the folder and what is in each, piece by piece."""
     view = await view_of(reader)
+    heads = [RooHead.of(record) async for record in reader.api.iterate()]
+    lines = roo_lines(heads, view)
+    del heads
     return {
-        "api_conversation_history.json": _list(_api(reader, view)),
-        "ui_messages.json": _list(_ui(reader, view)),
+        "api_conversation_history.json": _list(_api(reader, lines)),
+        "ui_messages.json": _list(_ui(reader, view, lines)),
         "history_item.json": _object((await history_item_of(reader)).to_wire()),
         "task_metadata.json": _object({"files_in_context": _files(reader)}),
     }
 
 
-async def _api(reader: TaskReader, view: HistoryView) -> AsyncIterator[JsonObject]:
-    heads = [RooHead.of(record) async for record in reader.api.iterate()]
-    lines = roo_lines(heads, view)
-    del heads
+async def _api(reader: TaskReader, lines: Sequence[RooLine]) -> AsyncIterator[JsonObject]:
     page: dict[int, ApiRecord] = {}
     for index, line in enumerate(lines):
         seq = line.head.seq
@@ -77,9 +78,15 @@ async def _wire(reader: TaskReader, message: ApiMessage) -> JsonObject:
     return wire
 
 
-async def _ui(reader: TaskReader, view: HistoryView) -> AsyncIterator[JsonObject]:
+async def _ui(reader: TaskReader, view: HistoryView, lines: Sequence[RooLine]) -> AsyncIterator[JsonObject]:
+    places = {line.head.seq: place for place, line in enumerate(lines) if line.truncation is None}
+    seqs = sorted(places)
     async for message in shown_ui(reader, view):
         wire = _known_kind(message)
+        if message.conversation_history_index is not None:
+            # The last message before it that is in the file, and where the file has that.
+            before = bisect_right(seqs, message.conversation_history_index + 1)
+            wire["conversationHistoryIndex"] = places[seqs[before - 1]] if before else -1
         if message.images:
             wire["images"] = [*await with_linked_images(reader, message.images)]
         yield wire

@@ -234,6 +234,7 @@ class _Import:
             await self._give_up(log)
             raise
         if self._index is not None:
+            item = item.model_copy(update={"size": await self._store.size(self._id)})
             await self._index.upsert(item, text="\n".join(self._texts), owner=self._user)
         return True
 

@@ -229,7 +229,7 @@ class Plan:
         if isinstance(children, list):
             fields["childIds"] = [mapped for child in children if (mapped := mapped_id(child)) is not None]
         for name, value in (
-            ("tokensIn", totals.tokens_in), ("tokensOut", totals.tokens_out), ("number", 0),
+            ("tokensIn", totals.tokens_in), ("tokensOut", totals.tokens_out),
             ("cacheWrites", totals.cache_writes or None), ("cacheReads", totals.cache_reads or None),
             ("ts", totals.last_ts or self.times.last or 1),
         ):  # fmt: skip
@@ -243,7 +243,8 @@ class Plan:
         for name in ("title", "completionResultSummary"):
             text = fields.get(name)
             fields[name] = self.converter.text(text) if isinstance(text, str) else None
-        fields.update(id=self.task_id, size=None)
+        # Its number counted somewhere else, and nobody stopped it here.
+        fields.update(id=self.task_id, number=0, size=None, state=None)
         return _valid_item({name: value for name, value in fields.items() if value is not None})
 
 

@@ -56,6 +56,17 @@ class TaskFolders:
         """Where this task's folder is while it is in that place."""
         return self.root / place / checked_id(task_id)
 
+    def size(self, task_id: TaskId) -> int:
+        """How many bytes the task's files have. Raises ``UnknownTask``."""
+        _, folder = self.find(task_id)
+        files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+        size = 0
+        for file in files:
+            # It may be moved or deleted meanwhile.
+            with suppress(OSError):
+                size += file.lstat().st_size
+        return size
+
     def find(self, task_id: TaskId) -> tuple[Place, Path]:
         """Where the task is now. Raises ``UnknownTask``."""
         places: tuple[Place, ...] = ("running", "completed")

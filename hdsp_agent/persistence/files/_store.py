@@ -101,6 +101,10 @@ class FileStore:
             lambda: list(dict.fromkeys(id_ for at in places for id_ in self._folders.ids(at)))
         )
 
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
+        return await asyncio.to_thread(self._folders.size, task_id)
+
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
         """Change the state of a task nobody works on, such as its title."""
 
@@ -154,7 +158,8 @@ class FileStore:
         # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
         log = JsonlLog(paths, UI_FORM, lambda path, line: None)
         first = log.between(0, _NEWEST_POSSIBLE, messages, newest=False) if messages else []
-        return TaskOverview(read_metadata(folder), read_state(folder, repair=False), [entry.record for entry in first])
+        state, size = read_state(folder, repair=False), self._folders.size(task_id)
+        return TaskOverview(read_metadata(folder), state, size, [entry.record for entry in first])
 
     def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""

@@ -23,6 +23,10 @@ Entry = dict[str, JsonValue]
 TITLE_CHARACTERS: Final = 500
 TASK_CHARACTERS: Final = 4_000
 _REMEMBERED_CHANGES: Final = 10_000
+_NUMBERS: Final = "numbers"
+"""The fact that says which number was given last."""
+_GREATEST_NUMBER: Final = 2**31
+"""What is more was not counted: a file may say anything."""
 
 # A task belongs to the parent it names; one that names none, to those that name it. UNION ends a circle.
 _FAMILY: Final = """
@@ -78,15 +82,20 @@ def write_entry(
     writer: int,
     text_characters: int,
     known_is_newer: bool = False,
+    numbers: bool = True,
 ) -> HistoryItem:
-    """Merge what is stated into what is known: fields not stated stay, fields stated as None go."""
+    """Merge what is stated into what is known: fields not stated stay, fields stated as None go.
+
+    A task without a number gets the next one if it ``numbers``.
+    """
     stated: Entry = item.model_dump(mode="json", by_alias=True, exclude_unset=True)
     shown = None if text is None else tidy(text, text_characters)
     known = _known(connection, storable(item.id))
     entry = {**(known[2] if known else {}), **stated}
     if known and known_is_newer:
         entry = {**stated, **known[2]}
-    return _store(connection, entry, known, shown=shown, owner=owner, writer=writer)
+    entry["number"] = stated.get("number") or (known[2].get("number", 0) if known else 0)
+    return _store(connection, entry, known, shown=shown, owner=owner, writer=writer, numbers=numbers)
 
 
 def change_entry(
@@ -158,8 +167,10 @@ def _store(
     shown: str | None,
     owner: str | None,
     writer: int,
+    numbers: bool = True,
 ) -> HistoryItem:
     entry = {name: value for name, value in entry.items() if value is not None}
+    entry["number"] = _numbered(connection, entry.get("number"), numbers=numbers)
     cost = entry.get("totalCost")
     if not isinstance(cost, (int, float)) or not math.isfinite(cost):
         entry["totalCost"] = 0.0  # a price that could not be worked out; no order and no sum could hold it
@@ -192,6 +203,16 @@ def _store(
     )
     _store_texts(connection, row, item, shown)
     return item
+
+
+def _numbered(connection: sqlite3.Connection, number: JsonValue, *, numbers: bool) -> int:
+    """The task's number, or the next one: they count from 1 and are never given twice."""
+    greatest, given = fact(connection, _NUMBERS), number if isinstance(number, int) else 0
+    if not 0 < given <= _GREATEST_NUMBER:
+        given = greatest + 1 if numbers else 0
+    if given > greatest:
+        set_fact(connection, _NUMBERS, given)
+    return given
 
 
 def _store_texts(connection: sqlite3.Connection, row: int, item: HistoryItem, shown: str | None) -> None:

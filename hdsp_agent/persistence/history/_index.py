@@ -8,13 +8,15 @@ import itertools
 import logging
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from typing_extensions import Self
 
+from ...errors import UnknownTask
 from ...messages import HistoryItem
 from ._entries import (
     TITLE_CHARACTERS,
@@ -40,8 +42,11 @@ from ._state_database import StateDatabase
 __all__ = ["HistoryChange", "HistoryIndex", "HistoryRecord", "RebuildReport"]
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _COMPLETE: Final = "complete"
+_FILLED: Final = 2
+"""As which a complete index is marked. 1 knew no numbers, sizes and states of tasks: it is filled anew."""
 # One transaction of this many tasks keeps other processes from writing for well under a tenth of a second.
 _BATCH: Final = 20
 _MOST_REPORTED: Final = 200
@@ -53,6 +58,8 @@ class HistoryRecord(NamedTuple):
     item: HistoryItem
     text: str = ""
     owner: str | None = None
+    began: str = ""
+    """When, as its metadata write it: tasks that have no number yet get theirs in this order."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +186,7 @@ class HistoryIndex:
 
     async def is_complete(self) -> bool:
         """Whether the index has been built from the folders since its file was made."""
-        return await self._database.read(lambda connection: bool(fact(connection, _COMPLETE)))
+        return await self._database.read(lambda connection: fact(connection, _COMPLETE) >= _FILLED)
 
     async def problems(self) -> list[str]:
         """What a thorough look at the file finds wrong, in SQLite's words; slow, for ``doctor``."""
@@ -196,10 +203,15 @@ class HistoryIndex:
         generation = self._database.generation
         begun_at = await self._database.read(_newest_change)
         present: set[str] = set()
+        unnumbered: list[tuple[str, str]] = []
         rest = iter(records)
         while batch := await asyncio.to_thread(lambda: list(itertools.islice(rest, _BATCH))):
             present.update(record.item.id for record in batch)
             await self._database.write(functools.partial(self._put_found, batch=batch, begun_at=begun_at))
+            unnumbered += [(record.began, record.item.id) for record in batch if not record.item.number]
+        # Now that all numbers that were given before are known.
+        for part in _batches(sorted(unnumbered)):
+            await self._database.write(functools.partial(self._number, batch=part))
         removed = await self._database.write(
             lambda connection: self._finish(connection, present if drop_others else None, begun_at, generation)
         )
@@ -214,7 +226,14 @@ class HistoryIndex:
                 write_entry(
                     connection, record.item, text=record.text, owner=record.owner, writer=self._writer,
                     text_characters=self._text_characters, known_is_newer=newer.fetchone() is not None,
+                    numbers=False,
                 )  # fmt: skip
+
+    def _number(self, connection: sqlite3.Connection, *, batch: Sequence[tuple[str, str]]) -> None:
+        for _, task_id in batch:
+            # One that was deleted meanwhile needs none.
+            with suppress(UnknownTask):
+                change_entry(connection, task_id, lambda _: {}, writer=self._writer)
 
     def _finish(self, connection: sqlite3.Connection, present: set[str] | None, begun_at: int, generation: int) -> int:
         if self._database.generation != generation:
@@ -222,7 +241,7 @@ class HistoryIndex:
         known = connection.execute("SELECT id FROM history_tasks WHERE change <= ?", (begun_at,))
         gone = [] if present is None else [task_id for (task_id,) in known if task_id not in present]
         remove_entries(connection, gone, writer=self._writer)
-        set_fact(connection, _COMPLETE, 1)
+        set_fact(connection, _COMPLETE, _FILLED)
         return len(gone)
 
     async def _rebuild_if_needed(self) -> None:
@@ -310,6 +329,10 @@ def _as_written(term: str, texts: tuple[str, str, str]) -> str:
         return term
     near = [found for text in texts[:2] if (found := near_word(term, text))]
     return min(near)[1] if near else term
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[at : at + _BATCH] for at in range(0, len(items), _BATCH))
 
 
 def _newest_change(connection: sqlite3.Connection) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Final, get_args
 
-from ...messages import ClineMessage, HistoryItem, TaskId
-from .._protocol import TaskOverview, TaskStore
+from ...errors import UnknownTask
+from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
+from .._protocol import Recovery, TaskOverview, TaskStore
 from .._records import TaskMetadata, TaskState, parse_iso_time
-from ._index import HistoryRecord
+from ._index import HistoryIndex, HistoryRecord
 
-__all__ = ["history_item", "task_record", "task_records"]
+__all__ = ["as_left", "history_item", "list_recovered", "task_record", "task_records"]
 
 _TEXT_MESSAGES: Final = 40
 """A task can be found by what is said in so many of its first messages."""
@@ -31,10 +33,10 @@ def task_record(store: TaskStore, task_id: TaskId) -> HistoryRecord:
 def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage | None) -> HistoryItem:
     """The line the task has in the history; for a task that never got one, what its files tell."""
     if state.history_item is not None:
-        return state.history_item
+        return as_left(state.history_item, state)
     began = parse_iso_time(metadata.created_at)
     text = (first.text or "") if first is not None else ""
-    return HistoryItem(
+    item = HistoryItem(
         id=metadata.uuid,
         number=0,
         ts=int(began.timestamp() * 1000) if began else 0,
@@ -50,9 +52,28 @@ def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage |
         notebook=metadata.notebook,
         mode=metadata.mode,
     )
+    return as_left(item, state)
+
+
+def as_left(item: HistoryItem, state: TaskState) -> HistoryItem:
+    """The line, and how the task was left if nobody works on it and it is not done."""
+    waits = item.status == "delegated" and state.status == "paused"
+    left = None if item.status == "completed" or waits or state.status not in get_args(HistoryState) else state.status
+    return item.model_copy(update={"state": left})
+
+
+async def list_recovered(recoveries: Sequence[Recovery], store: TaskStore, index: HistoryIndex) -> None:
+    """Let the history tell how the tasks of dead processes were left."""
+    for recovery in recoveries:
+        # Others may delete it, or go on with it.
+        with suppress(UnknownTask):
+            state = await (await store.view(recovery.task_id)).read_state()
+            if state.history_item is not None:
+                await index.upsert(as_left(state.history_item, state))
 
 
 def _record(task: TaskOverview, person: str | None) -> HistoryRecord:
     item = history_item(task.metadata, task.state, task.first[0] if task.first else None)
     text = "\n".join(message.text for message in task.first if message.text)
-    return HistoryRecord(item, text, task.metadata.user or person)
+    item = item.model_copy(update={"size": task.size})
+    return HistoryRecord(item, text, task.metadata.user or person, task.metadata.created_at)

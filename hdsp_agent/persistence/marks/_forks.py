@@ -60,10 +60,18 @@ def fork_at(
     seqs = [record.seq for record in kept]
     numbers = {old: new for new, old in enumerate(seqs, 1)}
     return Fork(
-        ui=seen[: index + 1],
+        ui=[_placed(message, seqs) for message in seen[: index + 1]],
         api=[_moved(record, numbers, renumber) for record in kept],
         marks=[_renumbered(mark, seqs, ts) for mark in folds],
     )
+
+
+def _placed(message: ClineMessage, seqs: Sequence[int]) -> ClineMessage:
+    """The message with its place among the API messages that come along; places count from 0."""
+    place = message.conversation_history_index
+    if place is None:
+        return message
+    return message.model_copy(update={"conversation_history_index": bisect_right(seqs, place + 1) - 1})
 
 
 def _folds_before(view: HistoryView, ts: int, end: int) -> list[FoldMark]:

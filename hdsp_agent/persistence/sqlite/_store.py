@@ -114,6 +114,10 @@ class SqliteStore:
         """The ids of all tasks, or of those in one place."""
         return await asyncio.to_thread(self._database.read, lambda connection: self._rows.ids(connection, place))
 
+    async def size(self, task_id: TaskId) -> int:
+        """How many bytes a task takes."""
+        return await asyncio.to_thread(self._database.read, lambda connection: self._rows.size(connection, task_id))
+
     async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
         """Change the state of a task nobody works on, such as its title."""
         return await self._held.finish(
@@ -157,7 +161,8 @@ class SqliteStore:
         if messages:
             # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
             first = TableLog(self._database, task_id, "ui", UI_FORM, lambda line: None).first(messages)
-        return TaskOverview(row.read_metadata(), row.read_state(), first)
+        size = self._database.read(lambda connection: self._rows.size(connection, task_id))
+        return TaskOverview(row.read_metadata(), row.read_state(), size, first)
 
     def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""

@@ -163,7 +163,7 @@ def _examine_home(home: Path, report: Report, repair: bool) -> None:
 def _is_ours(name: str) -> bool:
     if name in _HOME_FILES | _HOME_FOLDERS:
         return True
-    return name.startswith((".", "state.db", "secrets.", "config.json")) or name.endswith(
+    return name.startswith((".", "state.db", "secrets.", "config.json", "audit.jsonl")) or name.endswith(
         (".db", ".db-wal", ".db-shm", ".lock")
     )
 

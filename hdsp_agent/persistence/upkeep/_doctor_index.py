@@ -87,7 +87,11 @@ def _agree(own: HistoryItem, index: HistoryItem) -> bool:
 
 
 def _fields(item: HistoryItem) -> JsonObject:
-    return item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    fields = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if not item.number:
+        # The index numbers a task before its folder knows of it.
+        del fields["number"]
+    return fields
 
 
 def _items(store: TaskStore) -> list[HistoryItem]:

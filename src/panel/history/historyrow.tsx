@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
@@ -164,8 +165,10 @@ function Facts({
   const tokens = item.tokensIn + item.tokensOut;
   return (
     <>
-      {phase !== null && phase !== 'resting' && (
+      {phase !== null && phase !== 'resting' ? (
         <span data-phase={phase}>{phaseText(phase, trans)}</span>
+      ) : (
+        <Left item={item} />
       )}
       <span>{momentText(item.ts)}</span>
       {item.notebook !== undefined && (
@@ -178,6 +181,38 @@ function Facts({
       {item.parentTaskId !== undefined && <span>{trans.__('subtask')}</span>}
     </>
   );
+}
+
+/**
+ * How a conversation was left that nobody works on.
+ */
+function Left({ item }: { item: HistoryItem }): JSX.Element | null {
+  const { trans } = usePanel();
+  const { state } = item;
+  if (state === undefined) {
+    return item.status === 'completed' ? (
+      <span data-state="completed">{phaseText('done', trans)}</span>
+    ) : null;
+  }
+  return (
+    <span data-state={state} title={trans.__('Open it to continue')}>
+      {stateText(state, trans)}
+    </span>
+  );
+}
+
+function stateText(
+  state: NonNullable<HistoryItem['state']>,
+  trans: TranslationBundle
+): string {
+  switch (state) {
+    case 'paused':
+      return trans.__('paused');
+    case 'failed':
+      return trans.__('interrupted');
+    case 'timeout':
+      return trans.__('timed out');
+  }
 }
 
 /**

@@ -109,6 +109,17 @@ async def test_outputs_cut_after_a_refusal_are_told_in_a_row(tmp_path: Path) -> 
     assert row.context_truncation.prev_context_tokens == 11_000
 
 
+async def test_who_turned_that_off_is_asked_instead(tmp_path: Path) -> None:
+    turns = [seen(0), seen(2), refusal("overflow", current=11_000, limit=9_500), DONE]
+    settings = AUTO.model_copy(update={"disabled_hooks": ("anthropic-auto-compact",)})
+    async with small_agent(tmp_path, turns, window=100_000, settings=settings) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "api_req_failed")
+        assert await agent.says(task_id, "sliding_window_truncation") == []
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+
+
 async def test_hidden_messages_are_told_with_what_that_saves_and_come_back(tmp_path: Path) -> None:
     turns = [*map(look, range(4)), refusal("overflow"), refusal("quota"), DONE]
     async with small_agent(tmp_path, turns, window=100_000) as agent:
@@ -122,9 +133,18 @@ async def test_hidden_messages_are_told_with_what_that_saves_and_come_back(tmp_p
         assert "look-0" in str([record.content for record in history])
 
 
-@pytest.mark.parametrize(("window", "kinds"), [(11_470, ["reassurance", "advice"]), (200_000, [])])
-async def test_the_person_is_told_once_how_full_the_window_is(tmp_path: Path, window: int, kinds: list[str]) -> None:
-    settings = AUTO.model_copy(update={"auto_condense_context": False})
+@pytest.mark.parametrize(
+    ("window", "hooks", "kinds"),
+    [
+        (11_470, (), ["reassurance", "advice"]),
+        (200_000, (), []),
+        (11_470, ("context-window-monitor",), []),
+    ],
+)
+async def test_the_person_is_told_once_how_full_the_window_is(
+    tmp_path: Path, window: int, hooks: tuple[str, ...], kinds: list[str]
+) -> None:
+    settings = AUTO.model_copy(update={"auto_condense_context": False, "disabled_hooks": hooks})
     async with small_agent(tmp_path, [*map(look, range(5)), DONE], settings=settings, window=window) as agent:
         task_id = await agent.finished()
         notices = agent.heard.notices

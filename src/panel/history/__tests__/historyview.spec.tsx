@@ -93,6 +93,45 @@ describe('HistoryView', () => {
     ]);
   });
 
+  it('should say how a conversation was left that nobody works on', async () => {
+    listed = {
+      taskHistory: [
+        anItem({ id: 'p', state: 'paused' }),
+        anItem({ id: 'f', state: 'failed' }),
+        anItem({ id: 't', state: 'timeout' }),
+        anItem({ id: 'c', status: 'completed' }),
+        anItem({ id: 'w' })
+      ],
+      total: 5
+    };
+    await open();
+    const labels = () =>
+      page
+        .findAll('.jp-hdspAgent-history-about')
+        .map(row => row.querySelector('[data-phase], [data-state]'))
+        .map(label => label?.textContent);
+    expect(labels()).toEqual([
+      'paused',
+      'interrupted',
+      'timed out',
+      'done',
+      undefined
+    ]);
+    page.publish({
+      type: 'openTasksUpdated',
+      openTasks: [anOpenTask('p', 'Plot', { status: 'running' })]
+    });
+    publishItem(anItem({ id: 'f' }));
+    await wait(0);
+    expect(labels()).toEqual([
+      'working',
+      undefined,
+      'timed out',
+      'done',
+      undefined
+    ]);
+  });
+
   it('should search when one stops typing, best match first, and mark what was found', async () => {
     await open();
     listed = {
