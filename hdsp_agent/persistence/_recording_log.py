@@ -283,7 +283,7 @@ class RecordingLog(ABC, Generic[F]):
         """Return when the disk has everything recorded so far, as at the end of a turn."""
         self._check_ours()
         await self._streaming.flush()
-        written = [self._writer.append(file, b"", durable=True) for file in self._files.values() if file.acknowledged]
+        written = [self._writer.append(file, b"", durable=True) for file in self._files.values() if file.accepted]
         await asyncio.gather(*written)
 
     def update_state(self, **changes: Unpack[StateChange]) -> None:

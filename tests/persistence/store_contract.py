@@ -195,6 +195,18 @@ class StoreContract(ABC):
             assert [message.ts for message in shown] == sorted({message.ts for message in shown})
             assert [message.ts for message in shown[1:-1]] == [message.ts for message in recorded]
 
+    async def test_a_sync_waits_for_the_first_line_too_though_whoever_appended_it_was_stopped(
+        self, tmp_path: Path
+    ) -> None:
+        async with self.store(tmp_path / "home") as store:
+            log = await store.create(NewTask())
+            first = ClineMessage(ts=0, type="say", say="text", text="first words")
+            appending = asyncio.create_task(log.append_ui(first, durable=True))
+            await asyncio.sleep(0)
+            appending.cancel()
+            await log.sync()
+            assert [message.text for message in await log.ui.newest()] == ["first words"]
+
     async def test_half_a_surrogate_pair_is_no_reason_to_lose_a_message(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
             log = await store.create(NewTask())
