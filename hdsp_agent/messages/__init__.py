@@ -56,7 +56,6 @@ from ._catalogue import (
     FileResult,
     ModelInfo,
     ModelRecord,
-    ModelTier,
     ModeName,
     ReasoningEffort,
     Source,
@@ -394,7 +393,6 @@ from ._webview_services import (
     ServicesMessage,
 )
 from ._webview_settings import (
-    AutoApprovalEnabledRequest,
     ExportSettingsRequest,
     ImportSettingsRequest,
     LoadApiConfigurationRequest,
@@ -476,7 +474,6 @@ __all__ = [
     "AskClass",
     "AskResponseRequest",
     "AutoAnswerTime",
-    "AutoApprovalEnabledRequest",
     "BatchDiff",
     "BatchDirectory",
     "BatchFile",
@@ -645,7 +642,6 @@ __all__ = [
     "ModelInfo",
     "ModelRecord",
     "ModelRoom",
-    "ModelTier",
     "ModelsResponse",
     "ModesListMessage",
     "ModesMessage",
