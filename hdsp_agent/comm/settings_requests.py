@@ -15,7 +15,6 @@ from pydantic_core import from_json
 from ..config import ContextProxy
 from ..errors import InvalidInput, UnknownProfile
 from ..messages import (
-    AutoApprovalEnabledRequest,
     DismissNoticeRequest,
     ExtensionMessage,
     ImportSettingsRequest,
@@ -65,7 +64,6 @@ class SettingsRequests:
         """Take responsibility for these types of message."""
         handlers: dict[str, Handler[NoReturn]] = {
             "updateSettings": self.update_settings,
-            "autoApprovalEnabled": self.auto_approval,
             "mode": self.mode,
             "exportSettings": self.export_settings,
             "importSettings": self.import_settings,
@@ -83,10 +81,6 @@ class SettingsRequests:
     async def update_settings(self, _: RequestContext, message: UpdateSettingsRequest) -> None:
         """Some settings; all or none."""
         await self._config.update(message.updated_settings)
-
-    async def auto_approval(self, _: RequestContext, message: AutoApprovalEnabledRequest) -> None:
-        """The main switch of auto-approval."""
-        await self._config.update({"autoApprovalEnabled": message.bool})
 
     async def mode(self, context: RequestContext, message: ModeRequest) -> None:
         """The mode of the task on screen and of new ones; where a task is named, of that one alone."""

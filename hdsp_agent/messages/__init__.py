@@ -56,7 +56,6 @@ from ._catalogue import (
     FileResult,
     ModelInfo,
     ModelRecord,
-    ModelTier,
     ModeName,
     ReasoningEffort,
     Source,
@@ -399,7 +398,6 @@ from ._webview_services import (
     ServicesMessage,
 )
 from ._webview_settings import (
-    AutoApprovalEnabledRequest,
     ExportSettingsRequest,
     ImportSettingsRequest,
     LoadApiConfigurationRequest,
@@ -481,7 +479,6 @@ __all__ = [
     "AskClass",
     "AskResponseRequest",
     "AutoAnswerTime",
-    "AutoApprovalEnabledRequest",
     "BatchDiff",
     "BatchDirectory",
     "BatchFile",
@@ -651,7 +648,6 @@ __all__ = [
     "ModelInfo",
     "ModelRecord",
     "ModelRoom",
-    "ModelTier",
     "ModelsResponse",
     "ModesListMessage",
     "ModesMessage",

@@ -1,4 +1,4 @@
-"""What can be chosen from or looked up: modes, commands, skills, models, MCP servers, files, commits."""
+"""What can be chosen from or looked up: modes, commands, models, files."""
 
 from typing import Literal
 
@@ -11,7 +11,6 @@ __all__ = [
     "ModeName",
     "ModelInfo",
     "ModelRecord",
-    "ModelTier",
     "ReasoningEffort",
     "Source",
 ]
@@ -38,35 +37,13 @@ class Command(Record):
     argument_hint: str | None = None
 
 
-class ModelTier(Record):
-    """Prices of one service tier of a model."""
-
-    name: Literal["default", "flex", "priority"] | None = None
-    context_window: int
-    input_price: float | None = None
-    output_price: float | None = None
-    cache_writes_price: float | None = None
-    cache_reads_price: float | None = None
-
-
 class ModelInfo(Record):
     """What a model can do and costs; prices are in dollars a million tokens."""
 
     max_tokens: int | None = None
-    max_thinking_tokens: int | None = None
     context_window: int
     supports_images: bool | None = None
     supports_prompt_cache: bool
-    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
-    supports_verbosity: bool | None = None
-    supports_reasoning_budget: bool | None = None
-    supports_reasoning_binary: bool | None = None
-    supports_temperature: bool | None = None
-    default_temperature: float | None = None
-    required_reasoning_budget: bool | None = None
-    supports_reasoning_effort: bool | list[Literal["disable", ReasoningEffort]] | None = None
-    required_reasoning_effort: bool | None = None
-    preserve_reasoning: bool | None = None
     supported_parameters: list[Literal["max_tokens", "temperature", "reasoning", "include_reasoning"]] | None = None
     input_price: float | None = None
     output_price: float | None = None
@@ -74,15 +51,7 @@ class ModelInfo(Record):
     cache_reads_price: float | None = None
     description: str | None = None
     reasoning_effort: ReasoningEffort | None = None
-    min_tokens_per_cache_point: int | None = None
-    max_cache_points: int | None = None
-    cachable_fields: list[str] | None = None
     deprecated: bool | None = None
-    is_stealth_model: bool | None = None
-    is_free: bool | None = None
-    excluded_tools: list[str] | None = None
-    included_tools: list[str] | None = None
-    tiers: list[ModelTier] | None = None
 
 
 ModelRecord = dict[str, ModelInfo]

@@ -1,4 +1,4 @@
-"""What the server says about files, images, MCP servers and models, and what it asks of the panel."""
+"""What the server says about files, and what it asks of the panel."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What the server says about settings, profiles, keys, modes, prompts, commands and skills."""
+"""What the server says about settings, profiles, keys, modes, prompts and commands."""
 
 from typing import Literal
 

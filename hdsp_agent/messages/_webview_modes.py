@@ -1,4 +1,4 @@
-"""What the page sends about modes, prompts, commands and skills."""
+"""What the page sends about modes, prompts and commands."""
 
 from typing import Annotated, Literal
 

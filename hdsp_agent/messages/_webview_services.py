@@ -1,4 +1,4 @@
-"""What the page sends about MCP servers, files, images and models."""
+"""What the page sends about files."""
 
 from typing import Literal
 

@@ -8,7 +8,6 @@ from ._base import Flag, JsonObject, Name, Text
 from ._webview_base import Request
 
 __all__ = [
-    "AutoApprovalEnabledRequest",
     "ExportSettingsRequest",
     "ImportSettingsRequest",
     "LoadApiConfigurationRequest",
@@ -71,13 +70,6 @@ class ExportSettingsRequest(Request):
     type: Literal["exportSettings"] = "exportSettings"
 
 
-class AutoApprovalEnabledRequest(Request):
-    """Switch auto-approval as a whole on or off."""
-
-    type: Literal["autoApprovalEnabled"] = "autoApprovalEnabled"
-    bool: Flag
-
-
 SettingsMessage = (
     UpdateSettingsRequest
     | SaveApiConfigurationRequest
@@ -86,5 +78,4 @@ SettingsMessage = (
     | LockApiConfigAcrossModesRequest
     | ImportSettingsRequest
     | ExportSettingsRequest
-    | AutoApprovalEnabledRequest
 )

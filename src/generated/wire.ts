@@ -251,7 +251,6 @@ export type WebviewMessage =
   | LockApiConfigAcrossModesRequest
   | ImportSettingsRequest
   | ExportSettingsRequest
-  | AutoApprovalEnabledRequest
   | ModeRequest
   | RequestModesRequest
   | UpdateCustomModeRequest
@@ -482,14 +481,6 @@ export interface AskResponseRequest {
 export interface AutoAnswerTime {
   at: number;
   left: number;
-}
-
-/** Switch auto-approval as a whole on or off. */
-export interface AutoApprovalEnabledRequest {
-  requestId: string;
-  taskId?: string;
-  type: 'autoApprovalEnabled';
-  bool: boolean;
 }
 
 /** One file of a batch the agent wants to change. */
@@ -1926,24 +1917,9 @@ export interface ModelFailureParts {
 /** What a model can do and costs; prices are in dollars a million tokens. */
 export interface ModelInfo {
   maxTokens?: number;
-  maxThinkingTokens?: number;
   contextWindow: number;
   supportsImages?: boolean;
   supportsPromptCache: boolean;
-  promptCacheRetention?: 'in_memory' | '24h';
-  supportsVerbosity?: boolean;
-  supportsReasoningBudget?: boolean;
-  supportsReasoningBinary?: boolean;
-  supportsTemperature?: boolean;
-  defaultTemperature?: number;
-  requiredReasoningBudget?: boolean;
-  supportsReasoningEffort?:
-    | boolean
-    | Array<
-        'disable' | 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
-      >;
-  requiredReasoningEffort?: boolean;
-  preserveReasoning?: boolean;
   supportedParameters?: Array<
     'max_tokens' | 'temperature' | 'reasoning' | 'include_reasoning'
   >;
@@ -1953,15 +1929,7 @@ export interface ModelInfo {
   cacheReadsPrice?: number;
   description?: string;
   reasoningEffort?: ReasoningEffort;
-  minTokensPerCachePoint?: number;
-  maxCachePoints?: number;
-  cachableFields?: Array<string>;
   deprecated?: boolean;
-  isStealthModel?: boolean;
-  isFree?: boolean;
-  excludedTools?: Array<string>;
-  includedTools?: Array<string>;
-  tiers?: Array<ModelTier>;
 }
 
 /** How many tokens the model of a task takes in, and may answer with, as far as that is known. `reserved` are those kept free for an answer; at `condenseAt` the conversation is condensed, if it ever is. */
@@ -1970,16 +1938,6 @@ export interface ModelRoom {
   maxOutput?: number;
   reserved?: number;
   condenseAt?: number;
-}
-
-/** Prices of one service tier of a model. */
-export interface ModelTier {
-  name?: 'default' | 'flex' | 'priority';
-  contextWindow: number;
-  inputPrice?: number;
-  outputPrice?: number;
-  cacheWritesPrice?: number;
-  cacheReadsPrice?: number;
 }
 
 /** The answer to `GetModels`. */

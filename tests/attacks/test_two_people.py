@@ -32,7 +32,7 @@ OpenPage = Callable[[dict[str, str]], AbstractAsyncContextManager[Panel]]
 Ask = Callable[..., Awaitable[Answer]]
 
 WORD = "aardvark"
-NOT_ABOUT_TASKS = ("Api", "Settings", "Configuration", "Instructions", "Commands", "resetState", "mode", "AutoApproval")
+NOT_ABOUT_TASKS = ("Api", "Settings", "Configuration", "Commands", "mode")
 """What these messages are about all people of a server share: the settings, and the profiles in them."""
 
 
