@@ -28,7 +28,7 @@ from ._conversation import Conversation
 from ._manager import TaskManager
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
-from ._services import AgentServices, ContextNoticed
+from ._services import AgentServices, ContextNoticed, RecoveryNoticed
 from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
 from .context import PlainContext, Standing, SurroundingsNow
@@ -59,6 +59,7 @@ def build_agent(
     history: HistoryPort | None = None,
     on_command: CommandHeard | None = None,
     on_notice: ContextNoticed = lambda task_id, kind, percent: None,
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None,
     overrides: Mapping[str, JsonValue] | None = None,
     notebooks: Notebooks | None = None,
     local: LocalModels | None = None,
@@ -105,6 +106,7 @@ def build_agent(
             sink=sink or Unheard(),
             history=history,
             on_notice=on_notice,
+            on_recovery=on_recovery,
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
             commands=CommandBook(config.home / "commands", folders.trusted),
@@ -128,6 +130,8 @@ async def headless_agent(
     *,
     workspace: Path,
     sink: MessageSink | None = None,
+    on_notice: ContextNoticed = lambda task_id, kind, percent: None,
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None,
     overrides: Mapping[str, JsonValue] | None = None,
     local_models: Path | None = None,
 ) -> AsyncIterator[Headless]:
@@ -156,6 +160,8 @@ async def headless_agent(
             workspace=workspace,
             sink=sink,
             history=_IndexOnly(index),
+            on_notice=on_notice,
+            on_recovery=on_recovery,
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
             local=local,
