@@ -46,7 +46,7 @@ from ._manager import TaskManager
 from ._mode_prompts import ignored_files
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
-from ._services import AgentServices, ContextNoticed
+from ._services import AgentServices, ContextNoticed, RecoveryNoticed
 from ._workspace_history import WorkspaceHistory
 from .approval import ApprovalEngine
 from .context import PlainContext, Standing, SurroundingsNow
@@ -74,6 +74,7 @@ def build_agent(
     history: HistoryPort | None = None,
     on_command: CommandHeard | None = None,
     on_notice: ContextNoticed = lambda task_id, kind, percent: None,
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None,
     overrides: Mapping[str, JsonValue] | None = None,
     notebooks: Notebooks | None = None,
     local: LocalModels | None = None,
@@ -120,6 +121,7 @@ def build_agent(
             sink=sink or Unheard(),
             history=history,
             on_notice=on_notice,
+            on_recovery=on_recovery,
             notebooks=notebooks,
             files=WorkspaceHistory(config.home, current, notebooks),
             commands=CommandBook(config.home / "commands", folders.trusted),
@@ -145,6 +147,8 @@ async def headless_agent(
     workspace: Path,
     backend: Backend | None = None,
     sink: MessageSink | None = None,
+    on_notice: ContextNoticed = lambda task_id, kind, percent: None,
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None,
     overrides: Mapping[str, JsonValue] | None = None,
     local_models: Path | None = None,
 ) -> AsyncIterator[Headless]:
@@ -176,6 +180,8 @@ async def headless_agent(
             workspace=workspace,
             sink=sink,
             history=_IndexOnly(index, store),
+            on_notice=on_notice,
+            on_recovery=on_recovery,
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
             local=local,

@@ -76,6 +76,7 @@ class Requests:
             if stream is None:
                 continue
             if stream.answer.calls or stream.answer.text.strip():
+                self._recovery.answered()
                 return stream
             await self._after_nothing(tries)
 

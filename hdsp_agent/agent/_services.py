@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from ..tools import PathPolice, ToolState
     from ._workspace_history import WorkspaceHistory
     from .approval import ApprovalEngine
+    from .context import RecoveryNotice
 
-__all__ = ["AgentServices", "ContextNoticed", "Spacing"]
+__all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
 
 ContextNoticed: TypeAlias = Callable[[TaskId, NoticeKind, int], None]
+RecoveryNoticed: TypeAlias = "Callable[[TaskId, RecoveryNotice], None]"
 
 
 class Spacing:
@@ -66,6 +68,8 @@ class AgentServices:
     history: HistoryPort | None = None
     on_notice: ContextNoticed = lambda task_id, kind, percent: None
     """Is told once when a conversation has come to fill so much of its model's window."""
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None
+    """Is told what is tried where a provider refuses a request, and whether it helped."""
     notebooks: Notebooks | None = None
     """None where no notebooks can be worked with."""
     files: WorkspaceHistory | None = None

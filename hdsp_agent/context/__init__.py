@@ -6,7 +6,7 @@ All of this is computed from messages; nothing here asks a model, reads a file o
 from __future__ import annotations
 
 from ._as_it_was import AsItWas
-from ._blocks import IMAGE_OMITTED, NOTHING_SAID, has_thoughts
+from ._blocks import IMAGE_OMITTED, NOTHING_SAID, has_thoughts, without_blanks
 from ._calibration import Calibration
 from ._carrying import CarryLimits, carried_from
 from ._hand_over import (
@@ -128,5 +128,6 @@ __all__ = [
     "used_tokens",
     "utf8_length",
     "within_picture_total",
+    "without_blanks",
     "without_messages",
 ]

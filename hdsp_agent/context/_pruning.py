@@ -32,7 +32,7 @@ class PruningSettings:
     trigger: int = 60_000
     """The size of the request in tokens from which on it is looked whether anything can be cleared."""
     keep: int = 3
-    """How many of the newest outputs stay."""
+    """How many of the newest outputs stay, and of those that proved important how many older ones."""
     minimum_gain: int = 5_000
     """Tokens; for less the cache is never given up. For more it is, once reading them has cost as much as clearing them will."""
     crowded_trigger: int = 100_000
@@ -103,7 +103,8 @@ class Pruner:
         if used < trigger or (used < self._not_before and not cold):
             return None
         results = _results(messages, settings, self._counter)
-        kept = {result.call for result in results[-(settings.cold_keep if cold else settings.keep) :]}
+        keep = settings.cold_keep if cold else settings.keep
+        kept = {result.call for result in [*results[-keep:], *_important(results)[-keep:]]}
         needless = _needless(results, settings)
         # What stays must not point to what goes.
         stubs = {call: stub for call, stub in needless.items() if call not in kept}
@@ -199,6 +200,19 @@ def _needless(results: Sequence[_Result], settings: PruningSettings) -> dict[str
             elif newest is not None and result.tool in settings.reading_tools and result.text != newest.text:
                 stubs[result.call] = f"[Outdated: {result.tool} was called in the same way later, see below.]"
     return stubs
+
+
+def _important(results: Sequence[_Result]) -> list[_Result]:
+    """Outputs that were called for again after they had been cleared, oldest first: what the work needs comes back.
+
+    Clearing them once more would only have them fetched once more.
+    """
+    again = {
+        group[-1].call
+        for group in _same_question(results)
+        if any(_STUB.fullmatch(result.text) for result in group[:-1])
+    }
+    return [result for result in results if result.call in again]
 
 
 def _same_question(results: Sequence[_Result]) -> Iterator[list[_Result]]:

@@ -17,7 +17,7 @@ from hdsp_agent.agent._conversation import Conversation
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
-from hdsp_agent.agent.context import Dimension, Entry, Standing, SurroundingsNow
+from hdsp_agent.agent.context import Dimension, Entry, RecoveryNotice, Standing, SurroundingsNow
 from hdsp_agent.agent.modes import ModeBook
 from hdsp_agent.agent.speech import CommandBook
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet, TrustedFolders
@@ -279,9 +279,14 @@ class Heard:
     shown: dict[str, dict[int, ClineMessage]] = field(default_factory=dict)
     log: list[tuple[str, TaskId, object]] = field(default_factory=list)
     notices: list[tuple[TaskId, NoticeKind, int]] = field(default_factory=list)
+    recoveries: list[str] = field(default_factory=list)
 
     def noticed(self, task_id: TaskId, kind: NoticeKind, percent: int) -> None:
         self.notices.append((task_id, kind, percent))
+
+    def recovering(self, task_id: TaskId, notice: RecoveryNotice) -> None:
+        assert notice.text
+        self.recoveries.append(notice.kind)
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         assert message.ts not in self.shown.setdefault(task_id, {}), "created twice"
@@ -495,6 +500,7 @@ async def running_agent(
         workspace=workspace,
         sink=heard,
         on_notice=heard.noticed,
+        on_recovery=heard.recovering,
         history=history,
         notebooks=notebooks,
         files=files,

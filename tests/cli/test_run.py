@@ -282,3 +282,31 @@ def test_on_a_terminal_the_person_is_asked(place: Place, typed: str, code: int, 
     assert program.wait(60) == code, seen
     os.close(ours)
     assert place.note() == note
+
+
+def test_how_full_the_window_is_and_how_a_refusal_was_mended_is_told_beside_the_result(place: Place) -> None:
+    def full(characters: int, file: str) -> Turn:
+        write = {"tool": "write_to_file", "arguments": {"path": file, "content": file}, "id": file}
+        return ({"text": "word " * (characters // 5)}, write)
+
+    refused: Turn = ({"error": "unexpected tool_use_id found in tool_result blocks", "kind": "tool_pairing"},)
+    place.speak(full(570_000, "a"), full(5, "b"), full(80_000, "c"), refused, DONE)
+    ran = place.run("Write", "--auto-write")
+    assert ran.code == 0, ran.err
+    told = [re.sub(r"\d+%", "…%", line) for line in ran.err.splitlines() if not line.startswith("task ")]
+    assert told == [
+        "the conversation fills …% of the model's window; there is enough room left",
+        "the conversation fills …% of the model's window; it is condensed before it is full",
+        "Tool calls and their results were put together anew.",
+        "The model answers again.",
+    ]
+    assert "of the model's window" not in ran.out
+
+    place.speak(full(570_000, "d"), refused, DONE)
+    ran = place.run("Write", "--auto-write", "--json")
+    assert ran.code == 0, ran.err
+    records = [json.loads(line) for line in ran.out.splitlines()]
+    [(kind, percent)] = [record["payload"][1:] for record in records if record["eventName"] == "contextNotice"]
+    assert kind == "reassurance" and 70 <= percent < 80
+    mended = [record["payload"][1] for record in records if record["eventName"] == "recoveryNotice"]
+    assert mended == ["tried", "recovered"]

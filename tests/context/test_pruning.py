@@ -149,6 +149,20 @@ def test_what_stays_does_not_point_to_what_goes() -> None:
     assert "b" not in plan.stubs
 
 
+def test_what_was_called_for_again_after_it_was_cleared_stays() -> None:
+    read = ("read_file",)
+    first = [step("a", "a" * 4_000, *read, path="a.py"), *(step(f"c{n}", f"{n}" * 4_000) for n in range(3))]
+    plan = Pruner(SMALL).plan(talk(*first), 5_000)
+    assert plan is not None and "a" in plan.stubs
+    history = SentHistory(cleared=plan.stubs)
+    again = step("again", "a" * 4_000, *read, path="a.py")
+    for message in talk(*first, again, *(step(f"d{n}", f"{n}" * 4_000) for n in range(5))):
+        history.add(message)
+    later = Pruner(SMALL).plan(history.messages, 9_000)
+    assert later is not None
+    assert "again" not in later.stubs and {"c2", "d0", "d1", "d2"} <= set(later.stubs)
+
+
 def test_pictures_are_not_taken_for_equal_by_their_words() -> None:
     def look(id: str, data: str) -> list[ApiMessage]:
         return [answer(call(id, "read_file", path="a.png")), user(result(id, [text("A picture."), image(data)]))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._dimensions import Dimension, Entry, bounded
 from ._plain import PlainContext
-from ._recovery import Recovery, Remedied
+from ._recovery import Recovery, RecoveryNotice, Remedied
 from ._seen import SeenHistories, SeenRequest, seen_by_model
 from ._surroundings import renumbered
 from ._surroundings_now import SurroundingsNow
@@ -18,6 +18,7 @@ __all__ = [
     "Entry",
     "PlainContext",
     "Recovery",
+    "RecoveryNotice",
     "Remedied",
     "SeenHistories",
     "SeenRequest",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ...context import Parts, SentHistory, TokenCounter, has_thoughts, used_tokens, within_picture_total
+from ...context import Parts, SentHistory, TokenCounter, has_thoughts, used_tokens, within_picture_total, without_blanks
 from ...messages import ApiMessage, ClineMessage, ContextTruncation
 from ...persistence import ApiRecord, CountedTokens
 from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
@@ -167,13 +167,14 @@ class PlainContext:
         self._broken_off()
         return True
 
-    async def leave_out_blanks(self) -> bool:
-        """From now on send a word in the place of what is empty; whether that is anything new."""
+    async def leave_out_blanks(self, info: ModelInfo) -> int | None:
+        """From now on send a word in the place of what is empty; in how many messages, and None if that is not new."""
         if self.kept.state.without_blanks:
-            return False
+            return None
+        filled = sum(without_blanks(message) is not message for message in await self.history(info))
         await self.kept.change(without_blanks=True)
         self.begin_anew()
-        return True
+        return filled
 
     async def leave_out_thoughts(self, info: ModelInfo) -> bool:
         """Send none of the thoughts there are so far; whether that is anything new."""

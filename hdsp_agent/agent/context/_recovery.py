@@ -14,7 +14,7 @@ from ._revert import revert
 if TYPE_CHECKING:
     from .._task import Task
 
-__all__ = ["Recovery", "Remedied"]
+__all__ = ["Recovery", "RecoveryNotice", "Remedied"]
 
 Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "revert", "hide"]
 
@@ -60,6 +60,24 @@ _USUAL_ANSWER: Final = 8_192
 _UNSEALED: Final = "The provider cannot read any more what it had condensed: the agent has a summary of it written."
 _TARGET: Final = 0.5
 """Of the window: to this size outputs are cut (seed 004)."""
+
+
+_TOLD_ELSEWHERE: Final[dict[Remedy, str]] = {
+    "condense": "The conversation was condensed.",
+    "revert": "The newest step was taken back.",
+    "hide": "The oldest messages are not sent any more.",
+}
+"""Of remedies that have rows of their own, for who does not see them."""
+_RECOVERED_NOTICE: Final = "The model answers again."
+_EXHAUSTED: Final = "Nothing more was tried: the most attempts were made."
+
+
+@dataclass(frozen=True)
+class RecoveryNotice:
+    """How it goes with a request that a provider refused: something was tried, it helped, or nothing is left (seed 004)."""
+
+    kind: Literal["tried", "recovered", "exhausted"]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -135,12 +153,15 @@ class Recovery:
                 if done is None:
                     break
                 self._done[remedy] += 1
+                self._tell("tried", done or _TOLD_ELSEWHERE.get(remedy, ""))
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._tried[remedy] - 1))
                 if remedy in _SILENT:
                     await self._task.services.sleep(pause)
                 return Remedied(done or None, pause)
             # What did not help at once does not help later.
             self._tried[remedy] = max(self._tried[remedy], self._most(remedy))
+        if self._done.total():
+            self._tell("exhausted", _EXHAUSTED)
         return None
 
     async def _without_thoughts(self, client: ModelClient) -> Remedied | None:
@@ -150,6 +171,14 @@ class Recovery:
             left_out = plain is not None and await plain.leave_out_thoughts(client.info)
         resumes = self._task.settings.experiments.get(_AUTO_RESUME, False)
         return Remedied(_THOUGHTS_LEFT_OUT, _FIRST_PAUSE) if left_out and resumes else None
+
+    def answered(self) -> None:
+        """The model gave an answer, perhaps after what was tried."""
+        if self._done.total():
+            self._tell("recovered", _RECOVERED_NOTICE)
+
+    def _tell(self, kind: Literal["tried", "recovered", "exhausted"], text: str) -> None:
+        self._task.services.on_recovery(self._task.task_id, RecoveryNotice(kind, text))
 
     async def _apply(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
         """What was done, in a line; "" where a row of its own tells it, None if it cannot be done."""
@@ -170,8 +199,8 @@ class Recovery:
                 left_out = plain is not None and await plain.leave_out_pictures()
                 return "The request has too many bytes: pictures are left out from now on." if left_out else None
             case "blanks":
-                filled = plain is not None and await plain.leave_out_blanks()
-                return "The provider refuses empty messages: they are filled with a word." if filled else None
+                filled = None if plain is None else await plain.leave_out_blanks(client.info)
+                return None if filled is None else _filled_words(filled)
             case "anew":
                 if plain is None:
                     return None
@@ -214,3 +243,10 @@ class Recovery:
         await tell_cleared(task.conversation, cleared, used)
         cut = "1 long output of a tool is" if len(found.stubs) == 1 else f"{len(found.stubs)} long outputs of tools are"
         return f"The conversation was too long: {cut} cut."
+
+
+def _filled_words(count: int) -> str:
+    if not count:
+        return "The provider refuses empty messages: they are filled with a word from now on."
+    what = "1 empty message was" if count == 1 else f"{count} empty messages were"
+    return f"The provider refuses empty messages: {what} filled with a word."

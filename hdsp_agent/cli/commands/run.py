@@ -136,11 +136,13 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
     from .._folder_question import settle_folder
     from .._live_output import LiveOutput, Unseen
     from .._operator import local_models_folder, operator_policy
+    from .._run_notices import RunNotices
     from .._task_run import TaskRun
 
     talks = not terminal.json and terminal.is_seen and sys.stdin.isatty()
     output = LiveOutput(terminal)
     attendant = Person(terminal, output) if talks else Nobody(terminal)
+    notices = RunNotices(terminal, output)
     overrides = _overrides(options)
     async with headless_agent(
         terminal.home,
@@ -148,6 +150,8 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
         workspace=workspace,
         backend=terminal.backend,
         sink=Unseen() if terminal.json else output,
+        on_notice=notices.window,
+        on_recovery=notices.recovery,
         overrides=overrides,
         local_models=local_models_folder(),
     ) as agent:

@@ -14,7 +14,7 @@ from hdsp_agent.providers import ERROR_CLASSES, ErrorClass, ModelError, ModelReq
 from hdsp_agent.providers._scripted import Step, Turn
 
 from ...context.talk import answer, call, result, user
-from ..scripted_agent import Agent, until
+from ..scripted_agent import Agent
 from .small_window import AUTO, DONE, SUMMARY, asks_for_summary, look, small_agent, summarised, text_of
 
 
@@ -87,18 +87,21 @@ async def test_what_cannot_be_condensed_loses_its_oldest_part(tmp_path: Path) ->
 
 
 async def test_empty_messages_are_filled(tmp_path: Path) -> None:
-    blank = call_tool("look", {"text": ""}, id="b")
+    question = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
 
     def filled(request: ModelRequest) -> list[Step]:
         assert NOTHING_SAID in text_of(request.messages)
         return DONE
 
-    async with small_agent(tmp_path, [blank, refusal("empty_content", index=1), filled]) as agent:
+    async with small_agent(tmp_path, [question, refusal("empty_content", index=1), filled]) as agent:
         task_id = await agent.start()
-        await until(lambda: len(agent.model.requests) > 1)
+        ask = await agent.asked(task_id, "followup")
         await agent.task(task_id).conversation.add_api("user", [{"type": "text", "text": " "}])
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "this")
         await agent.completed(task_id)
-        assert len(await retries(agent, task_id)) == 1
+        [told] = await retries(agent, task_id)
+        assert "1 empty message was filled" in told
+        assert agent.heard.recoveries == ["tried", "recovered"]
 
 
 async def test_pairs_are_put_together_anew_once(tmp_path: Path) -> None:
@@ -123,6 +126,9 @@ async def test_a_refusal_that_nothing_helps_against_ends_in_one_clear_question(
         assert len(agent.model.requests) < 20
         rows: list[ClineMessage] = await agent.ui(task_id)
         assert len([row for row in rows if row.ask == "api_req_failed"]) == 1
+        # What was tried in vain is told to have come to its end, once.
+        tried = agent.heard.recoveries.count("tried")
+        assert agent.heard.recoveries == ["tried"] * tried + ["exhausted"] * (tried > 0)
         assert not [row for row in rows if row.partial and row.ts != ask.ts]
 
 
