@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 from ..messages import Halt
@@ -38,9 +39,20 @@ class Loop:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._toolless = 0
+        self._syncing: asyncio.Task[None] | None = None
+        """Brings what a turn recorded to the disk, while the next one asks the model."""
 
     async def run(self, *, spoken: bool) -> Outcome:
         """Work until the task is done or waits for a subtask; ``spoken`` says that the person's words came last."""
+        try:
+            return await self._run(spoken=spoken)
+        finally:
+            syncing, self._syncing = self._syncing, None
+            if syncing is not None:
+                # Another error counts more; whatever the disk refused, the next line is refused, too.
+                await asyncio.gather(syncing, return_exceptions=True)
+
+    async def _run(self, *, spoken: bool) -> Outcome:
         while True:
             outcome = await self._turn(spoken=spoken)
             spoken = False
@@ -63,6 +75,7 @@ class Loop:
         if surroundings is not None:
             await task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
         stream = await task.requests.answer()
+        await self._synced()
         said = stream.answer.message(stream.first_ts or task.conversation.log.next_ts())
         await task.conversation.add_answer(said, task.upkeep.counted)
         if not stream.answer.calls:
@@ -71,8 +84,17 @@ class Loop:
         self._toolless = 0
         outcome = await task.calls.run([_call(call, stream) for call in stream.answer.calls])
         await task.note_progress()
-        await task.conversation.log.sync()
+        self._syncing = asyncio.create_task(task.conversation.log.sync(), name=f"Sync of task {task.task_id}")
+        if outcome is not None:
+            await self._synced()
         return outcome
+
+    async def _synced(self) -> None:
+        """Return when the turn before is on the disk: nothing that came of it may be there without it."""
+        if self._syncing is not None:
+            # It goes on if this is cancelled, and is waited for at the end.
+            await asyncio.shield(self._syncing)
+            self._syncing = None
 
     async def _after_mistakes(self) -> bool:
         """Ask the person what to do about a model that errs and errs; whether they said something."""

@@ -23,6 +23,7 @@ from ..config._private_files import storage_error
 from ..errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
 from ._anchored_files import AnchoredFiles, is_led_away
 from ._file_names import joined, shown
+from ._file_system_sync import FileSystemSync
 from ._folders import FileEntry, Folder, FolderLoader
 from ._git_objects import is_large
 from ._plan import Step
@@ -86,12 +87,9 @@ class Restoration:
 
     def stage(self) -> None:
         """Write what is to come beside its place."""
-        written: list[bytes] = []
         try:
-            for number, step in enumerate(self._steps):
-                if step.kind == "write":
-                    written += self._stage_one(number, step)
-            _in_threads(self._sync_each, written)
+            with FileSystemSync(self._root) as file_system:
+                self._stage_all(file_system)
         except BaseException:
             self._clear_staged()
             raise
@@ -187,8 +185,18 @@ class Restoration:
                 reason="no space",
             )
 
-    def _stage_one(self, number: int, step: Step) -> list[bytes]:
-        """Returns the path if it is still to be synced."""
+    def _stage_all(self, file_system: FileSystemSync) -> None:
+        together: list[bytes] = []
+        each: list[bytes] = []
+        for number, step in enumerate(self._steps):
+            if step.kind == "write" and (device := self._stage_one(number, step)) is not None:
+                (together if file_system.covers(device) else each).append(self._staged[step.path])
+        if len(together) <= _FEW or not file_system.run():
+            each += together
+        _in_threads(self._sync_each, each)
+
+    def _stage_one(self, number: int, step: Step) -> int | None:
+        """Where it is to be synced still: its device."""
         want = step.want
         assert want is not None
         large = is_large(want.oid)
@@ -199,15 +207,14 @@ class Restoration:
             if want.is_link:
                 self._files.make_link(data, path)
                 self._files.set_time(path, want.mtime, is_link=True)
-            else:
-                replaced = step.path if isinstance(step.now, FileEntry) else None
-                fill = partial(self._repository.large.fill, want.oid) if large else partial(_write_all, data=data)
-                self._write_file(path, fill, want, replaced)
+                return None
+            replaced = step.path if isinstance(step.now, FileEntry) else None
+            fill = partial(self._repository.large.fill, want.oid) if large else partial(_write_all, data=data)
+            return self._write_file(path, fill, want, replaced)
         except OSError as error:
             if is_led_away(error):
                 raise _changed_meanwhile(self._at(path)) from error
             raise storage_error(Path(os.fsdecode(self._at(path))), "write", error) from error
-        return [path] if _is_synced_later(want) else []
 
     def _clear_staged(self) -> None:
         for path in self._staged.values():
@@ -344,7 +351,11 @@ class Restoration:
             kept = [path for path in paths if not _is_removed(files, path)]
         return not kept
 
-    def _write_file(self, path: bytes, fill: Callable[[int], None], want: FileEntry, replaced: bytes | None) -> None:
+    def _write_file(
+        self, path: bytes, fill: Callable[[int], None], want: FileEntry, replaced: bytes | None
+    ) -> int | None:
+        """Returns the device it is on, if it is to be synced with others."""
+        device: int | None = None
         descriptor = self._files.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             fill(descriptor)
@@ -359,14 +370,17 @@ class Restoration:
                 os.utime(descriptor, ns=(want.mtime, want.mtime))
             if not _is_synced_later(want):
                 os.fsync(descriptor)
-            elif hasattr(os, "posix_fadvise"):
-                # Linux begins to write it now, so that there is little left to wait for.
-                with suppress(OSError):
-                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            else:
+                device = os.fstat(descriptor).st_dev
+                if hasattr(os, "posix_fadvise"):
+                    # Linux begins to write it now, so that there is little left to wait for.
+                    with suppress(OSError):
+                        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
         if os.utime not in os.supports_fd:
             self._files.set_time(path, want.mtime, is_link=False)
+        return device
 
 
 def _in_threads(work: Callable[[Sequence[bytes]], R], paths: Sequence[bytes]) -> list[R]:
@@ -410,6 +424,9 @@ def _is_removed(files: AnchoredFiles, path: bytes) -> bool:
 
 def remove_leftover(files: AnchoredFiles, path: bytes) -> None:
     """Remove a file, link or folder that a restore kept beside its place, which may have become read-only since."""
+    with suppress(PermissionError, IsADirectoryError):
+        files.unlink(path)
+        return
     folder = path.rpartition(b"/")[0]
     mode = stat.S_IMODE(files.status(folder).st_mode)
     if mode & _OWNER_MAY_CHANGE == _OWNER_MAY_CHANGE:

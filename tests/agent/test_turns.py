@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
+
+import pytest
 
 from hdsp_agent.agent._tool_context import CallContext
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import Halt
+from hdsp_agent.messages import Halt, TaskId
+from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Turn
 
-from .scripted_agent import running_agent
+from .scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 EMPTY: Turn = [UsageReport(input=5, output=0), Stop("end")]
@@ -223,3 +228,33 @@ def test_the_context_is_what_tools_expect() -> None:
 
     wanted = {name for name in dir(ToolContext) if not name.startswith("_")}
     assert wanted <= set(dir(CallContext))
+
+
+async def test_the_disk_has_a_turn_before_what_the_model_says_to_it_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk_is_ready, sync = threading.Event(), Appender.sync
+
+    def slow(appender: Appender) -> None:
+        if appender.path.name == "tools.jsonl":
+            disk_is_ready.wait(30)
+        sync(appender)
+
+    monkeypatch.setattr(Appender, "sync", slow)
+    settings = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
+    async with running_agent(tmp_path, [call_tool("write_note", {"text": "one"}), DONE], settings=settings) as agent:
+        try:
+            task_id = await agent.start()
+            # The model is asked meanwhile.
+            await until(lambda: len(agent.model.requests) == 2)
+            await asyncio.sleep(0.2)
+            assert await _answers_recorded(agent, task_id) == 1
+        finally:
+            disk_is_ready.set()
+        await agent.completed(task_id)
+        assert await _answers_recorded(agent, task_id) == 2
+
+
+async def _answers_recorded(agent: Agent, task_id: TaskId) -> int:
+    records = await (await agent.store.view(task_id)).api.page()
+    return sum(record.role == "assistant" for record in records)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints, Limits
+from hdsp_agent.checkpoints import Checkpoints, Limits, OperationRecord, _file_system_sync
+from hdsp_agent.checkpoints._operation_log import OperationLog
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 
 from .scenes import assert_sound, git, picture, the_store, write
@@ -476,3 +477,43 @@ async def test_no_call_that_a_disk_refuses_leaves_the_workspace_between_two_stat
     assert {"done", "StorageUnavailable"} <= outcomes
     # What was stored and then not recorded stays until it is packed anew.
     assert_sound(store_dir, leftovers=True)
+
+
+@pytest.mark.parametrize("whole", ["done", "refused", "unknown"])
+async def test_what_comes_is_on_the_disk_before_the_log_says_that_the_restore_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str
+) -> None:
+    """In one call for all where that is sure, else file by file; also where that one call fails."""
+    workspace, names = tmp_path / "workspace", [f"file{number}" for number in range(20)]
+    workspace.mkdir()
+    checkpoints = Checkpoints(workspace, tmp_path / "home" / "checkpoints")
+    write(workspace, dict.fromkeys(names, "before"))
+    first = await checkpoints.save("before")
+    write(workspace, dict.fromkeys(names, "after"))
+    await checkpoints.save("after", changes_by="agent")
+    done: list[str] = []
+    fsync, append = os.fsync, OperationLog.append
+
+    def syncfs(descriptor: int) -> int:
+        assert sum(name.name.startswith(".hdsp-restore-") for name in workspace.iterdir()) == len(names)
+        done.append("file system")
+        return -1 if whole == "refused" else 0
+
+    def one(descriptor: int) -> None:
+        done.append("file")
+        fsync(descriptor)
+
+    def appended(log: OperationLog, operation: OperationRecord) -> None:
+        done.append(operation.status)
+        append(log, operation)
+
+    monkeypatch.setattr(_file_system_sync, "_syncfs", lambda: syncfs)
+    monkeypatch.setattr(_file_system_sync, "_dirty_kilobytes", lambda: 0)
+    monkeypatch.setattr(_file_system_sync, "_is_known", lambda folder: whole != "unknown")
+    monkeypatch.setattr(os, "fsync", one)
+    monkeypatch.setattr(OperationLog, "append", appended)
+    await checkpoints.restore(first.id)
+    before_it_began = done[: done.index("begun")]
+    assert before_it_began.count("file system") == (whole != "unknown")
+    assert before_it_began.count("file") == (0 if whole == "done" else len(names))
+    assert {(workspace / name).read_text() for name in names} == {"before"}

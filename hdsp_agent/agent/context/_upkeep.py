@@ -227,7 +227,8 @@ class ContextUpkeep:
         Tried once. If it is in vain, the text that stands beside what is sealed has to do.
         """
         history = await plain.history(client.info)
-        sealed = next((message.ts for message in history if sealed_items(message)), None)
+        # Of ten thousand messages few have such details at all.
+        sealed = next((one.ts for one in history if one.reasoning_details and sealed_items(one)), None)
         if sealed is None or sealed == self._not_readable or reads_all(client, history):
             return used
         self._not_readable = sealed
