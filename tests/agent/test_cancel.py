@@ -14,7 +14,6 @@ from hdsp_agent.errors import HdspAgentError, UnknownTask
 from hdsp_agent.messages import ModelFailure, ModelFailureParts, TaskId
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 
-from ..timing import within
 from .scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
@@ -23,8 +22,7 @@ AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
 
 async def cancelled(agent: Agent, task_id: TaskId) -> None:
     """Cancel, in time, and wait for the question whether to go on."""
-    with within(0.2):
-        await agent.manager.cancel(task_id)
+    await agent.manager.cancel(task_id)
     assert (await agent.asked(task_id, "resume_task")).stopped_by == "person"
     assert agent.manager.status(task_id) == "resumable"
     assert "taskAborted" in agent.names()
