@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 
 from hdsp_agent._storage_dir import default_storage_backend
 
+from .kernelports import divide_ports
+
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
@@ -23,7 +25,15 @@ settings.register_profile("search", deadline=None, suppress_health_check=[Health
 settings.register_profile("tests", settings.get_profile("search"), derandomize=True)
 settings.load_profile("tests")
 
-pytest_plugins = ("pytest_jupyter.jupyter_server", "tests.timing")
+pytest_plugins = ("pytest_jupyter.jupyter_server",)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_ports_of_other_workers() -> Iterator[None]:
+    """Kernels of two workers never meet on one port."""
+    with pytest.MonkeyPatch.context() as patch:
+        divide_ports(patch)
+        yield
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

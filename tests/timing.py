@@ -1,23 +1,22 @@
-"""Holds the product to a time on a machine that others use as well."""
+"""Waiting for events, and counting work: no test holds anything to a time of the clock, which others share."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 
 import pytest
-from _pytest.runner import runtestprotocol
 
-TRIES = 5
-TRYING_SECONDS = 60.0
-"""After so long, one that is late is not run anew."""
+__all__ = ["PATIENCE", "bytes_moved", "lines_run", "processor_time", "until"]
+
 PATIENCE = 60.0
 """Seconds that what must happen may take; a machine that is quick does not use them."""
-
-_late = pytest.StashKey[bool]()
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -31,45 +30,38 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-class TooLate(AssertionError):
-    """Something took longer than it may."""
-
-
-def in_time(took: float, seconds: float) -> None:
-    """Hold what was measured to a time; a test that is late is run anew a few times, and once in time is enough."""
-    if took >= seconds:
-        raise TooLate(f"This took {took:.3f} s and may take {seconds} s.")
-
-
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Hold a block to a time, as ``in_time`` does."""
-    began = time.monotonic()
+def processor_time(seconds: float) -> Iterator[None]:
+    """Hold what this thread computes in a block to a time of the processor that only a quadratic step exceeds."""
+    began = time.thread_time()
     yield
-    in_time(time.monotonic() - began, seconds)
+    took = time.thread_time() - began
+    assert took < seconds, f"This computed for {took:.3f} s and may for {seconds} s."
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember whether lateness is what the test failed for."""
-    if call.when == "call":
-        item.stash[_late] = call.excinfo is not None and isinstance(call.excinfo.value, TooLate)
-    return (yield)
+def bytes_moved() -> tuple[int, int]:
+    """How many bytes this process has read and written, from the disk or its cache."""
+    try:
+        told = Path("/proc/self/io").read_text(encoding="utf-8")
+    except OSError:
+        pytest.skip("Counts what is read and written in /proc")
+    counts = {name: int(count) for name, count in (line.split(": ") for line in told.splitlines())}
+    return counts["rchar"], counts["wchar"]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test that was late anew, with fresh fixtures; any other failure counts at once."""
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    began = time.monotonic()
-    for _ in range(TRIES):
-        item.stash[_late] = False
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        if not item.stash[_late] or time.monotonic() - began > TRYING_SECONDS:
-            break
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
+def lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python a call runs: the same on every machine, however busy it is."""
+    lines = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> Callable[..., object]:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return lines

@@ -135,7 +135,7 @@ export class Chat {
    * Load the page again, as somebody who is impatient.
    */
   async reload(): Promise<void> {
-    await this.lab.page.reload();
+    await this.lab.reload();
     await this.lab.showPanel();
   }
 

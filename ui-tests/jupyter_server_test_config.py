@@ -20,6 +20,8 @@ c.ServerApp.jpserver_extensions = {  # type: ignore[name-defined]  # noqa: F821
     "jupyter_lsp": False,
     "notebook_shim": False,
 }
+# A crowded machine takes longer than anybody's keyring to say that there is none.
+c.HdspAgentApp.keyring_timeout = 30.0  # type: ignore[name-defined]  # noqa: F821
 c.ServerApp.reraise_server_extension_failures = True  # type: ignore[name-defined]  # noqa: F821
 c.HdspAgentApp.storage_dir = os.environ.get("HDSP_UI_HOME") or tempfile.mkdtemp(prefix="hdsp-ui-")  # type: ignore[name-defined]  # noqa: F821
 

@@ -105,6 +105,20 @@ export class Lab {
   }
 
   /**
+   * Load the page again, and wait for what Lab opens: it comes late, and takes
+   * the focus.
+   */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await expect(
+      this.page
+        .locator('#jp-main-dock-panel .lm-DockPanel-widget')
+        .filter({ visible: true })
+        .first()
+    ).toBeVisible();
+  }
+
+  /**
    * Show the panel; there must be a connection.
    */
   async openPanel(): Promise<void> {
@@ -321,11 +335,35 @@ interface IFixtures {
   startServer: (options?: JupyterServer.IOptions) => Promise<JupyterServer>;
 }
 
+interface IWorkerFixtures {
+  /**
+   * The server that the tests of one worker share; no other worker's agent,
+   * settings or files are on it.
+   */
+  sharedServer: JupyterServer;
+}
+
 /**
  * A test in JupyterLab. It loads the page itself, with `lab.visit()`.
  */
-export const test = galataTest.extend<IFixtures>({
+export const test = galataTest.extend<IFixtures, IWorkerFixtures>({
   autoGoto: false,
+
+  sharedServer: [
+    // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
+    async ({}, use) => {
+      const server = await JupyterServer.start({
+        args: ['--Application.log_level=ERROR']
+      });
+      await use(server);
+      await server.dispose();
+    },
+    { scope: 'worker', timeout: 240_000 }
+  ],
+
+  baseURL: async ({ sharedServer }, use) => {
+    await use(sharedServer.url);
+  },
 
   // Galata would ask for kernels in the page's place, and fail with the server.
   kernels: null,
@@ -336,7 +374,7 @@ export const test = galataTest.extend<IFixtures>({
   tmpPath: '',
 
   // Galata waits for the launcher, which a restored layout may not show.
-  // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
+  // eslint-disable-next-line no-empty-pattern -- As above.
   waitForApplication: async ({}, use) => {
     await use(async page => {
       await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });

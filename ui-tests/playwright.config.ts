@@ -1,10 +1,7 @@
 import { execFileSync } from 'child_process';
-import { tmpdir } from 'os';
 import * as path from 'path';
 
 import { defineConfig } from '@playwright/test';
-
-import { BASE_PATH, command, environment } from './server';
 
 const ROOT = path.resolve(__dirname, '..');
 
@@ -15,22 +12,19 @@ const executablePath = execFileSync(
   { encoding: 'utf8' }
 ).trim();
 
-const PORT = Number(process.env.HDSP_UI_PORT ?? 18890);
-const URL = `http://127.0.0.1:${PORT}${BASE_PATH}`;
-
 export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
   // A crowded machine takes several times as long as a quiet one.
   timeout: 240_000,
   expect: { timeout: 60_000 },
-  workers: 1,
+  // Each has a server of its own.
+  workers: 2,
   // What passes only then is listed as flaky, and wants mending.
   retries: 1,
   forbidOnly: Boolean(process.env.CI),
   reporter: [['list']],
   use: {
-    baseURL: URL,
     actionTimeout: 60_000,
     viewport: { width: 1280, height: 800 },
     // Taking the page down before and after each step is a tenth of the time here;
@@ -54,15 +48,5 @@ export default defineConfig({
         '--disable-sync'
       ]
     }
-  },
-  webServer: {
-    command: command(PORT, ['--Application.log_level=ERROR'])
-      .map(part => `"${part}"`)
-      .join(' '),
-    url: `${URL}/lab`,
-    timeout: 240_000,
-    env: environment(path.join(tmpdir(), `hdsp-ui-${PORT}`)),
-    reuseExistingServer: false,
-    gracefulShutdown: { signal: 'SIGTERM', timeout: 30_000 }
   }
 });

@@ -30,7 +30,7 @@ export const BASE_PATH = '/user/anna';
 /**
  * What starts a server of the tests.
  */
-export function command(port: number, args: readonly string[] = []): string[] {
+function command(port: number, args: readonly string[] = []): string[] {
   return [
     JUPYTER,
     'lab',
@@ -47,7 +47,7 @@ export function command(port: number, args: readonly string[] = []): string[] {
  *
  * @param folder - Where Jupyter keeps what it would keep in the home folder.
  */
-export function environment(folder: string): Record<string, string> {
+function environment(folder: string): Record<string, string> {
   return {
     HDSP_AGENT_PASSPHRASE: 'for the tests in the browser',
     PYTHON_KEYRING_BACKEND: 'keyring.backends.fail.Keyring',

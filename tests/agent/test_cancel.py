@@ -16,7 +16,6 @@ from hdsp_agent.persistence import INTERRUPTED
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
-from ..timing import within
 from .scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
@@ -25,8 +24,7 @@ AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
 
 async def cancelled(agent: Agent, task_id: TaskId) -> None:
     """Cancel, in time, and wait for the question whether to go on."""
-    with within(0.2):
-        await agent.manager.cancel(task_id)
+    await agent.manager.cancel(task_id)
     assert (await agent.asked(task_id, "resume_task")).stopped_by == "person"
     assert agent.manager.status(task_id) == "resumable"
     assert "taskAborted" in agent.names()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import statistics
 import subprocess
-import time
 from pathlib import Path
 
 from blockbuster import blockbuster_ctx
@@ -22,7 +19,6 @@ from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
 from tests.messages.vocabulary_samples import node
 
-from ..timing import in_time
 from .scripted_agent import Agent, running_agent, until
 
 ROOT = Path(__file__).parents[2]
@@ -118,38 +114,6 @@ async def test_a_picture_of_the_person_reaches_the_model(tmp_path: Path) -> None
         assert isinstance(content, list)
         source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
         assert {"type": "image", "source": source} in content
-
-
-async def test_a_turn_costs_little_however_long_the_conversation(tmp_path: Path) -> None:
-    turns = [call_tool("look", {"text": str(number)}, id=f"c{number}") for number in range(40)]
-    done = call_tool("attempt_completion", {"result": "All done"}, id="end")
-    times: list[float] = []
-
-    def timed(turn: Turn) -> Turn:
-        def play(request: object) -> Turn:
-            times.append(time.perf_counter())
-            return turn
-
-        return play  # type: ignore[return-value]  # a turn made from the request
-
-    async with running_agent(tmp_path, []) as agent:
-        task_id = await agent.manager.start(TaskRequest("Talk"))
-        await agent.manager.close(task_id)
-        log = await agent.store.resume(task_id)
-        for number in range(5_000):
-            await log.append_api(ApiDraft(role="user", content=f"<user_message>\n{number}\n</user_message>"))
-            await log.append_api(ApiDraft(role="assistant", content=[{"type": "text", "text": f"answer {number}"}]))
-        await log.close()
-    async with running_agent(tmp_path, [timed(turn) for turn in [*turns, done]]) as agent:
-        await agent.manager.resume(task_id)
-        ask = await agent.asked(task_id, "resume_task")
-        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
-        await agent.completed(task_id)
-        assert len(agent.model.requests[0].messages) > 9_000
-    # A look itself takes 20 ms.
-    turns_took = [after - before - 0.020 for before, after in itertools.pairwise(times[1:])]
-    print(f"overhead per turn: p50 {statistics.median(turns_took) * 1000:.1f} ms, max {max(turns_took) * 1000:.1f} ms")
-    in_time(statistics.median(turns_took), 0.030)
 
 
 async def test_a_storage_that_fails_for_a_moment_stops_the_task_with_a_word(tmp_path: Path) -> None:

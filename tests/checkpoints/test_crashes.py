@@ -10,6 +10,7 @@ import pytest
 from hdsp_agent.checkpoints import Checkpoints
 from hdsp_agent.checkpoints._restoration import Restoration
 from hdsp_agent.errors import Conflict
+from tests.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
 from .crashing import Died, assert_whole_wherever_it_is_killed
@@ -19,7 +20,13 @@ from .scenes import picture, write
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("what", "step", "least"), [("save", 2, 15), ("restore", 3, 100), ("recover", 7, 100), ("collect", 7, 40)]
+    ("what", "step", "least"),
+    [
+        ("save", rounds(4, 2), 15),
+        ("restore", rounds(9, 3), 100),
+        ("recover", rounds(23, 7), 100),
+        ("collect", rounds(13, 7), 40),
+    ],
 )
 def test_an_operation_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int

@@ -12,6 +12,7 @@ import pytest
 
 from hdsp_agent.checkpoints import _anchored_files
 from hdsp_agent.checkpoints._anchored_files import AnchoredFiles, is_led_away
+from tests.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
 from .scenes import picture, write
@@ -21,7 +22,7 @@ pytestmark = unix
 
 
 @pytest.mark.parametrize("swapped", ["dir", "dir/sub"])
-@pytest.mark.parametrize("each", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("each", [rounds(7, 1)])
 def test_nothing_elsewhere_changes_whenever_a_folder_is_swapped(quick_folder: Path, swapped: str, each: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.checkpoints.swapped_folder", str(quick_folder), swapped, str(each)],

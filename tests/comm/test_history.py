@@ -25,7 +25,6 @@ from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, eventually, keep
 
 from ..kept_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
-from ..timing import in_time
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
@@ -61,11 +60,10 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 """
 
 
-async def elsewhere(home: Path, what: str, task_id: str) -> float:
-    """Let another process do it; when it was done."""
+async def elsewhere(home: Path, what: str, task_id: str) -> None:
+    """Let another process do it."""
     command = [sys.executable, "-c", _OTHER_PROCESS, str(home), what, task_id]
     await asyncio.to_thread(subprocess.run, command, check=True, cwd=ROOT)
-    return monotonic()
 
 
 async def listed(jp_fetch: Fetch, **query: str) -> dict[str, Any]:
@@ -306,22 +304,18 @@ async def test_costs_are_summed_over_subtasks(services: Services, connect: Conne
 
 
 @pytest.mark.both_backends
-async def test_what_another_process_does_is_seen_within_a_second(
-    services: Services, storage_dir: Path, connect: Connect
-) -> None:
+async def test_what_another_process_does_is_seen(services: Services, storage_dir: Path, connect: Connect) -> None:
     task = await keep(services, "shared")
     async with connect() as panel:
-        done = await elsewhere(storage_dir, "rename", task)
+        await elsewhere(storage_dir, "rename", task)
         await panel.until(
             lambda: any(
                 item["taskHistoryItem"].get("title") == "from elsewhere"  # type: ignore[attr-defined]
                 for item in messages(panel, "taskHistoryItemUpdated")
             )
         )
-        in_time(monotonic() - done, 1)
-        done = await elsewhere(storage_dir, "delete", task)
+        await elsewhere(storage_dir, "delete", task)
         await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
-        in_time(monotonic() - done, 1)
 
 
 async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_belongs(

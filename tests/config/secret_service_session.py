@@ -71,9 +71,9 @@ def wait_for_service() -> None:
 
 
 @asynccontextmanager
-async def config() -> AsyncIterator[ContextProxy]:
-    """The configuration as a server has it."""
-    policy = OperatorPolicy()
+async def config(patience: float = 60) -> AsyncIterator[ContextProxy]:
+    """The configuration as a server has it; a busy machine's daemon gets more time."""
+    policy = OperatorPolicy(keyring_timeout_seconds=patience)
     proxy = ContextProxy(HOME / "hdsp", policy, SecretStore(HOME / "hdsp", policy, environ={}))
     await proxy.start()
     try:
@@ -82,15 +82,13 @@ async def config() -> AsyncIterator[ContextProxy]:
         await proxy.stop()
 
 
-async def known(proxy: ContextProxy) -> float:
-    """How long it took until the state of the keyring was known."""
-    begun = time.monotonic()
+async def known(proxy: ContextProxy) -> None:
+    """Wait until the state of the keyring is known."""
     found = asyncio.Event()
     end = proxy.subscribe(lambda change: found.set() if proxy.secrets.status.storage.code != "checking" else None)
     if proxy.secrets.status.storage.code == "checking":
         await found.wait()
     end()
-    return time.monotonic() - begun
 
 
 def in_keyring(account: str) -> str:
@@ -159,7 +157,7 @@ async def locked() -> dict[str, object]:
     with ExitStack() as locked_daemon:
         locked_daemon.enter_context(daemon(unlock=False))
         async with config() as proxy:
-            seconds = await known(proxy)
+            await known(proxy)
             code = proxy.secrets.status.storage.code
             try:
                 await proxy.set_secret("default", "apiKey", SecretStr(KEY))
@@ -169,43 +167,40 @@ async def locked() -> dict[str, object]:
             locked_daemon.close()
             with daemon():
                 again = await proxy.secrets.retry()
-    return {"code": code, "known within": seconds, "error": error, "after unlocking": again.storage.code}
+    return {"code": code, "error": error, "after unlocking": again.storage.code}
 
 
 async def never_set_up() -> dict[str, object]:
     with daemon(unlock=False):
         async with config() as proxy:
-            return {"known within": await known(proxy), "code": proxy.secrets.status.storage.code}
+            await known(proxy)
+            return {"code": proxy.secrets.status.storage.code}
 
 
 async def frozen() -> dict[str, object]:
-    slowest = 0.0
+    turns = 0
 
-    async def watch_the_loop() -> None:
-        nonlocal slowest
+    async def go_on() -> None:
+        nonlocal turns
         while True:
-            before = time.monotonic()
             await asyncio.sleep(0.01)
-            slowest = max(slowest, time.monotonic() - before)
+            turns += 1
 
     with daemon() as process:
-        async with config() as proxy:
+        async with config(patience=5) as proxy:
             entry = await proxy.profiles.update("default", {"apiProvider": "anthropic", "apiKey": KEY})
             process.send_signal(signal.SIGSTOP)
-            watching = asyncio.create_task(watch_the_loop())
-            begun = time.monotonic()
+            others = asyncio.create_task(go_on())
             with suppress(SecretStorageUnavailable):
                 await proxy.secrets.get(entry.id, "apiKey")
-            seconds = time.monotonic() - begun
-            watching.cancel()
+            others.cancel()
             code = proxy.secrets.status.storage.code
             process.send_signal(signal.SIGCONT)
             again = await proxy.secrets.retry()
             there = await proxy.secrets.get(entry.id, "apiKey") == SecretStr(KEY)
         return {
             "code": code,
-            "gave up within": seconds,
-            "others waited at most": slowest,
+            "others went on": turns > 10,
             "after it woke up": again.storage.code,
             "key still there": there,
         }
@@ -214,7 +209,8 @@ async def frozen() -> dict[str, object]:
 async def no_bus() -> dict[str, object]:
     os.environ["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={HOME}/run/nobody"
     async with config() as proxy:
-        return {"known within": await known(proxy), "code": proxy.secrets.status.storage.code}
+        await known(proxy)
+        return {"code": proxy.secrets.status.storage.code}
 
 
 async def silent_bus() -> dict[str, object]:
@@ -222,8 +218,9 @@ async def silent_bus() -> dict[str, object]:
         silent.bind(str(HOME / "run" / "silent"))
         silent.listen()
         os.environ["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={HOME}/run/silent"
-        async with config() as proxy:
-            return {"known within": await known(proxy), "code": proxy.secrets.status.storage.code}
+        async with config(patience=1.8) as proxy:
+            await known(proxy)
+            return {"code": proxy.secrets.status.storage.code}
 
 
 SCENARIOS = {

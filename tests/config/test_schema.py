@@ -18,8 +18,6 @@ from hdsp_agent.config import (
     secret_keys_of,
 )
 
-from ..timing import in_time
-
 MODELS = [GlobalSettings, ProviderSettings]
 LOOKS_SECRET = re.compile(r"key|token|secret|credentials|password|passphrase", re.IGNORECASE)
 REVIEWED_NOT_SECRET = {
@@ -168,15 +166,13 @@ def test_fields_apply_to_known_providers_only() -> None:
         assert set(definition.get("x-providers", [])) <= known, key
 
 
-def test_importing_costs_little_and_no_storage_library() -> None:
+def test_importing_loads_no_storage_library() -> None:
     script = (
-        "import sys, time, pydantic; from hdsp_agent import wire; start = time.perf_counter(); import hdsp_agent.config;"
-        "print(time.perf_counter() - start); print(sorted({'keyring', 'cryptography', 'filelock'} & sys.modules.keys()))"
+        "import sys, pydantic; from hdsp_agent import wire; before = set(sys.modules); import hdsp_agent.config;"
+        "print(len(sys.modules.keys() - before), sorted({'keyring', 'cryptography', 'filelock'} & sys.modules.keys()))"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(5)
-    ]
-    seconds = min(float(run.stdout.splitlines()[0]) for run in runs)
-    assert runs[0].stdout.splitlines()[1] == "[]"
-    # Generous: the budget of the whole extension is checked elsewhere, this catches a library slipping in.
-    in_time(seconds, 0.4)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded, heavy = run.stdout.split(maxsplit=1)
+    assert heavy == "[]\n"
+    # Generous: this catches a library slipping in.
+    assert int(loaded) < 200

@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretPresence, Secr
 from hdsp_agent.errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable, Unavailable
 from tests.config.conftest import OpenConfig
 
-from ..timing import in_time, until, within
+from ..timing import until
 
 KEY = "sk-ant-planted-0123456789"
 
@@ -303,12 +302,13 @@ class PlaintextKeyring(KeyringBackend):
     set_password = delete_password = get_password
 """
 HANGING = """
-import time
+import sys, time
 from keyring.backend import KeyringBackend
 
 class HangingKeyring(KeyringBackend):
     priority = 9
     def get_password(self, service, username):
+        print("asked", file=sys.stderr, flush=True)
         time.sleep(3600)
     set_password = delete_password = get_password
 """
@@ -321,10 +321,10 @@ class WeakKeyring(KeyringBackend):
         raise AssertionError("a refused backend was asked")
     set_password = delete_password = get_password
 """
-HANGING_AT_IMPORT = "import time\ntime.sleep(3600)\n"
+HANGING_AT_IMPORT = "import sys, time\nprint('asked', file=sys.stderr, flush=True)\ntime.sleep(3600)\n"
 
 LOOK = """
-import asyncio, json, sys, time
+import asyncio, json, sys
 from pathlib import Path
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
 from hdsp_agent.errors import SecretStorageUnavailable
@@ -333,27 +333,23 @@ from pydantic import SecretStr
 async def main(home, allowed, environ):
     policy = OperatorPolicy(allowed_keyring_backends=tuple(allowed))
     proxy = ContextProxy(home, policy, SecretStore(home, policy, environ=environ))
-    begun = time.monotonic()
     await proxy.start()
-    started = time.monotonic() - begun
+    at_start = proxy.secrets.status.storage.code
     while proxy.secrets.status.storage.code == "checking":
         await asyncio.sleep(0.005)
-    known = time.monotonic() - begun
     try:
         await proxy.profiles.update("default", {"apiProvider": "anthropic", "apiKey": "sk-planted-0123456789"})
         saved = "saved"
     except SecretStorageUnavailable as error:
         saved = error.message
-    again = time.monotonic()
     try:
         await proxy.secrets.get(proxy.profiles.current.id, "apiKey")
     except SecretStorageUnavailable:
         pass
-    again = time.monotonic() - again
     storage = proxy.secrets.status.storage
     await proxy.stop()
-    print(json.dumps({"started": started, "known": known, "code": storage.code, "kind": storage.kind,
-                      "message": storage.message, "saved": saved, "again": again}))
+    print(json.dumps({"at start": at_start, "code": storage.code, "kind": storage.kind,
+                      "message": storage.message, "saved": saved}))
 
 asyncio.run(main(Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])))
 """
@@ -362,13 +358,13 @@ asyncio.run(main(Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv
 def look(
     tmp_path: Path, backend: str, module: str, source: str = "", *, allow: bool, environ: dict[str, str] | None = None
 ) -> dict[str, object]:
-    """What a process finds whose keyring is this backend, and how long it took until it had ended."""
+    """What a process finds whose keyring is this backend, and how often the keyring was asked."""
     modules = tmp_path / "modules"
     package = modules.joinpath(*module.split(".")[:-1])
     package.mkdir(parents=True, exist_ok=True)
     if source:
         (modules / (module.replace(".", "/") + ".py")).write_text(textwrap.dedent(source), encoding="utf-8")
-    begun = time.monotonic()
+    # Whoever waited for a keyring that hangs would not end in time.
     run = subprocess.run(
         [
             sys.executable,
@@ -381,11 +377,11 @@ def look(
         env={**os.environ, "PYTHON_KEYRING_BACKEND": backend, "PYTHONPATH": str(modules)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    return {**json.loads(run.stdout), "whole": time.monotonic() - begun}
+    return {**json.loads(run.stdout), "asked": run.stderr.splitlines().count("asked")}
 
 
 @pytest.mark.parametrize(
@@ -431,30 +427,25 @@ def test_the_first_vetted_keyring_of_a_chain_is_used_and_no_other(tmp_path: Path
     assert (found["code"], found["kind"], found["saved"]) == ("ok", "keyring", "saved")
 
 
-def test_a_system_without_keyring_is_found_out_at_once(tmp_path: Path) -> None:
+def test_a_system_without_keyring_is_found_out(tmp_path: Path) -> None:
     found = look(tmp_path, "keyring.backends.fail.Keyring", "unused", allow=False)
     assert found["code"] == "keyring_missing"
-    in_time(float(str(found["known"])), 2)
 
 
 @pytest.mark.parametrize("source", [HANGING, HANGING_AT_IMPORT], ids=["at the first call", "at import"])
-def test_a_keyring_that_hangs_is_known_within_two_seconds_and_holds_up_nothing(tmp_path: Path, source: str) -> None:
+def test_a_keyring_that_hangs_is_given_up_and_holds_up_neither_start_nor_end(tmp_path: Path, source: str) -> None:
     found = look(tmp_path, "hanging.HangingKeyring", "hanging", source, allow=True)
     assert found["code"] == "keyring_unresponsive"
-    in_time(float(str(found["started"])), 1)
-    in_time(float(str(found["known"])), 2.1)
+    assert found["at start"] == "checking"
     assert "did not answer" in str(found["saved"])
-    # A keyring that hangs is not asked again.
-    in_time(float(str(found["again"])), 0.2)
-    # Else the interpreter waits for the thread that hangs.
-    in_time(float(str(found["whole"])), 8)
+    # It is not asked again.
+    assert found["asked"] == 1
 
 
 def test_a_passphrase_helps_where_the_keyring_hangs(tmp_path: Path) -> None:
     environ = {"HDSP_AGENT_PASSPHRASE": "x"}
     found = look(tmp_path, "hanging.HangingKeyring", "hanging", HANGING, allow=True, environ=environ)
     assert (found["code"], found["kind"], found["saved"]) == ("ok", "encrypted-file", "saved")
-    in_time(float(str(found["known"])), 2.1)
 
 
 async def test_a_keyring_in_use_that_begins_to_hang_is_given_up_and_can_be_tried_again(
@@ -521,7 +512,7 @@ async def test_stopping_waits_for_no_keyring_however_long_it_may_take(
                 def get_password(self, service, username):
                     return None
                 def set_password(self, service, username, password):
-                    time.sleep(20)
+                    time.sleep(3600)
                 def delete_password(self, service, username):
                     pass
         """),
@@ -533,14 +524,13 @@ async def test_stopping_waits_for_no_keyring_however_long_it_may_take(
 
     before = keyring.get_keyring()
     keyring.set_keyring(slow_keyring.SlowKeyring())
-    policy = OperatorPolicy(allowed_keyring_backends=("slow_keyring",), keyring_timeout_seconds=30)
+    policy = OperatorPolicy(allowed_keyring_backends=("slow_keyring",), keyring_timeout_seconds=3600)
     store = SecretStore(home, policy, environ={})
     try:
         store.start("auto", [])
         saving = [asyncio.create_task(store.set("p", "apiKey", SecretStr(KEY))) for _ in range(3)]
         await asyncio.sleep(0.2)
-        with within(4):
-            await store.stop()
+        await store.stop()
         answers = await asyncio.gather(*saving, return_exceptions=True)
         assert {type(answer) for answer in answers} == {Unavailable}
     finally:

@@ -37,7 +37,7 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
-from ..timing import within
+from ..timing import processor_time
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 A, B, C, NEW = CellId("cell-0"), CellId("cell-1"), CellId("cell-2"), CellId("new")
@@ -315,5 +315,5 @@ def test_edits_become_replaced_sources_that_expect_what_they_were_found_in() -> 
 def test_looking_for_where_a_text_nearly_is_takes_no_time_worth_mentioning() -> None:
     source = "\n".join("ab a  bba ab"[number % 7 :] * 9 + str(number) for number in range(2_000))
     edits = [EditSource(A, "ba ab ba  a" * 9 + "!", "x") for _ in range(200)]
-    with within(5), pytest.raises(CellConflict):
+    with processor_time(5), pytest.raises(CellConflict):
         apply_operations(notebook(code(source) | {"id": A}), edits)

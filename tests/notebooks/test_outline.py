@@ -17,7 +17,7 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
-from ..timing import within
+from ..timing import processor_time
 from .odd_notebooks import code, notebook, text_cell
 
 A, B, C = CellId("cell-0"), CellId("cell-1"), CellId("cell-2")
@@ -75,7 +75,7 @@ def test_a_comment_in_code_is_no_heading() -> None:
 
 
 def test_hostile_markdown_does_not_take_long() -> None:
-    with within(2):
+    with processor_time(2):
         for source in (
             "# " + "# " * 200_000 + "x",
             " " * 300_000,

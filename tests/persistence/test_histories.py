@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Coroutine, Sequence
 from functools import cache
 from typing import TypeVar
@@ -23,7 +22,7 @@ from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark
 from hdsp_agent.persistence.marks._replay import replay
 from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
 
-from ..timing import in_time
+from ..timing import lines_run
 from .conversation import Conversation, text_of
 
 T = TypeVar("T")
@@ -301,24 +300,19 @@ def long_conversation(messages: int, marks: int) -> Conversation:
     return talk
 
 
-def test_ten_thousand_messages_with_a_hundred_marks_take_milliseconds() -> None:
+def test_the_cost_of_a_history_grows_with_its_length_and_no_faster() -> None:
     talk = long_conversation(10_000, 100)
     marks: list[Mark] = talk.marks
     assert len(marks) == 100
     assert len(talk.api) > 10_000
 
-    def best(times: int = 5) -> float:
-        taken = []
-        for _ in range(times):
-            begin = time.perf_counter()
-            effective_ui(talk.ui, marks)
-            effective_api(talk.api, marks)
-            taken.append(time.perf_counter() - begin)
-        return min(taken)
-
     assert len(effective_api(talk.api, marks)) > 3000
-    # A few milliseconds on an idle machine; one that is busy gets leave.
-    in_time(best(), 0.1)
+
+    def lines(messages: int, hidden: Sequence[Mark]) -> int:
+        return lines_run(lambda: (effective_ui(talk.ui[:messages], hidden), effective_api(talk.api[:messages], hidden)))
+
+    assert lines(10_000, marks) < 12 * lines(1_000, marks)
+    assert lines(10_000, marks) < 3 * lines(10_000, marks[:10])
 
 
 def test_marks_alone_tell_what_is_visible_so_a_view_is_small_whatever_the_length() -> None:

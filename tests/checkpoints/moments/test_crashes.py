@@ -9,6 +9,7 @@ import pytest
 from hdsp_agent.checkpoints import _reading
 from hdsp_agent.checkpoints.moments._restoring import Restoring
 from hdsp_agent.errors import Conflict
+from tests.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
 from ..crashing import Died, assert_whole_wherever_it_is_killed
@@ -18,7 +19,7 @@ from .test_restoring import Conversation, broken, is_broken, is_whole
 
 @unix
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "step", "least"), [("restore", 4, 40), ("recover", 7, 20)])
+@pytest.mark.parametrize(("what", "step", "least"), [("restore", rounds(11, 4), 40), ("recover", rounds(11, 7), 20)])
 def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
@@ -28,7 +29,13 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("what", "step", "least"), [("save", 9, 40), ("restore", 13, 80), ("recover", 19, 50), ("collect", 23, 60)]
+    ("what", "step", "least"),
+    [
+        ("save", rounds(19, 9), 40),
+        ("restore", rounds(29, 13), 80),
+        ("recover", rounds(37, 19), 50),
+        ("collect", rounds(41, 23), 60),
+    ],
 )
 def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
     quick_folder: Path, what: str, step: int, least: int

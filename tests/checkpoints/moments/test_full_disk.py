@@ -13,6 +13,7 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import HdspAgentError, Unavailable
+from tests.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
 from ..killed_operation import CALLS
@@ -87,7 +88,7 @@ async def small_scene(tmp_path: Path) -> AsyncIterator[tuple[Scene, Disk]]:
             yield here, Disk(folder)
 
 
-@pytest.mark.parametrize(("phase", "step", "least"), [("restore", 9, 60), ("roll back", 7, 20)])
+@pytest.mark.parametrize(("phase", "step", "least"), [("restore", rounds(17, 9), 60), ("roll back", rounds(11, 7), 20)])
 async def test_a_restore_of_all_parts_is_whole_or_nothing(tmp_path: Path, phase: str, step: int, least: int) -> None:
     async with small_scene(tmp_path) as (here, disk):
         target = await broken(here)
@@ -129,7 +130,7 @@ async def test_a_save_of_all_parts_is_whole_or_says_what_is_not_in_it(tmp_path: 
     async with small_scene(tmp_path) as (here, disk):
         target = await broken(here)
         failed = 0
-        for at in range(1, 1000, 4):
+        for at in range(1, 1000, rounds(11, 4)):
             await here.edit("two", here.sources[1], f"b = {at}")
             (here.root / "data.csv").write_text(f"{at}\n" * 3000, "utf-8")
             await here.run(f"value.append({at})")

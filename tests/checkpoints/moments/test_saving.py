@@ -7,7 +7,6 @@ import json
 import os
 import stat
 import threading
-import time
 import weakref
 from pathlib import Path
 
@@ -57,13 +56,11 @@ async def test_a_tab_that_is_silent_holds_no_moment_up(tmp_path: Path) -> None:
         here.open()
 
         async def never(*_: object) -> None:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
         here.tabs.read = never  # type: ignore[method-assign,assignment]  # a tab that does not answer
         line = here.another_line(limits=MomentLimits(notebook_seconds=0.1))
-        began = time.monotonic()
         record = await line.save("before edit", notebooks=[PATH])
-        assert time.monotonic() - began < 5
         assert not record.notebooks
         assert [(one.path, one.part, "0.1 seconds" in one.why) for one in record.left_out] == [
             (PATH, "notebooks", True)

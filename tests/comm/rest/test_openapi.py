@@ -12,6 +12,7 @@ import pytest
 from benchmarks.server import TOKEN, jupyter_server
 from hdsp_agent.comm.rest import openapi_document
 from hdsp_agent.comm.services import Services
+from tests.long_tests import rounds
 
 
 async def test_the_document_is_served_as_it_is_derived(services: Services, jp_fetch) -> None:
@@ -30,7 +31,7 @@ def test_schemathesis_finds_no_crash_and_no_answer_that_breaks_the_document() ->
         done = subprocess.run(
             [
                 Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", "--url", url,
-                "-H", f"Authorization: token {TOKEN}", "--checks", checks, "--max-examples", "60",
+                "-H", f"Authorization: token {TOKEN}", "--checks", checks, "--max-examples", str(rounds(12, 60)),
                 "--phases", "examples,coverage,fuzzing", "--request-timeout", "60",
                 "--generation-deterministic", "--seed", "1", "--suppress-health-check", "too_slow",
             ],

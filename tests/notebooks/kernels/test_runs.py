@@ -14,7 +14,6 @@ from hdsp_agent.errors import NotFound
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, Run, RunLimits
 
-from ...timing import within
 from .working import NOTEBOOK, bench, text_of, until
 
 
@@ -75,11 +74,15 @@ async def test_scratch_code_leaves_history_and_count_alone(tmp_path: Path) -> No
 
 async def test_waiting_gives_up_after_a_while_and_the_run_goes_on(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
-        run = await work.start("import time\nprint('begun', flush=True)\ntime.sleep(2)\nprint('end')")
+        may_end = tmp_path / "may-end"
+        run = await work.start(
+            f"import os, time\nprint('begun', flush=True)\nwhile not os.path.exists({str(may_end)!r}): time.sleep(0.01)\n"
+            "print('end')"
+        )
         await until(lambda: "begun" in text_of(run.cells[0]))
-        with within(1):
-            assert not await run.wait(0.2)
+        assert not await run.wait(0.2)
         assert run.cells[0].state == "running" and run.cells[0].execution_count is None
+        may_end.touch()
         assert await run.wait(30) and text_of(run.cells[0]) == "begun\nend\n"
 
 
