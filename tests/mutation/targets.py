@@ -70,7 +70,11 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/_plain_command.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_strange_characters.py": (*_PLAIN, *_FLAGS),
-    "hdsp_agent/tools/_hidden_words.py": ("tests/tools/test_hidden_words.py", f"{_APPROVAL}/test_known_holes.py", "tests/tools/test_shell.py"),
+    "hdsp_agent/tools/_hidden_words.py": (
+        "tests/tools/test_hidden_words.py",
+        f"{_APPROVAL}/test_known_holes.py",
+        "tests/tools/test_shell.py",
+    ),
     "hdsp_agent/tools/notebook/_code_risks.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_findings.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_ipython_calls.py": _CELLS,

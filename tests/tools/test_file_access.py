@@ -181,7 +181,7 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
     opened.clear()
     replace(place, b"new")
     made = opened[-1]
-    assert re.fullmatch(rf"\.n{{100}}\.[0-9a-f]{{12}}\.tmp", made[0].rpartition("/")[2])
+    assert re.fullmatch(r"\.n{100}\.[0-9a-f]{12}\.tmp", made[0].rpartition("/")[2])
     assert made[1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     opened.clear()
     replace(police.resolve("new.txt"), b"new")

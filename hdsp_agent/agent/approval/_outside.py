@@ -41,7 +41,11 @@ class WorkspaceBounds:
         if part == "~" or part.startswith("~/"):
             return True
         pieces = part.split("/")
-        if part.startswith("/") and ".." not in pieces and not os.path.lexists("/" + part.lstrip("/").partition("/")[0]):
+        if (
+            part.startswith("/")
+            and ".." not in pieces
+            and not os.path.lexists("/" + part.lstrip("/").partition("/")[0])
+        ):
             # A regular expression, an address or an option's value: there is nothing of that name to be read.
             return False
         if self._root is None or folder is None:

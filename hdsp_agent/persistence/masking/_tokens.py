@@ -89,9 +89,7 @@ TOKEN_RULES: Final = (
     token_rule("openai-key", "API_KEY", "gsk_ xai- pplx- csk- fw_", r"[A-Za-z0-9]{24,}", extra=""),
     token_rule("openai-key", "API_KEY", "nvapi- tvly- pcsk_ lsv2_ r8_", r"[A-Za-z0-9_-]{24,}"),
     token_rule("assigned-secret", "API_KEY", "npm_ dop_v1_ dapi whsec_", r"[A-Za-z0-9]{30,}", extra=""),
-    token_rule(
-        "assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra=""
-    ),
+    token_rule("assigned-secret", "API_KEY", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{20,}", extra=""),
     token_rule(
         "assigned-secret", "API_KEY", "pypi-AgE dckr_pat_ dckr_oat_ SG.", r"[A-Za-z0-9_.-]{24,}(?<![.])", extra="_.-"
     ),
