@@ -35,6 +35,7 @@ class _Options:
     seed: int
     jobs: int
     only: tuple[str, ...]
+    mutants: tuple[str, ...]
     minutes: float
     report: Path | None
 
@@ -45,21 +46,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _chosen(options)
     explained = _explained()
     preload()
-    seconds = _baseline({tests for _, _, _, tests in chosen}, options.jobs)
+    seconds = _baseline({test for _, _, _, tests in chosen for test in tests}, options.jobs)
     deadline = time.monotonic() + options.minutes * 60
     jobs = (
-        Job(file, number, name, tests, seconds[tests] * _TIMES + _LEAST_SECONDS) for file, number, name, tests in chosen
+        Job(file, number, name, tests, sum(seconds[test] for test in tests) * _TIMES + _LEAST_SECONDS)
+        for file, number, name, tests in chosen
     )
     results: list[Result] = []
     for result in run_all(_until(deadline, jobs), at_a_time=options.jobs):
         results.append(result)
         if len(results) % _TELL_EVERY == 0:
             print(f"{len(results)} of {len(chosen)} tried", flush=True)
-        if result.outcome == "survived":
-            print(
-                f"SURVIVED {result.job.name}" + ("" if result.job.name not in explained else "  [explained]"),
-                flush=True,
-            )
+        if result.outcome != "killed":
+            known = "  [explained]" if result.job.name in explained else ""
+            print(f"{result.outcome.upper()} {result.job.name}{known}", flush=True)
     return _report(results, len(chosen), explained, options)
 
 
@@ -69,10 +69,12 @@ def _options(arguments: Sequence[str] | None) -> _Options:
     parser.add_argument("--seed", type=int, default=17, help="chooses the sample")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
     parser.add_argument("--only", action="append", default=[], help="files whose path has this in it; may be repeated")
+    parser.add_argument("--mutant", action="append", default=[], help="just the one of this name; may be repeated")
     parser.add_argument("--minutes", type=float, default=90.0, help="begin none after so long")
     parser.add_argument("--report", type=Path, help="write all results to this file, as JSON")
     given = parser.parse_args(arguments)
-    return _Options(given.sample, given.seed, given.jobs, tuple(given.only), given.minutes, given.report)
+    only, mutants = tuple(given.only), tuple(given.mutant)
+    return _Options(given.sample, given.seed, given.jobs, only, mutants, given.minutes, given.report)
 
 
 def _chosen(options: _Options) -> list[tuple[str, int, str, tuple[str, ...]]]:
@@ -81,11 +83,12 @@ def _chosen(options: _Options) -> list[tuple[str, int, str, tuple[str, ...]]]:
         for file, tests in TARGETS.items()
         if Path(file).exists() and (not options.only or any(part in file for part in options.only))
         for number, mutant in enumerate(mutants_of(Path(file).read_text("utf-8"), file)[1])
+        if not options.mutants or mutant.name in options.mutants
     ]
     if options.sample is None or options.sample >= len(every):
         return every
-    chosen = random.Random(options.seed).sample(range(len(every)), options.sample)
-    return [every[number] for number in sorted(chosen)]
+    # In the order drawn: what a run that ends early has tried is a sample as well.
+    return random.Random(options.seed).sample(every, options.sample)
 
 
 def _explained() -> dict[str, str]:
@@ -93,15 +96,15 @@ def _explained() -> dict[str, str]:
     return {entry["mutant"]: entry["reason"] for entry in known.get("survivor", [])}
 
 
-def _baseline(groups: set[tuple[str, ...]], at_a_time: int) -> dict[tuple[str, ...], float]:
-    """How long the tests take on the code as it is; they must pass."""
+def _baseline(files: set[str], at_a_time: int) -> dict[str, float]:
+    """How long the tests of each file take on the code as it is; they must pass."""
     anything = next(iter(TARGETS))
-    jobs = [Job(anything, None, "as it is", tests, 600.0) for tests in sorted(groups)]
-    found: dict[tuple[str, ...], float] = {}
+    jobs = [Job(anything, None, "as it is", (file,), 1_200.0) for file in sorted(files)]
+    found: dict[str, float] = {}
     for result in run_all(jobs, at_a_time=at_a_time):
         if result.outcome != "survived":
-            raise SystemExit(f"These tests fail without any mutant: {' '.join(result.job.tests)}")
-        found[result.job.tests] = result.seconds
+            raise SystemExit(f"These tests fail without any mutant: {result.job.tests[0]}")
+        found[result.job.tests[0]] = result.seconds
     return found
 
 

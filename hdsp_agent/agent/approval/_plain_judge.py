@@ -389,15 +389,14 @@ def _program_makes_links(texts: Sequence[str]) -> bool:
 
 
 def _steers(path: str) -> bool:
-    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-    return path.lower().endswith(".ipynb") or is_protected_name(parts)
+    return path.lower().endswith(".ipynb") or is_protected_name(path.split("/"))
 
 
 def _looks_like_another(word: str) -> bool:
     """Whether it is an option with strange letters in its name, or begins with what only looks like a hyphen."""
     if word.startswith("-"):
         return not word.partition("=")[0].isascii()
-    return bool(word) and not word[0].isascii() and unicodedata.category(word[0]) == "Pd"
+    return bool(word) and unicodedata.category(word[0]) == "Pd"
 
 
 def _is_harmless(assignment: str) -> bool:

@@ -41,7 +41,7 @@ APPROVED = (
 )  # fmt: skip
 ASKED = (
     "cd data; cat ../f", "cd data; cd .. && ls", "cd data || cat ../f", "ls || cd data && cat ../f", "cd data && ls || cat ../f", "cd data | cat ../f", "ls | cd data && cat ../f", "cd data && cd .. && cat ../f", "cd data && cd ../..", "cd data x && cat ../f", "cd",
-    " && ".join(["cd data", "cd .."] * 8 + ["cat f"]), "nohup nohup nohup nohup nohup ls", "nohup cd data", "time pushd data",
+    " && ".join(["cd data", "cd .."] * 8 + ["cat f"]), "nohup nohup nohup nohup nohup ls", "nohup cd data", "time pushd data", "nohup popd", "popd", "pushd data", "command unknown -v", "command unknown -V",
     "find . -type f -exec cat {}", "find . -type f -exec \\;", "find . -type f -exec cat {} x +", "find . -type f -exec cat {}x \\;", "find . -type f -exec {} \\;", "find . -type f -exec rm {} \\;", "find . -type f -exec uniq {} +",
     "find . -exec cat {} +", "find . -type d -exec cat {} +", "find . -type f,l -exec cat {} +", "find . -type f -type l -exec cat {} +", "find . -type f -exec cat {} \\; -exec unknown {} \\;",
     *(f"find . -type f {sign} -name x -exec cat {{}} +" for sign in ("-o", "-or", ",", "\\!", "-not")), "find . -type f -exec true \\; -o -exec cat {} +", "find . -exec true \\; -exec cat {} +", "find . -type f -exec grep + -R {} \\;",
@@ -54,7 +54,7 @@ ASKED = (
     # files that steer others
     "cp f .bashrc", "cp f data/.env", "touch x.IPYNB", "mv f data/AGENTS.md", "touch kernel.json",
 )  # fmt: skip
-RULES = ("cat", "cd", "ls", "true", "find", "grep", "uniq", "wc", "xargs", "awk", "sed", "bash", "git", "cp", "nohup", "nice", "env", "/bin/cp", "/usr/bin/git", "git checkout", "git pull", "rm", "tar", "touch", "mv", "echo", "pwd", "-f", "/bin/rm", "pushd", "''")  # fmt: skip
+RULES = ("cat", "cd", "ls", "true", "find", "grep", "uniq", "wc", "xargs", "awk", "sed", "bash", "git", "cp", "nohup", "nice", "env", "/bin/cp", "/usr/bin/git", "git checkout", "git pull", "rm", "tar", "touch", "mv", "echo", "pwd", "-f", "/bin/rm", "pushd", "popd", "''")  # fmt: skip
 
 
 def test_it_is_approved_up_to_there(folder: Path) -> None:

@@ -211,3 +211,77 @@ def test_a_mode_holds_for_every_kind_of_writing(risk: Risk) -> None:
     assert decide(action(risk, path="x.py"), EVERYTHING, mode=ARCHITECT).verdict == "deny"
     assert decide(action(risk, path="x.md"), EVERYTHING, mode=ARCHITECT).verdict == "approve"
     assert decide(action(risk, path="x.md", paths=("x.py",)), EVERYTHING, mode=ARCHITECT).verdict == "deny"
+
+
+def test_reading_outside_by_a_command_needs_leave_to_read_and_to_read_outside(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    reading = action("shell", command="cat ../f", cwd=str(tmp_path / "work"))
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("cat",)})
+    assert decide(reading, allowed).verdict == "approve"
+    for switch in ("always_allow_read_only", "always_allow_read_only_outside_workspace"):
+        assert decide(reading, allowed.model_copy(update={switch: False})).verdict == "ask", switch
+
+
+def test_a_redirection_writes_where_the_settings_and_the_mode_let_a_tool_edit(tmp_path: Path) -> None:
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("echo",)})
+    writing = {name: action("shell", command=f"echo x > {name}", cwd=str(tmp_path)) for name in ("x.py", "x.md")}
+    assert [decide(each, allowed).verdict for each in writing.values()] == ["approve", "approve"]
+    without = allowed.model_copy(update={"always_allow_write": False})
+    assert [decide(each, without).verdict for each in writing.values()] == ["ask", "ask"]
+    runs = ModeConfig.model_validate({"slug": "x", "name": "X", "roleDefinition": "You run.", "groups": ["command"]})
+    assert [decide(each, allowed, mode=runs).verdict for each in writing.values()] == ["ask", "ask"]
+    some = ModeConfig.model_validate(
+        {
+            "slug": "x",
+            "name": "X",
+            "roleDefinition": "You write.",
+            "groups": ["command", ["edit", {"fileRegex": "\\.md$"}]],
+        }
+    )
+    assert [decide(each, allowed, mode=some).verdict for each in writing.values()] == ["ask", "approve"]
+
+
+def test_installing_by_a_command_needs_leave_to_install() -> None:
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("pip",)})
+    assert decide(action("shell", command="pip install x"), allowed).verdict == "approve"
+    without = allowed.model_copy(update={"always_allow_install_packages": False})
+    assert decide(action("shell", command="pip install x"), without).verdict == "ask"
+
+
+def test_a_risk_of_nothing_beside_another_changes_nothing() -> None:
+    assert decide(action("none", "read")).verdict == "approve"
+    without = EVERYTHING.model_copy(update={"always_allow_read_only": False})
+    assert decide(action("none", "read"), without).reason == "The settings have reading asked about."
+
+
+def test_flags_are_told_once_with_every_decision() -> None:
+    settings = EVERYTHING.model_copy(update={"allowed_commands": ("curl",), "denied_commands": ("rm",)})
+    for command, verdict in (
+        ("curl https://x", "approve"),
+        ("curl https://x; rm x", "deny"),
+        ("curl https://x | y", "ask"),
+    ):
+        decision = decide(action("shell", command=command, flags=("uses_network", "runs_programs")), settings)
+        assert (decision.verdict, decision.flags) == (verdict, ("uses_network", "runs_programs")), command
+
+
+def test_what_was_decided_is_told_with_its_reason_and_what_runs() -> None:
+    allowed = EVERYTHING.model_copy(update={"allowed_commands": ("ls",)})
+    decision = decide(action("shell", command="ls  -la"), allowed)
+    assert (decision.reason, decision.runs, decision.rule) == ("the rule 'ls' allows it", "ls -la", "ls")
+    assert [part.words for part in decision.parts] == [("ls", "-la")]
+    other = decide(action("write"))
+    assert (other.reason, other.runs, other.parts) == ("your settings allow it", None, ())
+    assert decide(action("none")).reason == "it changes nothing outside the conversation"
+    asked = decide(action("shell", command="cat x"), allowed)
+    assert (asked.reason, asked.runs) == ("cat x: no rule allows it", None)
+    assert [part.words for part in asked.parts] == [("cat", "x")]
+
+
+def test_each_refusal_says_who_refuses() -> None:
+    assert "operator" in decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("y",))).reason
+    assert decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("x",))).verdict == "approve"
+    off = EVERYTHING.model_copy(update={"disabled_tools": ("x",)})
+    assert "switched off" in decide(action("read", tool="x"), off).reason
+    for settings, policy in ((EVERYTHING, OperatorPolicy(allow_auto_approval=False)), (EVERYTHING.model_copy(update={"auto_approval_enabled": False}), None)):  # fmt: skip
+        assert decide(action("read"), settings, policy).reason.startswith(("The operator", "Approving automatically"))

@@ -143,3 +143,31 @@ def test_why_there_is_no_rule_is_a_code_that_can_be_translated(text: str, code: 
 def test_what_only_a_person_may_allow_is_not_offered() -> None:
     action = ActionRequest(frozenset({"write"}), "write_to_file", path="a", puts_back_masked=True)
     assert suggested(action).rules == ()
+
+
+def test_a_risk_of_nothing_beside_another_asks_for_no_setting() -> None:
+    rules = suggested(ActionRequest(frozenset({"read", "none"}), "read_file", path="a"), GlobalSettings()).rules
+    assert [rule.value for rule in rules] == ["autoApprovalEnabled", "alwaysAllowReadOnly"]
+
+
+def test_installing_asks_for_its_setting_too() -> None:
+    rules = suggested(command("pip install pandas")).rules
+    assert [(rule.kind, rule.value) for rule in rules if rule.kind == "class"] == [("class", "alwaysAllowInstallPackages")]  # fmt: skip
+    assert [rule.value for rule in suggested(command("pip list")).rules if rule.kind == "class"] == []
+
+
+def test_each_command_of_a_line_gets_rules_of_its_own() -> None:
+    rules = suggested(command("pytest a; git log; make test; pytest a")).rules
+    assert [(rule.command, rule.value) for rule in rules] == [("pytest a", "pytest a"), ("pytest a", "pytest"), ("make test", "make test")]  # fmt: skip
+
+
+def test_fixed_settings_take_rules_away_only_where_they_are_needed() -> None:
+    def fixed(*names: str) -> str | None:
+        found = suggest_rules(command("pytest"), settings=READY, policy=OperatorPolicy(), mode=MODE, fixed=names)
+        return None if found.reason is None else found.reason.code
+
+    assert fixed("allowedCommands") == "rule_commands_fixed"
+    assert fixed("alwaysAllowWrite", "alwaysAllowExecute") is None
+    off = READY.model_copy(update={"always_allow_execute": False})
+    both = ["allowedCommands", "alwaysAllowExecute"]
+    assert why(suggest_rules(command("pytest"), settings=off, policy=OperatorPolicy(), mode=MODE, fixed=both)) == "rule_settings_fixed"  # fmt: skip

@@ -119,3 +119,80 @@ def test_what_a_call_starts_is_told_as_a_command(code: str, same_as: str | None)
     found = risks_of(code, "python")
     assert found.same_as == same_as
     assert found.risks == {"run_code"}
+
+
+REACH_FURTHER = ["alias_manager", "define_alias", "kernel", "find_cell_magic", "find_line_magic", "find_magic", "input_transformer_manager", "input_transformers_cleanup", "input_transformers_post", "magic", "magics_manager", "prefilter_manager", "run_code", "safe_execfile", "safe_execfile_ipy", "safe_run_module", "getoutput", "system", "system_piped", "system_raw", "ex", "ev", "run_cell", "run_cell_async", "run_line_magic", "run_cell_magic"]  # fmt: skip
+
+
+def test_what_of_the_shell_can_run_text_is_asked_about_where_it_is_handed_on() -> None:
+    assert [name for name in REACH_FURTHER if command(f"f(get_ipython().{name})") != ASKS] == []
+    assert [name for name in ("user_ns", "config", "events") if command(f"f(get_ipython().{name})") is not None] == []
+
+
+def test_what_of_the_shell_is_called_is_read_as_what_it_does() -> None:
+    for name in ("getoutput", "system", "system_piped", "system_raw"):
+        assert command(f"get_ipython().{name}('rm x')") == command(f"get_ipython().{name}(cmd='rm x')") == "rm x", name
+    for name in ("ex", "ev", "run_cell", "run_cell_async"):
+        assert command(f"get_ipython().{name}('!rm x')") == command(f"get_ipython().{name}(raw_cell='!rm x')") == "rm x"
+    for arguments in ("'bash', '', 'rm x'", "magic_name='bash', line='', cell='rm x'", "'bash', cell='rm x', line=''"):
+        assert command(f"get_ipython().run_cell_magic({arguments})") == "rm x", arguments
+    assert command("get_ipython().magic(arg_s='%sx rm x')") == command("get_ipython().magic('sx rm x')") == "rm x"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("%%perl -c x", f"perl -c x\n{ASKS}"), ("%%writefile x", f"writefile x\n{ASKS}"), ("%ls x", "ls x"), ("%%html x", None), ("x = %ls y", "ls y"), ("ls y", f"ls y\n{ASKS}"), ("system x", f"system x\n{ASKS}"), ("!rm x", f"rm x\n{ASKS}"),
+        ("pip install x", f"pip install x\n{ASKS}"), ("%pip install x", None), ("!!rm x", f"rm x\n{ASKS}"), ("x=!rm y", f"rm y\n{ASKS}"), ("%!rm x", f"rm x\n{ASKS}"), (">>> !rm x", f"rm x\n{ASKS}"), ("x != y", None), ("x %y z", None),
+        ("x = %%y z", f"y z\n{ASKS}"), ("get_ipython()", ASKS), ("%%bash\nrm x", f"bash\nrm x\n{ASKS}"), *((f"ls {sign}y", None) for sign in "=(.[,:"), ("ls", None), ("%%file x", f"file x\n{ASKS}"),
+    ],
+)  # fmt: skip
+def test_a_line_of_what_is_no_python_is_taken_for_what_it_may_be(line: str, told: str | None) -> None:
+    assert command(f")(\n{line}") == told
+
+
+def test_a_program_that_gets_a_cell_is_told_with_its_own_words() -> None:
+    for name in ("cmd", "perl", "pypy", "python", "python2", "python3", "ruby", "zsh"):
+        assert (
+            command(f"%%{name} --out o --bg -c x\ny") == f"{name} -c x{chr(10) + 'y' if name == 'zsh' else ''}\n{ASKS}"
+        )
+    assert command("%%script --out o perl -c x\ny") == f"perl -c x\n{ASKS}"
+    assert command("%%script\ny") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "same_as"),
+    [
+        ("sh" + ".a" * 7 + "('x')", "'a a a a a a a' x"),
+        ("sh" + ".a" * 8 + "('x')", None),
+        ("os.system(" + " + ".join(["'a'"] * 9) + ")", "a" * 9),
+        ("os.system(" + " + ".join(["'a'"] * 10) + ")", f"$python {'a' * 8}\n_"),
+        ("os.system('a'" + " % x" * 8 + ")", "a"),
+        ("os.system('a'" + " % x" * 9 + ")", "$python\n_"),
+        ("os.system('a{}'" + ".format(x)" * 8 + ")", "a $python"),
+        ("os.system('a{}'" + ".format(x)" * 9 + ")", "$python\n_"),
+        ("os.system(f'a{x}')", "a $python\n_"),
+        ("x.getoutput(b'rm x')", "rm x"),
+        ("from .os import system\nsystem('a')", None),
+        ("x = 'a'\nx = 'b'\nos.system(x)", "$python\n_"),
+        ("x = 'a'\nos.system(x)", "a"),
+        ("x = 1\nos.system(x)", "$python\n_"),
+        ("timeit.timeit(stmt=\"os.system('a')\")", "a"),
+        ("timeit.repeat(\"os.system('a')\")", "a"),
+        ("timeit.Timer(\"os.system('a')\")", "a"),
+        ("cProfile.run(\"os.system('a')\")", "a"),
+        ("profile.run(statement=\"os.system('a')\")", "a"),
+        ("exec(source=\"os.system('a')\")", "a"),
+        ("eval(\"os.system('a')\")", "a"),
+    ],
+)
+def test_what_is_written_out_of_a_command_is_told(code: str, same_as: str | None) -> None:
+    assert risks_of(code, "python").same_as == same_as
+
+
+@pytest.mark.parametrize(
+    ("code", "is_flagged"),
+    [("exec(source=x)", True), ("exec(statement=x)", True), ("compile(x, '', 'exec')", True), ("exec(compile('1', '', 'exec'))", False), ("eval()", False), ("builtins.eval(x)", True), ("exec(other=x)", False)],
+)  # fmt: skip
+def test_texts_that_are_not_written_out_are_flagged_where_they_run(code: str, is_flagged: bool) -> None:
+    assert ("runs_programs" in risks_of(code, "python").flags) is is_flagged
