@@ -37,11 +37,13 @@ NOTEBOOKS = {
     ],
     # Without widgets too: by their ids displays change in other cells, results as well, until they are cleared.
     "displays that change": [
-        "def result(it):\n"
-        "    shell = get_ipython(); data, metadata = shell.display_formatter.format(it)\n"
-        "    content = {'data': data, 'metadata': metadata, 'transient': {'display_id': 'r'},\n"
-        "               'execution_count': shell.execution_count - 1}\n"
-        "    shell.kernel.session.send(shell.kernel.iopub_socket, 'execute_result', content, shell.get_parent())",
+        (
+            "def result(it):\n"
+            "    shell = get_ipython(); data, metadata = shell.display_formatter.format(it)\n"
+            "    content = {'data': data, 'metadata': metadata, 'transient': {'display_id': 'r'},\n"
+            "               'execution_count': shell.execution_count - 1}\n"
+            "    shell.kernel.session.send(shell.kernel.iopub_socket, 'execute_result', content, shell.get_parent())"
+        ),
         "print('above'); first = display('one', display_id='d'); print('below')",
         "display('two', display_id='d'); result('a'); print('end')",
         "first.update('three'); _ = display('b', display_id='r', update=True)",
