@@ -353,3 +353,27 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
   ]);
   await agent.close();
 });
+
+test('what the agent prints into an output widget is shown in the widget', async ({
+  agent,
+  lab,
+  notebooks
+}) => {
+  const path = 'widget.ipynb';
+  await notebooks.write(path, [
+    {
+      id: 'made',
+      source: 'from ipywidgets import Output\nout = Output()\nout'
+    },
+    { id: 'filled', source: 'with out:\n    print("inside")\nprint("outside")' }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, path);
+  await agent.start('Run it.');
+  await agent.run(path, 'made');
+  await agent.run(path, 'filled');
+
+  const widget = notebook.outputs(0).locator('.jupyter-widgets .jp-OutputArea');
+  await expect(widget).toHaveText('inside');
+  await expect(notebook.outputs(1)).toHaveText('outside');
+});

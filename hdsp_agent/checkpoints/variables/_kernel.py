@@ -21,7 +21,7 @@ __all__ = ["LIBRARIES", "KernelAsked", "VariableKernel"]
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
 
-_KEY: Final = "hdsp_agent_variables_3"
+_KEY: Final = "hdsp_agent_variables_4"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (

@@ -56,6 +56,8 @@ class VariableGroup(_Stored):
     buffers: tuple[StoredPart, ...] = ()
     blobs: tuple[StoredPart, ...] = ()
     classes: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Classes of which it holds attributes: the very objects, whatever those are in the class."""
     libraries: tuple[str, ...] = ()
     """Libraries whose objects are in it."""
     assumed: bool = False

@@ -156,6 +156,8 @@ def _there(
         return PlannedVariable(name=name, type=entry.type, action="keep_live" if same else "lost", why=entry.why)
     known = current.group_of(name)
     same = known is not None and known.names == group.names and known.digest == group.digest
+    # Their classes' attributes become other objects.
+    same = same and all(target.classes[one] == current.classes.get(one) for one in group.aliases)
     return PlannedVariable(
         name=name,
         type=entry.type,

@@ -179,11 +179,8 @@ class OutputCollector:
         found = [slot for slot in self._slots if slot.display_id == display_id]
         for slot in found:
             self._rich -= min(self._rich, slot.size)
-            slot.output = {
-                "output_type": "display_data",
-                "data": self._bounded(data, size),
-                "metadata": dict(metadata),
-            }
+            # A result stays one, with its number.
+            slot.output = {**slot.output, "data": self._bounded(data, size), "metadata": dict(metadata)}
             slot.size = size
             slot.put = self._tick()
         return bool(found)

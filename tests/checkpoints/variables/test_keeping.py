@@ -123,6 +123,62 @@ async def test_aliases_and_views_stay_what_they_are(tmp_path: Path) -> None:
         )
 
 
+async def test_a_variable_stays_the_very_object_that_a_class_holds(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run(
+            "import threading\n"
+            "class Registry:\n    items = [1]; other = {'a': []}\n    def add(self, one): self.items.append(one)\n"
+            "class Locked:\n    lock = threading.Lock(); names = ['n']\n"
+            "items = Registry.items; pair = (items, Registry.other); names = Locked.names"
+        )
+        saved = await at.save()
+        # A class that cannot be saved takes nothing along.
+        assert {name: one.status for name, one in saved.variables.items()} == {
+            "threading": "module", "Registry": "saved", "Locked": "failed", "items": "saved", "pair": "saved", "names": "saved"
+        }  # fmt: skip
+        told = "items is Registry.items, pair[0] is items, pair[1] is Registry.other, items, pair, names"
+        before = "True True True [1] ([1], {'a': []}) ['n']"
+        await at.run("Registry().add(2)")
+        await at.restore(saved)
+        assert await at.told(told) == before
+        # Held no longer, it is saved for itself, though it is the same object still.
+        await at.run("Registry.items = []")
+        apart = await at.save()
+        await at.run("items = None")
+        await at.restore(apart)
+        assert await at.told("items, Registry.items, pair[0] is items") == "[1] [] True"
+        await at.restart()
+        await at.restore(saved)
+        assert await at.told(told) == before
+        await at.run("Registry().add(3)")
+        assert await at.told("items") == "[1, 3]"
+
+
+async def test_views_of_bytes_stay_views_of_the_same_bytes(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.run(
+            "import array\n"
+            "raw = bytearray(b'0123456789'); view = memoryview(raw); part = view[2:6]; fixed = view.toreadonly()\n"
+            "numbers = array.array('i', [1, 2, 3]); over = memoryview(numbers)[1:]; plain = memoryview(b'abc')\n"
+            "large = bytearray(100_000); into = memoryview(large)[50_000:]; every = view[::2]"
+        )
+        saved = await at.save()
+        assert {name: one.status for name, one in saved.variables.items() if one.status != "saved"} == {
+            "array": "module",
+            "every": "live",
+        }
+        await at.run("raw[0] = 65; view = part = None")
+        await at.restore(saved)
+        told = "view.obj is raw, part.obj is raw, bytes(part), fixed.readonly, over.tolist(), bytes(plain), len(into)"
+        expected = "True True b'2345' True [2, 3] b'abc' 50000"
+        assert await at.told(told) == expected
+        await at.restart()
+        await at.restore(saved)
+        assert await at.told(told) == expected
+        await at.run("part[0] = 65; numbers[2] = 7; into[0] = 1")
+        assert await at.told("bytes(raw), over[1], large[50_000]") == "b'01A3456789' 7 1"
+
+
 async def test_a_frame_and_its_column_stay_apart_where_writing_copies(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.run("import pandas as pd\ndf = pd.DataFrame({'a': range(5000)}); s = df['a']")

@@ -35,6 +35,21 @@ NOTEBOOKS = {
         SHOWN,
         SHOWN.replace("out.outputs", "inner.outputs"),
     ],
+    # Without widgets too: by their ids displays change in other cells, results as well, until they are cleared.
+    "displays that change": [
+        (
+            "def result(it):\n"
+            "    shell = get_ipython(); data, metadata = shell.display_formatter.format(it)\n"
+            "    content = {'data': data, 'metadata': metadata, 'transient': {'display_id': 'r'},\n"
+            "               'execution_count': shell.execution_count - 1}\n"
+            "    shell.kernel.session.send(shell.kernel.iopub_socket, 'execute_result', content, shell.get_parent())"
+        ),
+        "print('above'); first = display('one', display_id='d'); print('below')",
+        "display('two', display_id='d'); result('a'); print('end')",
+        "first.update('three'); _ = display('b', display_id='r', update=True)",
+        "gone = display('four', display_id='g'); clear_output(wait=True); print('five')",
+        "gone.update('six')\nfor number in range(3):\n    clear_output()\n    print(number)",
+    ],
     "interact": [
         "@interact(x=IntSlider(3))\ndef f(x):\n    print('x is', x)\n    return x * 2",
         "out = f.widget.out",
@@ -57,11 +72,14 @@ def with_nbclient(codes: list[str], folder: Path) -> list[object]:
 def brief(output: object) -> object:
     assert isinstance(output, dict)
     data = output.get("data")
-    return output["output_type"], output.get("name"), output.get("text"), data and data.get("text/plain")
+    shown = output.get("text"), data and data.get("text/plain")
+    return output["output_type"], output.get("name"), output.get("execution_count"), shown
 
 
 async def with_agent(work: Bench, codes: list[str]) -> list[object]:
-    return [[brief(output) for output in (await work.cell(code)).outputs.outputs] for code in codes]
+    cells = [await work.cell(code) for code in codes]
+    # Later cells may have changed what earlier ones show.
+    return [[brief(output) for output in cell.outputs.outputs] for cell in cells]
 
 
 @pytest.mark.parametrize("name", list(NOTEBOOKS))

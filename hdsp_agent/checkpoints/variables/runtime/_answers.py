@@ -20,7 +20,7 @@ from importlib import metadata
 
 from . import _chunks, _code, _groups, _live, _main_thread, _objects, _restoring, _sweep
 
-KEY = "hdsp_agent_variables_3"
+KEY = "hdsp_agent_variables_4"
 _KEPT_RECORDS = 20
 _KEPT_RUNS = 1000
 _MOST_SOURCE = 100_000

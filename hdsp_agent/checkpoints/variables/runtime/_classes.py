@@ -12,6 +12,8 @@ _MADE_BY_ENUM = {"_member_names_", "_member_map_", "_value2member_map_", "_membe
                  "_value_repr_", "_sort_order_", "_all_bits_", "_flag_mask_", "_singles_mask_", "_boundary_",
                  "_inverted_", "_generate_next_value_", "_use_args", "_new_member"}  # fmt: skip
 
+_FUNCTIONS = {types.FunctionType, classmethod, staticmethod}
+
 
 def skeleton(kind):
     """What a class is made from before it has its attributes."""
@@ -22,6 +24,17 @@ def skeleton(kind):
     members = {name: one.value for name, one in kind.__members__.items()} if isinstance(kind, enum.EnumMeta) else None
     bases = getattr(kind, "__orig_bases__", None) if "__orig_bases__" in kind.__dict__ else None
     return type(kind), kind.__name__, kind.__bases__, bases, made, members
+
+
+def shareable(kind, is_alone):
+    """What it holds that a variable may hold too, by name."""
+    if isinstance(kind, enum.EnumMeta):
+        return {}
+    return {
+        name: value
+        for name, value in state(kind).items()
+        if not name.startswith("__") and not is_alone(type(value)) and type(value) not in _FUNCTIONS
+    }
 
 
 def state(kind):

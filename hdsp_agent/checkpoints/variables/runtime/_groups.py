@@ -43,6 +43,7 @@ class Group:
         self.buffers = ()
         self.blobs = ()
         self.classes = ()
+        self.aliases = frozenset()
         self.reads = frozenset()
         self.cost = 0.0
         self.bytes = 0
@@ -60,6 +61,7 @@ class Group:
             "buffers": [part.told() for part in self.buffers],
             "blobs": [part.told() for part in self.blobs],
             "classes": list(self.classes),
+            "aliases": sorted({token for token, _ in self.aliases}),
             "libraries": list(self.libraries),
         }
 
@@ -73,11 +75,16 @@ class Limits:
         self.held = told["held"]
 
 
-def save(names, values, views, memory, chunks, limits, before=None, stopped=lambda: False, patient=False):
-    """Save these variables as one group. With ``patient`` it writes what finds no room in memory; otherwise NoRoom."""
+def save(names, values, views, memory, chunks, limits, before=None, stopped=lambda: False, patient=False, aliases=None):
+    """Save these variables as one group. With ``patient`` it writes what finds no room in memory; otherwise NoRoom.
+
+    ``aliases``: by their ids, objects that are attributes of classes too, each with the class's token and the name.
+    """
     began = time.thread_time()
     group = Group(names)
-    pickler, sink = _pickled({name: values[name] for name in group.names}, views, memory, limits, stopped)
+    pickler, sink = _pickled(
+        {name: values[name] for name in group.names}, views, memory, limits, stopped, aliases=aliases
+    )
     stream = b"".join(sink.parts)
     raws = [buffer.raw() for buffer in pickler.buffers]
     group.bytes = len(stream) + sum(raw.nbytes for raw in raws) + sum(blob.size for blob in pickler.blobs)
@@ -108,6 +115,7 @@ def save(names, values, views, memory, chunks, limits, before=None, stopped=lamb
     if (by_name := _only_named(stream)) is not None:
         raise pickle.PicklingError(f"{by_name} is kept by its name in the notebook only")
     group.classes = sorted(pickler.classes)
+    group.aliases = frozenset((aliases or {}).values())
     group.reads = frozenset(pickler.reads)
     group.libraries = [name for name in LIBRARIES if name.encode() in stream]
     group.digest = _digest(group, stream)
@@ -136,9 +144,12 @@ def define(token, memory, limits):
     return told, reads
 
 
-def _pickled(value, views, memory, limits, stopped, buffers=True):
+def _pickled(value, views, memory, limits, stopped, buffers=True, aliases=None):
     sink = _objects.Sink(limits.variable, stopped)
-    pickler = _objects.Plain(sink, memory, views) if buffers else _InStream(sink, memory)
+    if not buffers:
+        pickler = _InStream(sink, memory)
+    else:
+        pickler = (_objects.Aliasing if aliases else _objects.Plain)(sink, memory, views, aliases)
     try:
         pickler.dump(value)
         return pickler, sink
@@ -146,7 +157,7 @@ def _pickled(value, views, memory, limits, stopped, buffers=True):
         raise
     except Exception:
         sink = _objects.Sink(limits.variable, stopped)
-        pickler = _objects.lenient(sink, memory, views)
+        pickler = _objects.lenient(sink, memory, views, aliases)
         if pickler is None or not buffers:
             raise
         pickler.dump(value)

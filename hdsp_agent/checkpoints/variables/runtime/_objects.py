@@ -2,6 +2,7 @@
 # mypy: ignore-errors
 # Runs in a kernel, in another Python than ours.
 
+import array
 import ctypes
 import dataclasses
 import functools
@@ -19,6 +20,8 @@ from . import _classes, _live, _sharing
 
 SMALLEST_BUFFER = 4096
 _STRINGS_FROM = 1000
+_FULL_READ_ONLY = 0x011C
+"""PyBUF_FULL_RO: whatever the buffer is, only to be read."""
 _MADE_AT_RUN_TIME = 1 << 9
 """The flag of classes that Python code has made; the others are C's."""
 _SENTINELS = {
@@ -120,9 +123,10 @@ class Reducers:
     apart = True
     """Whether large arrays are kept as pieces of their own; otherwise everything is in the stream."""
 
-    def prepare(self, memory, views):
+    def prepare(self, memory, views, aliases=None):
         self.memory = memory
         self.views = views
+        self.aliases = aliases
         self.buffers = []
         self.blobs = []
         self.classes = set()
@@ -145,12 +149,27 @@ class Reducers:
 class Plain(Reducers, pickle.Pickler):
     """C's pickler with our reducers."""
 
-    def __init__(self, sink, memory, views=frozenset()):
+    def __init__(self, sink, memory, views=frozenset(), aliases=None):
         pickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=self.keep_buffer)
-        self.prepare(memory, views)
+        self.prepare(memory, views, aliases)
 
 
-def lenient(sink, memory, views=frozenset()):
+class Aliasing(Plain):
+    """The same for values of which classes hold parts: it asks about each object, which takes its time."""
+
+    def persistent_id(self, value):
+        return _alias(self, value)
+
+
+def _alias(pickler, value):
+    """The class and the attribute that a value is."""
+    at = pickler.aliases.get(id(value))
+    if at is not None:
+        pickler.classes.add(at[0])
+    return at
+
+
+def lenient(sink, memory, views=frozenset(), aliases=None):
     """cloudpickle's, for what plain pickle refuses; None where the kernel has none."""
     try:
         import cloudpickle
@@ -160,7 +179,10 @@ def lenient(sink, memory, views=frozenset()):
     class Lenient(Reducers, cloudpickle.Pickler):
         def __init__(self):
             cloudpickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=self.keep_buffer)
-            self.prepare(memory, views)
+            self.prepare(memory, views, aliases)
+
+        def persistent_id(self, value):
+            return None if aliases is None else _alias(self, value)
 
         def reducer_override(self, value):
             reduced = Reducers.reducer_override(self, value)
@@ -367,6 +389,30 @@ def _strings(value, pointers):
     return blob
 
 
+class _Buffer(ctypes.Structure):
+    """As C's Py_buffer begins; what follows is room enough."""
+
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t),
+                ("rest", ctypes.c_byte * 256)]  # fmt: skip
+
+
+def _start(value):
+    """Where in memory a buffer begins."""
+    buffer = _Buffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(value), ctypes.byref(buffer), ctypes.c_int(_FULL_READ_ONLY))
+    try:
+        return buffer.buf or 0
+    finally:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+
+
+def _memoryview(pickler, view):
+    owning = view.obj
+    if type(owning) not in (bytearray, bytes, array.array) or not view.c_contiguous or view.ndim != 1:
+        _refuse("memory of something else")
+    return make_memoryview, (owning, _start(view) - _start(owning), view.nbytes, view.format, view.readonly)
+
+
 def _cached(pickler, function):
     parameters = function.cache_parameters() if hasattr(function, "cache_parameters") else {}
     return make_cached, (function.__wrapped__, parameters)
@@ -384,6 +430,7 @@ _BUILTIN = {
         make_type_variable,
         (one.__name__, one.__constraints__, one.__bound__, one.__covariant__, one.__contravariant__),
     ),
+    memoryview: _memoryview,
     types.CodeType: lambda pickler, code: (make_code, (marshal.dumps(code),)),
     types.MappingProxyType: lambda pickler, value: (types.MappingProxyType, (dict(value),)),
     property: lambda pickler, value: (property, (value.fget, value.fset, value.fdel, value.__doc__)),
@@ -420,12 +467,18 @@ class Loading:
 _now = threading.local()
 
 
+class _Unpickler(pickle.Unpickler):  # noqa: S301 -- the manifest proved the stream ours
+    def persistent_load(self, at):
+        token, name = at
+        return vars(class_of(token))[name]
+
+
 def load(stream, buffers, blobs, loading):
     """A stream's value."""
     before = getattr(_now, "loading", None), getattr(_now, "blobs", None)
     _now.loading, _now.blobs = loading, blobs
     try:
-        return pickle.Unpickler(io.BytesIO(stream), buffers=buffers).load()  # noqa: S301 -- the manifest proved it ours
+        return _Unpickler(io.BytesIO(stream), buffers=buffers).load()
     finally:
         _now.loading, _now.blobs = before
 
@@ -482,6 +535,11 @@ def make_view(owning, dtype, shape, strides, offset, writeable):
     if view.flags.writeable and not writeable:
         view.flags.writeable = False
     return view
+
+
+def make_memoryview(owning, offset, size, form, readonly):
+    view = memoryview(owning).cast("B")[offset : offset + size].cast(form)
+    return view.toreadonly() if readonly else view
 
 
 def make_array(number, dtype, shape, order, writeable):

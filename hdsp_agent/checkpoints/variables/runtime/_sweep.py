@@ -10,7 +10,7 @@ import threading
 import time
 import types
 
-from . import _chunks, _groups, _live, _objects, _sharing, _together
+from . import _chunks, _classes, _groups, _live, _objects, _sharing, _together
 
 _ATOMS = {int, float, complex, bool, type(None), str, bytes, range, type(Ellipsis)}
 _ATOM_BYTES = 4096
@@ -54,6 +54,7 @@ class Sweeper:
         self._used = 0
         self._reads = {}
         self._others = False
+        self._attributes = {}
 
     def forget(self):
         """What was written may be gone: everything is saved again."""
@@ -84,6 +85,7 @@ class Sweeper:
         self._others = self.chunks.careful = _live.has_own_threads()
         self._used = sum(group.bytes for group in self.groups.values())
         values = self.names()
+        self._attributes = self._held_by_classes(values)
         for name in [name for name in self.known if name not in values]:
             del self.known[name]
         changed = set()
@@ -188,6 +190,11 @@ class Sweeper:
         spent = 0.0
         for names, group in sorted(self.groups.items(), key=lambda item: item[1].cost):
             if self.known[names[0]].value is not _missing:
+                continue
+            if self._aliases(names) != group.aliases:
+                # A class holds another part of it than before, or it another part of a class.
+                self._walk(names, values, stopped)
+                found[names] = None if stopped() else self._now(names, values)
                 continue
             spent += group.cost
             light = group.cost < _CHEAP and spent < _CHEAP_ALL
@@ -322,9 +329,38 @@ class Sweeper:
             seen[owning] = seen.get(owning, 0) + 1
         views = frozenset(one for one, owning in arrays.items() if one != owning and seen[owning] > 1)
         part = {name: values[name] for name in names}
+        aliases = self._aliases(names)
+        held = {number: at for number, at in self._attributes.items() if at in aliases}
         return _groups.save(
-            names, part, views, self.memory, self.chunks, self.limits, self.groups.get(names), stopped, patient
+            names, part, views, self.memory, self.chunks, self.limits, self.groups.get(names), stopped, patient, held
         )
+
+    def _held_by_classes(self, values):
+        """What classes of the notebook hold that variables may hold too, by id: the class's token and the attribute's name."""
+        found = {}
+        for kind in values.values():
+            if issubclass(type(kind), type) and not _objects.importable(kind):
+                for name, one in _classes.shareable(kind, _sharing.is_alone).items():
+                    found[id(one)] = (self.memory.token(kind), name)
+        return found
+
+    def _aliases(self, names):
+        """Which attributes of classes these variables hold, of classes that can be saved."""
+        if not self._attributes:
+            return frozenset()
+        found = set()
+        for name in names:
+            reach = self.known[name].reach
+            if reach is not None:
+                found |= reach.owners_in(self._attributes)
+        return frozenset(at for at in found if self._can_define(at[0]))
+
+    def _can_define(self, token):
+        try:
+            _groups.define(token, self.memory, self.limits)
+        except Exception:  # noqa: BLE001 -- a value may raise anything, and is not ours
+            return False
+        return True
 
     def _drop(self, names):
         group = self.groups.pop(names, None)
