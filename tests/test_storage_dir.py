@@ -11,6 +11,16 @@ import pytest
 
 from hdsp_agent import _storage_dir
 from hdsp_agent._storage_dir import default_storage_dir, home_folder
+from tests.comm.jupyter_process import JupyterProcess
+
+_NAMELESS = """
+import pwd
+
+def unknown(uid):
+    raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+pwd.getpwuid = unknown
+"""
 
 
 @pytest.fixture
@@ -50,3 +60,29 @@ def test_a_link_in_its_place_is_not_followed(nobody: Path, tmp_path: Path) -> No
     other.mkdir(mode=0o700)
     (nobody / f"hdsp-agent-{os.getuid()}").symlink_to(other)
     assert home_folder() not in (other, nobody / f"hdsp-agent-{os.getuid()}")
+
+
+async def test_a_server_of_such_a_user_serves_and_says_where_everything_is_kept(tmp_path: Path) -> None:
+    temporary, names = tmp_path / "tmp", tmp_path / "names"
+    temporary.mkdir()
+    names.mkdir()
+    (names / "sitecustomize.py").write_text(_NAMELESS, encoding="utf-8")
+    server = JupyterProcess(
+        tmp_path / "server",
+        environment={
+            "HOME": None, "HDSP_AGENT_HOME": None, "HDSP_AGENT_MODELS": None, "XDG_CACHE_HOME": None, "TMPDIR": str(temporary),
+            "LOGNAME": None, "USER": None, "LNAME": None, "USERNAME": None, "IPYTHONDIR": str(tmp_path / "ipython"),
+            "JUPYTER_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": os.pathsep.join([str(names), os.environ.get("PYTHONPATH", "")]),
+        },
+    )  # fmt: skip
+    # Jupyter itself would look for a home for what its very old versions left there.
+    (tmp_path / "server" / "config" / "migrated").touch()
+    try:
+        await server.start()
+        health = await server.call("GET", "health")
+        kept = temporary / f"hdsp-agent-{os.getuid()}" / ".hdsp-agent"
+        assert (health["status"], health["storageDir"]) == ("ok", str(kept))
+        assert (await server.call("GET", "history"))["total"] == 0
+        assert f"everything is kept in {kept.parent}" in server.log
+    finally:
+        server.kill()

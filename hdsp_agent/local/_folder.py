@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from .._storage_dir import home_folder
 from ..errors import StorageUnavailable
 from ._catalogue import LocalModel
 from ._errors import NoSpace, WrongChecksum
@@ -32,9 +33,9 @@ def default_weights_folder() -> Path:
     if named := os.environ.get(VARIABLE):
         return Path(named).expanduser().absolute()
     if sys.platform == "win32":
-        caches = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        caches = os.environ.get("LOCALAPPDATA") or str(home_folder() / "AppData" / "Local")
     else:
-        caches = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        caches = os.environ.get("XDG_CACHE_HOME") or str(home_folder() / ".cache")
     return Path(caches).absolute() / "hdsp-agent" / "models"
 
 

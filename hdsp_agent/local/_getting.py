@@ -13,6 +13,7 @@ from typing import Final
 
 import filelock
 
+from .._storage_dir import home_folder
 from ..errors import Conflict, StorageUnavailable
 from ._catalogue import HubSource, LocalModel, PackageSource
 from ._errors import ConsentMissing, NoSpace, WeightsUnreachable, WrongChecksum
@@ -195,7 +196,7 @@ class _Getting:
 
 def elsewhere(model: LocalModel) -> list[Path]:
     """Where programs of the hub's keep the file, if one of them has fetched it: it is named by its checksum there."""
-    home = os.environ.get("HF_HOME") or str(Path.home() / ".cache" / "huggingface")
+    home = os.environ.get("HF_HOME") or str(home_folder() / ".cache" / "huggingface")
     hub = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
     repositories = [source.repository for source in model.sources if isinstance(source, HubSource)]
     files = [hub / f"models--{name.replace('/', '--')}" / "blobs" / model.sha256 for name in repositories]

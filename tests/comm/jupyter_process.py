@@ -29,10 +29,14 @@ _START_SECONDS = 180.0
 
 
 class JupyterProcess:
-    """``folder`` holds everything of it; it serves ``root``. ``config`` and ``environment`` are beside its own."""
+    """``folder`` holds everything of it; it serves ``root``. ``config`` and ``environment`` are beside its own, where None takes one away."""
 
     def __init__(
-        self, folder: Path, *, config: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        *,
+        config: Mapping[str, object] | None = None,
+        environment: Mapping[str, str | None] | None = None,
     ) -> None:
         self.root = folder / "root"
         self.home = folder / "home"
@@ -64,8 +68,9 @@ class JupyterProcess:
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
             **self._environment,
         }
+        known = {name: value for name, value in environ.items() if value is not None}
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(command, env=environ, cwd=self._folder, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, env=known, cwd=self._folder, stdout=log, stderr=log)
         deadline = asyncio.get_running_loop().time() + _START_SECONDS
         while not await self._answers():
             assert self._process.poll() is None and asyncio.get_running_loop().time() < deadline, self.log
