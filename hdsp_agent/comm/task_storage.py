@@ -71,6 +71,7 @@ class TaskStorage:
         self._look_seconds = look_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,
+            self._look_elsewhere,
             self._database.start,
             self._index.start,
             self.adopt,
@@ -180,6 +181,9 @@ class TaskStorage:
 
     async def _open_store(self) -> None:
         self._notices.recovered(await self._store.start())
+
+    async def _look_elsewhere(self) -> None:
+        """Tell of conversations that the folder has, and that are not shown."""
         for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
             self._notices.kept_elsewhere(other, self._backend, count)
 
