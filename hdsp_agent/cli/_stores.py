@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from ..errors import StorageUnavailable, UnknownTask
@@ -40,10 +41,14 @@ def check_there(home: Path, backend: Backend) -> None:
 @asynccontextmanager
 async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True) -> AsyncIterator[TaskStore]:
     """The tasks to look at. Nothing is touched, not even what a crash left behind."""
-    from ..persistence import open_store
+    from ..persistence import has_store, open_store
 
-    if must_exist:
-        existing(home)
+    if not must_exist and not has_store(home, backend):
+        with TemporaryDirectory(prefix="hdsp-agent-") as scratch:
+            async with opened_store(Path(scratch), backend) as empty:
+                yield empty
+        return
+    existing(home)
     check_there(home, backend)
     store = open_store(home, backend)
     try:

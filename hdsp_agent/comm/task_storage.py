@@ -75,6 +75,7 @@ class TaskStorage:
         self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,
+            self._look_elsewhere,
             self._database.start,
             self._index.start,
             self._list_recovered,
@@ -187,6 +188,9 @@ class TaskStorage:
     async def _open_store(self) -> None:
         self._recovered = await self._store.start()
         self._notices.recovered(self._recovered)
+
+    async def _look_elsewhere(self) -> None:
+        """Tell of conversations that the folder has, and that are not shown."""
         for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
             self._notices.kept_elsewhere(other, self._backend, count)
 

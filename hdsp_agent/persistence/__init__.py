@@ -56,7 +56,6 @@ from ._records import (
 )
 from ._trace import task_logger
 from .files._corrupt_lines import CorruptLine, Damage, kept_aside
-from .files._folders import TaskFolders
 from .files._locks import LockWatch, TaskLock, read_lock
 from .files._store import FileStore
 from .history._index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
@@ -160,7 +159,6 @@ __all__ = [
     "StreamMasker",
     "SummaryDraft",
     "SummaryRecord",
-    "TaskFolders",
     "TaskKey",
     "TaskLock",
     "TaskLog",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ..kept_tasks import storage_of
 from .homes import FINISHED, Home
 
 
@@ -65,6 +66,7 @@ def test_what_went_out_comes_in_once(shared_home: Home, other_home: Home, tmp_pa
     assert "안녕하세요" in other_home.run("view", "--uuid", task["uuid"], "--ui").out
 
 
+@pytest.mark.both_backends
 def test_secrets_in_the_source_are_masked_unless_that_is_not_wanted(other_home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "tasks" / "0d9c4a52-1111-4000-8000-000000000001"
     folder.mkdir(parents=True)
@@ -72,6 +74,9 @@ def test_secrets_in_the_source_are_masked_unless_that_is_not_wanted(other_home: 
     asked = [{"role": "user", "content": said[0]["text"], "ts": 1_700_000_000_000}]
     (folder / "ui_messages.json").write_text(json.dumps(said), encoding="utf-8")
     (folder / "api_conversation_history.json").write_text(json.dumps(asked), encoding="utf-8")
+    dry = other_home.run("import", str(folder.parent), "--dry-run", "--json").json()
+    assert [task["outcome"] for task in dry["tasks"]] == ["would_import"]
+    assert not storage_of(other_home.path).exists()
     assert other_home.run("import", str(folder.parent)).code == 0
     shown = other_home.run("view", "--uuid", folder.name, "--messages").out
     assert "[EMAIL" in shown

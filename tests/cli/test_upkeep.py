@@ -69,7 +69,6 @@ def test_the_settings_of_the_person_and_the_operator_decide_what_is_old(own_home
     assert (numbers.code, "config.json" in numbers.err) == (0, True)
 
 
-@pytest.mark.both_backends
 def test_a_backup_comes_back_whole(own_home: Home, tmp_path: Path) -> None:
     ran = own_home.run("backup")
     assert ran.code == 0

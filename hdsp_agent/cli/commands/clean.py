@@ -54,7 +54,8 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             store = await opened.enter_async_context(opened_store(home, terminal.backend))
             index = await _index(terminal, opened)
             report = await clean(store, rules, index=index, progress=terminal.progress)
-    _tell(terminal, report, rules_text=f"packed after {compress:g} days, deleted after {delete:g}")
+    packed = f"packed after {compress:g} days, " if terminal.backend == "files" else ""
+    _tell(terminal, report, rules_text=f"{packed}deleted after {delete:g} days")
     return ExitCode.FAILED if report.failed else ExitCode.OK
 
 
