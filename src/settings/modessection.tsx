@@ -104,7 +104,7 @@ function ModeItem(props: {
   const show = async () =>
     setPrompt(prompt === null ? await modes.prompt(mode.slug) : null);
   return (
-    <li className="jp-hdspSettings-mode" data-mode={mode.slug}>
+    <li className="jp-hdspSettings-ownMode" data-mode={mode.slug}>
       <div className="jp-hdspSettings-profile" data-open={isOpen}>
         <span className="jp-hdspSettings-profileName">
           <span dir="auto">{name}</span>

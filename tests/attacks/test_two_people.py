@@ -217,7 +217,7 @@ def _about_tasks() -> list[type[BaseModel]]:
     kinds = [
         kind for union in arms(WebviewMessage) for kind in ([union] if isinstance(union, type) else _members(union))
     ]
-    assert len(kinds) > 80
+    assert len(kinds) > 50
     return kinds
 
 

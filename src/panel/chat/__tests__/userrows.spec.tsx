@@ -1,6 +1,7 @@
 import { Clipboard } from '@jupyterlab/apputils';
 
 import type { ExtensionState } from '../../../generated/wire';
+import { openedDocuments } from '../../__tests__/openeddocuments';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import { ShownRows } from './shownrows';
 
@@ -34,6 +35,29 @@ describe('rows of what is said', () => {
       expect(rows.row(2).textContent).not.toContain('x = 1');
       await rows.click('Cell 3');
       expect(rows.row(2).textContent).toContain('x = 1');
+    });
+
+    it('should open the files that are mentioned in it, and leave the text as it is', async () => {
+      page.dispose();
+      const { documents, opened } = openedDocuments();
+      rows = new ShownRows({ documents });
+      ({ page } = rows);
+      const text =
+        'See @/a\\ b/sales.ipynb, @/data/ and me@/x.py\n(@/c) @/plot.py.';
+      await rows.show({ say: 'user_feedback', text });
+      const said = rows.row(2).querySelector('.jp-hdspAgent-user-text');
+      expect(said?.textContent).toBe(text);
+      const links = [...(said?.querySelectorAll('button') ?? [])];
+      expect(links.map(({ textContent }) => textContent)).toEqual([
+        '@/a\\ b/sales.ipynb',
+        '@/plot.py'
+      ]);
+      page.act(() => links[0].click());
+      await page.settle(() => page.answer('findFile', null, true));
+      expect(page.sent('findFile')).toMatchObject([
+        { path: 'a b/sales.ipynb' }
+      ]);
+      expect(opened).toEqual(['a b/sales.ipynb']);
     });
 
     it('should show pictures that are in it, and fetch none', async () => {

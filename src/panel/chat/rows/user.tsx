@@ -6,6 +6,7 @@ import type { IAttachment } from '../../panelstate';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
+import { withPlaces } from '../mentions';
 import { Pictures } from '../pictures';
 import { PlaceLink } from '../placelink';
 import type { IRowContent } from './content';
@@ -27,7 +28,11 @@ export function UserRow({ message }: IRowContent): JSX.Element {
       </div>
       {text && (
         <div className="jp-hdspAgent-user-text" dir="auto">
-          <BoundedText id={`${message.ts}:text`} text={text} />
+          <BoundedText
+            id={`${message.ts}:text`}
+            text={text}
+            render={withPlaces}
+          />
         </div>
       )}
       {attachments.length > 0 && (
