@@ -38,11 +38,11 @@ from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
-from .events import jupyter_event, schema_paths
+from .events import JupyterEvent, checkpoint_event, jupyter_event, schema_paths
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
-from .messages import NoticesUpdatedMessage, StateMessage, TaskEvent, warm_up
+from .messages import NoticesUpdatedMessage, StateMessage, warm_up
 from .persistence import HistoryChange
 
 if TYPE_CHECKING:
@@ -226,12 +226,12 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
     for path in schema_paths():
         logger.register_event_schema(path)
 
-    def audit(event: TaskEvent) -> None:
-        told = jupyter_event(event)
+    def audit(told: JupyterEvent | None) -> None:
         if told is not None:
             logger.emit(schema_id=told.schema_id, data=told.data)
 
-    services.agent.events.on_any(audit)
+    services.agent.events.on_any(lambda event: audit(jupyter_event(event)))
+    services.agent.events.on_checkpoint(lambda event: audit(checkpoint_event(event)))
     web_app: Application = server.web_app
     web_app.settings.update({"hdsp_agent_services": services, "hdsp_agent_channels": services.channels})
     handlers = [("/hdsp-agent/comm", ChannelHandler), *rest_handlers()]

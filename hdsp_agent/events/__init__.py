@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from ._checkpoints import CheckpointEvent
 from ._emitter import Dispose, Emitter, task_id_of
-from ._jupyter import SESSION_SCHEMA, TASK_SCHEMA, JupyterEvent, jupyter_event, schema_paths
+from ._jupyter import (
+    CHECKPOINT_SCHEMA,
+    SESSION_SCHEMA,
+    TASK_SCHEMA,
+    JupyterEvent,
+    checkpoint_event,
+    jupyter_event,
+    schema_paths,
+)
 from ._names import EVENT_NAMES, EventName
 from ._tools import ROO_TOOLS, RooTool, roo_usage, tool_failed, tool_of
 
 __all__ = [
+    "CHECKPOINT_SCHEMA",
     "EVENT_NAMES",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
+    "CheckpointEvent",
     "Dispose",
     "Emitter",
     "EventName",
     "JupyterEvent",
     "RooTool",
+    "checkpoint_event",
     "jupyter_event",
     "roo_usage",
     "schema_paths",

@@ -29,12 +29,22 @@ from ..messages import (
     TaskToolFailed,
     TokenUsage,
 )
+from ._checkpoints import CheckpointEvent
 from ._emitter import task_id_of
 from ._tools import tool_of
 
-__all__ = ["SESSION_SCHEMA", "TASK_SCHEMA", "JupyterEvent", "jupyter_event", "schema_paths"]
+__all__ = [
+    "CHECKPOINT_SCHEMA",
+    "SESSION_SCHEMA",
+    "TASK_SCHEMA",
+    "JupyterEvent",
+    "checkpoint_event",
+    "jupyter_event",
+    "schema_paths",
+]
 
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
+CHECKPOINT_SCHEMA: Final = "https://hdsp-agent.github.io/events/checkpoint/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -64,6 +74,13 @@ def jupyter_event(event: TaskEvent) -> JupyterEvent | None:
             return JupyterEvent(SESSION_SCHEMA, {"event": event.event_name, "provider": profile.provider})
         case _:
             return JupyterEvent(TASK_SCHEMA, {"event": event.event_name, **_about_task(event)})
+
+
+def checkpoint_event(event: CheckpointEvent) -> JupyterEvent:
+    """The event of a workspace's checkpoints for Jupyter's logger."""
+    data: dict[str, JsonValue] = {"event": event.event, "duration_ms": event.duration_ms}
+    data |= {name: value for name in ("task_id", "commit") if (value := getattr(event, name)) is not None}
+    return JupyterEvent(CHECKPOINT_SCHEMA, data)
 
 
 def _about_task(event: TaskEvent) -> dict[str, JsonValue]:
