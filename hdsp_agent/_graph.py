@@ -50,11 +50,11 @@ from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
-from .events import ACCESS_SCHEMA, access_event, jupyter_event, schema_paths
+from .events import ACCESS_SCHEMA, JupyterEvent, access_event, checkpoint_event, jupyter_event, schema_paths
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
-from .messages import NoticesUpdatedMessage, StateMessage, TaskEvent, WebviewMessage, warm_up
+from .messages import NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
 from .persistence import AuditEntry, HistoryChange
 
 if TYPE_CHECKING:
@@ -249,12 +249,12 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
     for path in schema_paths():
         logger.register_event_schema(path)
 
-    def audit(event: TaskEvent) -> None:
-        told = jupyter_event(event)
+    def audit(told: JupyterEvent | None) -> None:
         if told is not None:
             logger.emit(schema_id=told.schema_id, data=told.data)
 
-    services.agent.events.on_any(audit)
+    services.agent.events.on_any(lambda event: audit(jupyter_event(event)))
+    services.agent.events.on_checkpoint(lambda event: audit(checkpoint_event(event)))
 
     def accessed(entry: AuditEntry) -> None:
         data = access_event(entry.user, entry.action, entry.via, entry.conversation)

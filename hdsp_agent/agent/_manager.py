@@ -74,6 +74,8 @@ class TaskManager:
 
     def __init__(self, services: AgentServices) -> None:
         self.services: Final = services
+        if services.files is not None:
+            services.files.lines.on_event = services.events.emit_checkpoint
         self._open: dict[TaskId, Task] = {}
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
         self._current: TaskId | None = None

@@ -26,14 +26,15 @@ class MomentRows:
         self._conversation = conversation
         self._last: ClineMessage | None = None
 
-    async def put(self, moment: CheckpointRecord, changed_since: ChangedSince) -> None:
-        """The agent is about to do something; this is the moment before. ``changed_since`` counts what is new in it."""
+    async def put(self, moment: CheckpointRecord, changed_since: ChangedSince, duration_ms: int) -> None:
+        """The agent is about to do something; this is the moment before, which took so long to save. ``changed_since`` counts
+        what is new in it."""
         last = await self._last_row()
         if last is not None and last.text == moment.commit:
             return
         # Where nothing has changed it is one that was there: whose note it has may be somebody else.
         reason = moment.reason if kind_of(moment) != "note" else "asked for"
-        about: JsonObject = {"to": moment.commit, "id": moment.id, "reason": reason}
+        about: JsonObject = {"to": moment.commit, "id": moment.id, "reason": reason, "durationMs": duration_ms}
         if last is None:
             about["isFirst"] = True
         else:

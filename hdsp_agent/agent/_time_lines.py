@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from ..checkpoints import Checkpoints, Limits
@@ -15,6 +16,7 @@ from ..checkpoints.variables import VariableCheckpoints, VariableLimits, Variabl
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import HdspAgentError
+from ..events import CheckpointEvent
 from ..notebooks import Notebooks
 
 __all__ = ["OpenWorkspace", "TimeLines"]
@@ -46,6 +48,8 @@ class TimeLines:
         self._key: bytes | None = None
         self._held = HeldTasks()
         self._opening = asyncio.Lock()
+        self.on_event: Callable[[CheckpointEvent], None] = lambda event: None
+        """Told of what happens to workspaces' checkpoints."""
 
     @property
     def opened(self) -> Mapping[Path, OpenWorkspace]:
@@ -59,7 +63,9 @@ class TimeLines:
             known = self._open.get(folder)
             if known is None:
                 self._put_aside(len(self._open) - _MOST_OPEN + 1, is_used)
+                begun = monotonic()
                 await self._open_anew(folder, await self._variables(folder))
+                self.on_event(CheckpointEvent("initialize", round((monotonic() - begun) * 1000)))
             elif known.limits != _limits(settings):
                 # What is under way comes to its end with the limits it began with.
                 self._held.begin(known.line.close())
@@ -96,6 +102,7 @@ class TimeLines:
             root=folder,
             limits=limits,
             enabled=lambda: self._settings().enable_checkpoints,
+            on_event=self.on_event,
         )
         self._open[folder] = OpenWorkspace(line, files, variables, limits)
 

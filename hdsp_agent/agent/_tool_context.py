@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..config import GlobalSettings, ModeConfig
@@ -205,6 +206,7 @@ class CallContext:
         if self._saved is None:
             return
         task = self._task
+        begun = monotonic()
         try:
             moment = await self._saved.approved(action, at)
         except HdspAgentError as error:
@@ -213,7 +215,8 @@ class CallContext:
                 await task.conversation.say("error", _UNSAVED.format(reason=error.message))
         else:
             if moment is not None:
-                await task.moment_rows.put(moment, self._saved.changed_since)
+                took = round((monotonic() - begun) * 1000)
+                await task.moment_rows.put(moment, self._saved.changed_since, took)
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True

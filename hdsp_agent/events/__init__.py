@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from ._checkpoints import CheckpointEvent
 from ._emitter import Dispose, Emitter, task_id_of
 from ._jupyter import (
     ACCESS_SCHEMA,
+    CHECKPOINT_SCHEMA,
     SESSION_SCHEMA,
     TASK_SCHEMA,
     JupyterEvent,
     access_event,
+    checkpoint_event,
     jupyter_event,
     schema_paths,
 )
@@ -17,16 +20,19 @@ from ._tools import ROO_TOOLS, RooTool, roo_usage, tool_failed, tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
+    "CHECKPOINT_SCHEMA",
     "EVENT_NAMES",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
+    "CheckpointEvent",
     "Dispose",
     "Emitter",
     "EventName",
     "JupyterEvent",
     "RooTool",
     "access_event",
+    "checkpoint_event",
     "jupyter_event",
     "roo_usage",
     "schema_paths",

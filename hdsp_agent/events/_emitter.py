@@ -18,6 +18,7 @@ from ..messages import (
     ProviderProfileChanged,
     TaskEvent,
 )
+from ._checkpoints import CheckpointEvent
 
 __all__ = ["Dispose", "Emitter", "task_id_of"]
 
@@ -36,6 +37,7 @@ class Emitter:
     def __init__(self, log: logging.Logger | logging.LoggerAdapter[logging.Logger] | None = None) -> None:
         self._logger = log or logging.getLogger(__name__)
         self._listeners: list[tuple[type[EventBase], _Listener]] = []
+        self._of_checkpoints: list[Callable[[CheckpointEvent], None]] = []
 
     def on(self, event: type[EventT], listener: Callable[[EventT], None]) -> Dispose:
         """Listen to one kind of event, named by its model; call what is returned to stop."""
@@ -54,6 +56,19 @@ class Emitter:
                     listener(event)
                 except Exception:
                     self._logger.exception("A listener to %s failed (task %s)", event.event_name, task_id_of(event))
+
+    def on_checkpoint(self, listener: Callable[[CheckpointEvent], None]) -> Dispose:
+        """Listen to what happens to checkpoints; call what is returned to stop."""
+        self._of_checkpoints.append(listener)
+        return lambda: self._of_checkpoints.remove(listener)
+
+    def emit_checkpoint(self, event: CheckpointEvent) -> None:
+        """Tell what happened to checkpoints. Nothing a listener does makes this raise."""
+        for listener in tuple(self._of_checkpoints):
+            try:
+                listener(event)
+            except Exception:
+                self._logger.exception("A listener to checkpoints failed at %s (task %s)", event.event, event.task_id)
 
     def _add(self, kind: type[EventBase], listener: _Listener) -> Dispose:
         entry = (kind, listener)

@@ -29,21 +29,25 @@ from ..messages import (
     TaskToolFailed,
     TokenUsage,
 )
+from ._checkpoints import CheckpointEvent
 from ._emitter import task_id_of
 from ._tools import tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
+    "CHECKPOINT_SCHEMA",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
     "JupyterEvent",
     "access_event",
+    "checkpoint_event",
     "jupyter_event",
     "schema_paths",
 ]
 
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
 ACCESS_SCHEMA: Final = "https://hdsp-agent.github.io/events/access/v1"
+CHECKPOINT_SCHEMA: Final = "https://hdsp-agent.github.io/events/checkpoint/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -79,6 +83,13 @@ def access_event(user: str, action: str, via: str, conversation: str | None) -> 
     """What Jupyter's logger hears of an access, under ``ACCESS_SCHEMA``."""
     data: dict[str, JsonValue] = {"user": user, "action": action, "via": via}
     return data if conversation is None else {**data, "task_id": conversation}
+
+
+def checkpoint_event(event: CheckpointEvent) -> JupyterEvent:
+    """The event of a workspace's checkpoints for Jupyter's logger."""
+    data: dict[str, JsonValue] = {"event": event.event, "duration_ms": event.duration_ms}
+    data |= {name: value for name in ("task_id", "commit") if (value := getattr(event, name)) is not None}
+    return JupyterEvent(CHECKPOINT_SCHEMA, data)
 
 
 def _about_task(event: TaskEvent) -> dict[str, JsonValue]:

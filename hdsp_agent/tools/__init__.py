@@ -29,6 +29,7 @@ from ._tool import (
     ToolContext,
     ToolFailed,
     ToolResult,
+    data_url,
 )
 from .notebook import NotebookDigest, notebook_digest
 
@@ -68,6 +69,7 @@ __all__ = [
     "ToolResult",
     "ToolState",
     "built_in_tools",
+    "data_url",
     "format_todos",
     "is_protected_name",
     "notebook_digest",

@@ -21,7 +21,7 @@ from ._paths import NOTEBOOK_ADVICE, PolicedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
 from ._threads import Stop, in_thread
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, data_url, denied
 
 __all__ = ["ReadFile", "ReadFileArguments"]
 
@@ -90,6 +90,9 @@ class ReadFile(SimpleTool[ReadFileArguments]):
         most_image = int(context.settings.max_image_file_size * 1_000_000)
         read = await in_thread(lambda stop: _read(place, arguments, most_image, stop))
         context.state.seen.saw(place.path, read.stamp)
+        if pictures := [url for block in read.content if isinstance(block, dict) and (url := data_url(block))]:
+            # The person sees what the model is shown.
+            await context.say("image", place.shown, images=pictures)
         return answered(approval, ToolResult(read.content))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:

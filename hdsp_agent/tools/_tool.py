@@ -47,6 +47,7 @@ __all__ = [
     "ToolFailed",
     "ToolResult",
     "answered",
+    "data_url",
     "denied",
     "image_block",
     "with_images",
@@ -368,3 +369,11 @@ def image_block(data_url: str) -> JsonObject:
     """An attached image as a content block."""
     kind, _, data = data_url.removeprefix("data:").partition(";base64,")
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+
+
+def data_url(block: JsonObject) -> str | None:
+    """The image in a content block, as it is attached; None if it is no image."""
+    source = block.get("source")
+    if block.get("type") != "image" or not isinstance(source, dict):
+        return None
+    return f"data:{source['media_type']};base64,{source['data']}"

@@ -984,6 +984,7 @@ export interface RestoreResult {
   notebooks: Array<NotebookPreview>;
   /** With what was lost, and the cells to run again for it. */
   variables: Array<VariablesPreview>;
+  durationMs?: number;
 }
 
 /** What to save: the workspace, and of the notebook `path` its cells and its kernel's variables. */

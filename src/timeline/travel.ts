@@ -12,6 +12,7 @@ import type {
   VariablesPreview
 } from '../generated/rest';
 import { Listener } from '../listener';
+import { durationText } from '../panel/figures';
 import type { IPanelServices } from '../panel/services';
 import { plainName } from '../panel/unseen';
 import { sayError } from '../saying';
@@ -42,6 +43,11 @@ const PAUSE = 500;
  * After how many milliseconds it is said that something is under way.
  */
 const SLOW = 500;
+
+/**
+ * From how many milliseconds on it is said how long something took.
+ */
+const NOTICEABLE_MS = 1_000;
 
 /**
  * What the person does with moments: keeps one, goes back to one, takes that
@@ -330,7 +336,15 @@ export class TimeTravel extends Listener {
     const { trans } = this._services;
     return this._do(trans.__('Restoring…'), async () => {
       const result = await work();
-      const { operation, variables } = result;
+      const { durationMs, operation, variables } = result;
+      const said =
+        (durationMs ?? 0) >= NOTICEABLE_MS
+          ? trans.__(
+              '%1 It took %2.',
+              message,
+              durationText(trans, durationMs ?? 0)
+            )
+          : message;
       const lost = variables.filter(({ rerun }) => rerun.cells.length > 0);
       return {
         value: result,
@@ -338,9 +352,9 @@ export class TimeTravel extends Listener {
           lost.length > 0
             ? trans.__(
                 '%1 Some variables could not be loaded: cells have to run again for them.',
-                message
+                said
               )
-            : message,
+            : said,
         actions: [
           ...(lost.length > 0
             ? [

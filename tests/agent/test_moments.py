@@ -13,6 +13,7 @@ from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
 from hdsp_agent.checkpoints import CheckpointRecord
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict, NotFound
+from hdsp_agent.events import CheckpointEvent
 from hdsp_agent.messages import ClineMessage, NotebookRef, Parts, TaskId
 from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec
@@ -58,6 +59,24 @@ async def test_a_row_is_said_right_before_what_may_change_things(tmp_path: Path)
         assert "isFirst" not in second.checkpoint
         moment = await agent.manager.moments.told_at(agent.workspace, str(first.text), task_id, first.ts)
         assert moment == first.checkpoint["id"]
+
+
+async def test_opening_saving_and_restoring_are_told_with_how_long_they_took(tmp_path: Path) -> None:
+    files = kept_at(tmp_path)
+    told: list[CheckpointEvent] = []
+    async with running_agent(tmp_path, [note("a"), note("b"), DONE], settings=ALLOWED, files=files) as agent:
+        agent.manager.events.on_checkpoint(told.append)
+        task_id = await agent.finished()
+        first, second = await rows(agent, task_id)
+        assert all(isinstance((row.checkpoint or {}).get("durationMs"), int) for row in (first, second))
+        async with files.at(agent.workspace) as line:
+            done = await line.restore(str(first.text), Parts(files=True))
+            await line.undo(done.operation.id)
+    assert told[0].event == "initialize" and told[0].task_id is None
+    assert [each.event for each in told[-2:]] == ["restore", "restore"]
+    saved = {each.commit: each for each in told if each.event == "checkpoint"}
+    assert saved[first.text].task_id == saved[second.text].task_id == task_id
+    assert all(each.duration_ms >= 0 for each in told) and done.duration_ms == told[-2].duration_ms
 
 
 class WriteNothing(WriteNote):

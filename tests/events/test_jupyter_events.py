@@ -12,7 +12,16 @@ from jupyter_events import EventLogger
 from jupyter_events.schema import EventSchema
 from pydantic import BaseModel
 
-from hdsp_agent.events import EVENT_NAMES, SESSION_SCHEMA, TASK_SCHEMA, jupyter_event, schema_paths
+from hdsp_agent.events import (
+    CHECKPOINT_SCHEMA,
+    EVENT_NAMES,
+    SESSION_SCHEMA,
+    TASK_SCHEMA,
+    CheckpointEvent,
+    checkpoint_event,
+    jupyter_event,
+    schema_paths,
+)
 from hdsp_agent.messages import (
     ClineMessage,
     CompletionInfo,
@@ -83,6 +92,25 @@ def test_jupyter_takes_the_event(event: TaskEvent, recorded: tuple[EventLogger, 
     assert SECRET not in stream.getvalue()
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        CheckpointEvent("initialize", 3),
+        CheckpointEvent("checkpoint", 20, "t1", "ab" * 20),
+        CheckpointEvent("restore", 0, commit="ab" * 20),
+    ],
+)
+def test_jupyter_takes_what_happens_to_checkpoints(
+    event: CheckpointEvent, recorded: tuple[EventLogger, io.StringIO]
+) -> None:
+    logger, stream = recorded
+    told = checkpoint_event(event)
+    logger.emit(schema_id=told.schema_id, data=told.data)
+    written = json.loads(stream.getvalue())
+    assert (written["event"], written["duration_ms"]) == (event.event, event.duration_ms)
+    assert (written.get("task_id"), written.get("commit")) == (event.task_id, event.commit)
+
+
 def test_a_message_is_told_by_its_kind() -> None:
     told = jupyter_event(EVENTS[0])
     assert told == (
@@ -112,8 +140,9 @@ def test_answers_to_one_client_are_nobody_elses() -> None:
 
 def test_the_schemas_are_those_named_and_cover_every_event_but_answers_and_evaluations() -> None:
     schemas = {schema.id: schema for schema in map(EventSchema, schema_paths())}
-    assert set(schemas) == {TASK_SCHEMA, SESSION_SCHEMA}
-    covered = {name for schema in schemas.values() for name in json.loads(repr(schema))["properties"]["event"]["enum"]}
+    assert set(schemas) == {TASK_SCHEMA, SESSION_SCHEMA, CHECKPOINT_SCHEMA}
+    of_tasks = [schema for id, schema in schemas.items() if id != CHECKPOINT_SCHEMA]
+    covered = {name for schema in of_tasks for name in json.loads(repr(schema))["properties"]["event"]["enum"]}
     assert set(EVENT_NAMES) - covered == {"commandsResponse", "modesResponse", "modelsResponse", "evalPass", "evalFail"}
     assert covered <= set(EVENT_NAMES)
 

@@ -106,6 +106,8 @@ async def test_an_image_is_shown_and_one_too_large_is_not(task: RecordingContext
         "type": "image",
         "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()},
     }
+    [shown] = [said for said in task.said.values() if said.say == "image"]
+    assert (shown.text, shown.images) == ("a.png", (f"data:image/png;base64,{base64.b64encode(PNG).decode()}",))
     assert "smaller copy" in await task.failure("read_file", path="b.png")
 
 

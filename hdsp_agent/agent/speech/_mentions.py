@@ -11,8 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ...errors import HdspAgentError
-from ...messages import ClineAsk, JsonObject, ProgressStatus
-from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed
+from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url
 from .._asks import AskAnswer
 from .._tool_context import CallContext
 
@@ -56,7 +56,7 @@ async def attachments_for(text: str, task: Task) -> Attachments:
         left = max(0, left - len(words))
         kind = "folder_content" if path.endswith("/") else "file_content"
         parts.append(f'<{kind} path="{escape(path.lstrip("/") or ".")}">\n{words}\n</{kind}>')
-        images += [url for block in content if (url := _data_url(block)) is not None]
+        images += [url for block in content if (url := data_url(block)) is not None]
     if len(named) > _MOST:
         parts.append(f"[{len(named) - _MOST} more files were named. They are not attached; read them with the tools.]")
     return Attachments("\n\n".join(parts), tuple(images))
@@ -89,13 +89,6 @@ def _words(text: str) -> JsonObject:
     return {"type": "text", "text": text}
 
 
-def _data_url(block: JsonObject) -> str | None:
-    source = block.get("source")
-    if block.get("type") != "image" or not isinstance(source, dict):
-        return None
-    return f"data:{source['media_type']};base64,{source['data']}"
-
-
 class _Named(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
@@ -124,6 +117,20 @@ class _Named(CallContext):
                 "If it is needed, read it with a tool: the person is asked then."
             )
         return Approval(approved=True)
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
+    ) -> int:
+        """Nothing is said: the person named it themselves."""
+        return 0
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
         """Nothing is asked."""

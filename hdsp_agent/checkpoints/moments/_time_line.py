@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Final, Literal
 
 from ...config._held import HeldTasks
 from ...errors import Conflict, HdspAgentError, NotFound
+from ...events import CheckpointEvent
 from ...messages import NotebookPointer, TaskId
 from ...notebooks import Notebooks
 from .._diff import CheckpointDiff
@@ -75,6 +77,7 @@ class TimeLine:
         root: Path,
         limits: MomentLimits | None = None,
         enabled: Callable[[], bool] = lambda: True,
+        on_event: Callable[[CheckpointEvent], None] = lambda event: None,
     ) -> None:
         self._checkpoints = checkpoints
         self._notebooks = notebooks
@@ -82,6 +85,7 @@ class TimeLine:
         self._root = root
         self._limits = limits or MomentLimits()
         self._enabled = enabled
+        self._on_event = on_event
         self._states = NotebookStates(folder / _STATES)
         self._paths = Paths(root, notebooks)
         store = variables.store if variables is not None else None
@@ -130,6 +134,7 @@ class TimeLine:
 
         async def work() -> CheckpointRecord:
             async with self._door:
+                begun = monotonic()
                 names = notebooks
                 if changes_by == "agent" and claims is None and not names:
                     # It may have changed any: of those that were kept last it is told what it did to them.
@@ -151,6 +156,7 @@ class TimeLine:
                 )  # fmt: skip
             if captured.notebooks or captured.variables:
                 await self._watch_size()
+            self._on_event(CheckpointEvent("checkpoint", _since(begun), task_id, record.commit))
             return record
 
         return await self._held.finish(work())
@@ -237,8 +243,10 @@ class TimeLine:
 
         async def work() -> RestoreResult:
             async with self._restore_turn():
+                begun = monotonic()
                 record = await self._checkpoints.checkpoint(target)
-                return await self._go(await self._ways.to_moment(record, parts, leave), conversation)
+                done = await self._go(await self._ways.to_moment(record, parts, leave), conversation)
+                return self._timed(done, begun)
 
         return await self._held.finish(work())
 
@@ -272,8 +280,9 @@ class TimeLine:
 
         async def work() -> RestoreResult:
             async with self._restore_turn():
-                done = await self._to_undo(operation)
-                return await self._go(await self._ways.to_undo(done, leave, overwrite=overwrite), conversation)
+                begun = monotonic()
+                wanted = await self._ways.to_undo(await self._to_undo(operation), leave, overwrite=overwrite)
+                return self._timed(await self._go(wanted, conversation), begun)
 
         return await self._held.finish(work())
 
@@ -483,6 +492,12 @@ class TimeLine:
         moments = self._moments(await self._checkpoints.operations())
         return result_of(done, operation_view(done.operation, moments, (done.operation.id,)))
 
+    def _timed(self, done: RestoreResult, begun: float) -> RestoreResult:
+        moment = done.operation.moment
+        took = _since(begun)
+        self._on_event(CheckpointEvent("restore", took, commit=None if moment is None else moment.commit))
+        return done.model_copy(update={"duration_ms": took})
+
     async def _to_undo(self, operation: CheckpointId | None) -> OperationRecord:
         operations = await self._checkpoints.operations()
         return restore_to_undo(operations[::-1], operation)
@@ -522,6 +537,10 @@ class TimeLine:
 
     def _now_at(self, path: str) -> str:
         return self._notebooks.desk.now_at(path) if self._notebooks is not None else path
+
+
+def _since(begun: float) -> int:
+    return round((monotonic() - begun) * 1000)
 
 
 def _told(records: Sequence[CheckpointRecord], record: CheckpointRecord) -> MomentView:

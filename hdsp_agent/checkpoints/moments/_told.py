@@ -184,6 +184,7 @@ class RestoreResult(WireModel):
     notebooks: tuple[NotebookPreview, ...] = ()
     variables: tuple[VariablesPreview, ...] = ()
     """With what was lost, and the cells to run again for it."""
+    duration_ms: int | None = None
 
 
 class CellVersion(WireModel):

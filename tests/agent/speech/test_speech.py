@@ -106,6 +106,7 @@ async def test_files_folders_and_pictures_that_are_named_are_attached_without_as
         assert '<folder_content path=\\"data/\\">' in told
         sources = [block["source"] for block in blocks if block["type"] == "image"]
         assert [isinstance(source, dict) and source["media_type"] for source in sources] == ["image/png"]
+        assert not await agent.says(task_id, "image")
         assert rows(agent, task_id)[0] == "Compare @/data/sales.csv and @/data/plot.png in @/data/"
         assert await agent.asks(task_id, "tool") == []
 

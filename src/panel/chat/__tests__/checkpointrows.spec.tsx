@@ -104,6 +104,21 @@ describe('checkpoints', () => {
     expect(rows.row(ts + 2).textContent).toContain(said);
   });
 
+  it.each([
+    [1_000, true],
+    [999, false]
+  ])(
+    'should say how long it took to save where one waited',
+    async (durationMs, isSaid) => {
+      await rows.show({
+        ...SAVED,
+        checkpoint: { ...SAVED.checkpoint, durationMs }
+      });
+      const said = rows.row(2).textContent ?? '';
+      expect(/saved in 1\s?s/.test(said)).toBe(isSaid);
+    }
+  );
+
   it('should offer nothing where there is no time line', async () => {
     await rows.show(SAVED);
     expect(rows.row(2).querySelector('button, a')).toBeNull();

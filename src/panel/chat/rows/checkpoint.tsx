@@ -9,6 +9,7 @@ import { checkpointIcon } from '../../../timeline/icons';
 import { reasonText } from '../../../timeline/reasons';
 import { changedText, whenText } from '../../../timeline/wording';
 import { restoreCheckpoint } from '../../changes/restoring';
+import { durationText } from '../../figures';
 import { IconButton } from '../../header/iconbutton';
 import { differenceIcon, pastIcon } from '../../header/icons';
 import { Problem } from '../../header/problem';
@@ -19,6 +20,11 @@ import type { IRowContent } from './content';
 import { RowHead } from './rowhead';
 
 /**
+ * What takes less is not worth a word.
+ */
+const NOTICEABLE_MS = 1_000;
+
+/**
  * Everything was kept as it was before something the agent did: what it was
  * before, and ways to see what is different now and to go back.
  */
@@ -27,6 +33,7 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
   const isHere = useIsHere(message);
   const reason = message.checkpoint?.reason;
   const changed = changedIn(message);
+  const took = longIn(message);
   return (
     <div className="jp-hdspAgent-chat-note jp-hdspAgent-checkpoint">
       <RowHead
@@ -54,6 +61,13 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
                 </span>{' '}
               </>
             )}
+            {took !== null && (
+              <>
+                <span className="jp-hdspAgent-chat-quiet">
+                  {trans.__('saved in %1', durationText(trans, took))}
+                </span>{' '}
+              </>
+            )}
             {isHere && (
               <strong className="jp-hdspAgent-chat-badge">
                 {trans.__('You are here')}
@@ -75,6 +89,14 @@ function changedIn({ checkpoint }: ClineMessage): Changed | null {
   const changed = checkpoint?.changed as Partial<Changed> | null | undefined;
   const { files = 0, cells = 0, variables = 0 } = changed ?? {};
   return changed ? { files, cells, variables } : null;
+}
+
+/**
+ * How long it took to save, in milliseconds, if anybody had to wait for it.
+ */
+function longIn({ checkpoint }: ClineMessage): number | null {
+  const took = checkpoint?.durationMs;
+  return typeof took === 'number' && took >= NOTICEABLE_MS ? took : null;
 }
 
 /**
