@@ -51,7 +51,10 @@ def measure() -> list[Result]:
             python_child("agent_model") as model,
             python_child("agent_tab", server.url, TOKEN) as tab,
         ):
-            server.patch("/hdsp-agent/api/settings", {"autoApprovalEnabled": True, "secretStorage": "file"})
+            server.patch(
+                "/hdsp-agent/api/settings",
+                {"autoApprovalEnabled": True, "autoCondenseContext": False, "secretStorage": "file"},
+            )
             bench = _Bench(server, model, tab)
             return [*bench.turns(Path(folder), tasks), bench.first_words(), bench.neighbour()]
 
