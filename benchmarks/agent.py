@@ -82,7 +82,7 @@ class _Bench:
         return [
             result(
                 f"agent.turn.overhead@{LONG}",
-                f"one turn of the agent with {LONG:,} messages of history, the model's time left out: p50 (p95"
+                f"one turn of the agent with {LONG:,} messages of history, of which the model sees what fits, its time left out: p50 (p95"
                 f" {percentile(long, 0.95):.1f} ms), beside {SHORT} messages (p95 {percentile(short, 0.95):.1f} ms)",
                 median(long), "ms", baseline=median(short), goal="<= 5 ms", met=median(long) <= 5, runs=runs,
             ),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from json import JSONDecodeError
@@ -125,9 +124,8 @@ class _Patience:
 
 def _is_cancelled_besides(task: asyncio.Task[object] | None) -> bool:
     """Whether somebody else cancelled a task that we have cancelled, too; before Python 3.11 nobody can tell."""
-    if task is None or sys.version_info < (3, 11):
-        return False
-    return task.uncancel() > 0
+    uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)
+    return uncancel is not None and uncancel() > 0
 
 
 async def events_of(
