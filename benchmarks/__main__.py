@@ -14,7 +14,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "hostile": ("hostile",),
     "store": ("store",),
     "history": ("history",),
-    "agent": ("agent",),
+    "agent": ("agent", "run_cells"),
     "notebook": ("notebooks", "notebook_edits"),
     "kernel": ("kernels",),
     "checkpoint": ("checkpoints",),

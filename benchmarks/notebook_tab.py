@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from hdsp_agent.messages import (
@@ -42,7 +43,7 @@ def measure(notebook: JsonObject) -> list[Result]:
 
 async def _measure(server: Server, notebook: JsonObject) -> list[Result]:
     connection = await open_tab(server.url, TOKEN, "bench")
-    tab = _Tab(connection, notebook)
+    tab = Tab(connection, notebook)
     await tab.tell()
     worker = asyncio.create_task(tab.work())
     edits: list[float] = []
@@ -83,11 +84,17 @@ async def _measure(server: Server, notebook: JsonObject) -> list[Result]:
     ]
 
 
-class _Tab:
+class Tab:
     """A page that has the notebook open."""
 
-    def __init__(self, connection: WebSocketClientConnection, notebook: JsonObject) -> None:
+    def __init__(
+        self,
+        connection: WebSocketClientConnection,
+        notebook: JsonObject,
+        save: Callable[[JsonObject], Awaitable[None]] | None = None,
+    ) -> None:
         self.applied_at = 0.0
+        self._save = save
         self._connection = connection
         self._notebook = notebook
         self._requests = 0
@@ -102,7 +109,7 @@ class _Tab:
 
     async def tell(self) -> None:
         """Say that it is open."""
-        await self._request("openNotebooks", notebooks=[{"path": PATH, "revision": 0, "dirty": False, "visible": True}])
+        await self.request("openNotebooks", notebooks=[{"path": PATH, "revision": 0, "dirty": False, "visible": True}])
 
     async def work(self) -> None:
         """Do what is asked."""
@@ -120,8 +127,14 @@ class _Tab:
             self._notebook = apply_operations(self._notebook, asked.operations).notebook
             self._revision += 1
             self.applied_at = time.time()
-            await self._request(
-                "notebookOperationsResult", opId=asked.op_id, status="applied", revision=self._revision, saved=True
+            if asked.save and self._save is not None:
+                await self._save(self._notebook)
+            await self.request(
+                "notebookOperationsResult",
+                opId=asked.op_id,
+                status="applied",
+                revision=self._revision,
+                saved=asked.save,
             )
 
     async def _read(self, asked: ReadNotebookMessage) -> None:
@@ -129,11 +142,11 @@ class _Tab:
         told: list[JsonObject] = []
         size = 0
         for cell in self.cells[asked.first :]:
-            told.append({key: value for key, value in cell.items() if key != "outputs"})
+            told.append({key: value for key, value in cell.items() if key != "outputs" or asked.outputs == "full"})
             size += len(str(cell["source"])) + 100
             if size > asked.budget:
                 break
-        await self._request(
+        await self.request(
             "notebookPage",
             opId=asked.op_id,
             status="read",
@@ -146,7 +159,8 @@ class _Tab:
             nbformatMinor=5,
         )
 
-    async def _request(self, type_: str, **fields: object) -> None:
+    async def request(self, type_: str, **fields: object) -> None:
+        """Ask something of the server; its answer is not waited for."""
         self._requests += 1
         data = {"type": type_, "requestId": f"bench-{self._requests}", **fields}
         await self._connection.write_message(json.dumps({"op": "msg", "commId": "bench", "data": data}))

@@ -6,6 +6,7 @@ SDK wraps some of them, and an answer that merely ends early raises nothing at a
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -66,9 +67,65 @@ async def in_time(work: Awaitable[T], seconds: float, provider: str, waited_for:
         with anyio.fail_after(seconds):
             return await work
     except TimeoutError:
-        raise ModelError(
-            f"{_name(provider)} sent no {waited_for} for {seconds:g} seconds.", kind="timeout", provider=provider
-        ) from None
+        raise _silence(seconds, provider, waited_for) from None
+
+
+def _silence(seconds: float, provider: str, waited_for: str) -> ModelError:
+    return ModelError(
+        f"{_name(provider)} sent no {waited_for} for {seconds:g} seconds.", kind="timeout", provider=provider
+    )
+
+
+class _Patience:
+    """Bounds each of many waits with one timer. A stream has thousands of events, and a scope for each costs as much as
+    reading it.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._until: float | None = None
+        self._waiting: asyncio.Task[object] | None = None
+        self._is_over = False
+
+    async def bounded(self, work: Awaitable[T], seconds: float) -> T:
+        """The result; TimeoutError after so long."""
+        self._waiting = asyncio.current_task()
+        self._until = until = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > until:
+            self.end()
+            self._timer = self._loop.call_at(until, self._look)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not self._is_over or _is_cancelled_besides(self._waiting):
+                raise
+            raise TimeoutError from None
+        finally:
+            self._until = self._waiting = None
+
+    def end(self) -> None:
+        """Nothing is waited for any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._until is None or self._waiting is None:
+            return
+        if self._loop.time() < self._until:
+            # What it was set for came in time.
+            self._timer = self._loop.call_at(self._until, self._look)
+            return
+        self._is_over = True
+        self._waiting.cancel()
+
+
+def _is_cancelled_besides(task: asyncio.Task[object] | None) -> bool:
+    """Whether somebody else cancelled a task that we have cancelled, too; before Python 3.11 nobody can tell."""
+    uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)
+    return uncancel is not None and uncancel() > 0
 
 
 async def events_of(
@@ -83,6 +140,7 @@ async def events_of(
     """
     begun = False
     stream: EventStream | None = None
+    patience = _Patience()
     try:
         stream = await in_time(open_stream(), timeouts.first, provider, "answer")
         iterator = aiter(stream)
@@ -91,9 +149,11 @@ async def events_of(
             if (linger := lingering()) is not None:
                 seconds = min(seconds, linger)
             try:
-                event = await in_time(anext(iterator), seconds, provider, "further event" if begun else "event")
+                event = await patience.bounded(anext(iterator), seconds)
             except StopAsyncIteration:
                 return
+            except TimeoutError:
+                raise _silence(seconds, provider, "further event" if begun else "event") from None
             begun = True
             if not isinstance(event, Mapping):
                 raise broken_stream(provider, f"sent an event that is no object: {str(event)[:200]}")
@@ -104,6 +164,7 @@ async def events_of(
             return
         raise model_error(error, provider, begun=begun) from error
     finally:
+        patience.end()
         if stream is not None:
             await _close(stream)
 
