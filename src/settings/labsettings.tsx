@@ -18,7 +18,7 @@ export function addSettingsLink(
 ): void {
   renderers.addRenderer(FIELD, {
     fieldRenderer: ({ schema }) => (
-      <div className="jp-hdspSettings-link">
+      <div>
         <p>{schema.description}</p>
         <button
           type="button"

@@ -26,7 +26,9 @@ def task(workspace: Path) -> RecordingContext:
 
 
 @pytest.fixture(autouse=True)
-def nothing_blocks_the_loop() -> Iterator[None]:
+def nothing_blocks_the_loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A call of the tools that would hold up the event loop fails the test."""
     with blockbuster_ctx(scanned_modules=["hdsp_agent.tools"]):
         yield
+        # Later it would put back the watched calls that it found, for all tests that follow.
+        monkeypatch.undo()
