@@ -69,7 +69,9 @@ def test_decisions_are_listed_and_said_in_words(
     assert "no folder" in trust().err
     monkeypatch.chdir(folder)
     assert trust(".").out.splitlines() == [f"{folder.resolve()}: trusted", "  instructions  AGENTS.md"]
-    assert trust("--show", "inner").out.startswith(f"{folder.resolve() / 'inner'}: trusted (through {folder.resolve()})")
+    assert trust("--show", "inner").out.startswith(
+        f"{folder.resolve() / 'inner'}: trusted (through {folder.resolve()})"
+    )
     trust("--revoke", "inner")
     assert [(line.startswith("trusted "), line.split()[-1]) for line in trust().out.splitlines()] == [
         (True, str(folder.resolve())),
