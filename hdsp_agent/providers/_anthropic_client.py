@@ -15,6 +15,7 @@ from ..errors import InvalidSetting, Unsupported
 from ..messages import JsonObject
 from ._anthropic_request import AnthropicOptions, messages_body, thinking_of
 from ._anthropic_stream import AnthropicStream
+from ._bounded_answers import bound_answers
 from ._connection import Connection
 from ._model import ModelClient, ModelInfo, ModelRequest
 from ._same_origin import stay_at_origin
@@ -100,7 +101,9 @@ def anthropic_sdk(connection: Connection, settings: ProviderSettings, timeouts: 
         timeout=timeout,
         max_retries=0,
         default_headers=headers,
-        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
+        http_client=bound_answers(
+            stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id), connection.info.id
+        ),
     )
 
 
@@ -141,7 +144,9 @@ def _bedrock(connection: Connection, settings: ProviderSettings, timeouts: Timeo
         base_url=connection.base_url,
         timeout=timeout,
         max_retries=0,
-        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
+        http_client=bound_answers(
+            stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id), connection.info.id
+        ),
         default_headers=_TIERS.get(settings.aws_bedrock_service_tier or ""),
     )
     if not with_key:
@@ -184,7 +189,7 @@ def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVer
         credentials=_google_credentials(settings),
         timeout=timeout,
         max_retries=0,
-        http_client=stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), "vertex"),
+        http_client=bound_answers(stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), "vertex"), "vertex"),
     )
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ..config import ProviderSettings, tool_set
 from ..messages import JsonObject
+from ._bounded_answers import bound_answers
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
 from ._compaction import Compaction, SealedRefused, compaction_of, endpoint_of
@@ -201,9 +202,8 @@ def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Tim
     key = connection.key_text or _NO_KEY
     timeout = http_timeout(timeouts)
     local = connection.info.protocol == "local"
-    client = stay_at_origin(
-        _direct_client(timeout) if local else DefaultAsyncHttpxClient(timeout=timeout), connection.info.id
-    )
+    client = _direct_client(timeout) if local else DefaultAsyncHttpxClient(timeout=timeout)
+    client = bound_answers(stay_at_origin(client, connection.info.id), connection.info.id)
     address = urlsplit(connection.base_url or "")
     if connection.server == "azure" and not address.path.rstrip("/").endswith("/openai/v1"):
         version = settings.azure_api_version or _AZURE_VERSION
