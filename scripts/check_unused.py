@@ -55,9 +55,6 @@ NOT_HEARD_BY_THE_PAGE: Final = frozenset({"showDeleteMessageDialog", "showEditMe
 
 FIELDS_NOBODY_USES: Final[Mapping[str, str]] = {
     "AggregatedCosts.own_cost": "the page shows only the sum and the share of subtasks; Roo Code's form has all three",
-    "ClineMessage.conversation_history_index": "Roo Code's stored messages have it",
-    "ClineMessage.progress_status": "Roo Code's stored messages have it",
-    "ProgressStatus.icon": "Roo Code's stored messages have it",
     "RewindMark.api_cutoff": "marks on disks have it; it tells a person who reads them what was dropped",
     "StartNewTaskData.new_tab": "Roo Code's clients send it; here no task has a tab of its own",
     "TaskState.last_activity": "programs that read the folders go by it",

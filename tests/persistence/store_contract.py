@@ -63,6 +63,7 @@ class StoreContract(ABC):
     async def test_what_was_recorded_is_read_back_in_every_stream(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
             log = await store.create(NewTask(user="ada", task_key=TaskKey(owner="o", repo="r"), mode="code"))
+            size = await store.size(log.task_id)
             message = said(log, "안녕 こんにちは \n\u2028 end")
             await log.put_ui(message, durable=True)
             record = await log.append_api(ApiDraft.of(ApiMessage(role="user", content="hi!", ts=5, is_summary=True)))
@@ -76,6 +77,8 @@ class StoreContract(ABC):
                 id="m", ts=log.next_ts(), ui_end=1, api_end=1, target_ts=1, api_cutoff=1, ui_from=1, api_hides=[(1, 1)]
             )
             await log.append_mark(mark)
+            await log.put_artifact(b"x" * 5_000)
+            assert await store.size(log.task_id) > size + 5_000
             reader = await store.view(log.task_id)
             for task in (log, reader):
                 assert await task.ui.newest() == [message]
