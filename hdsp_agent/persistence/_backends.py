@@ -52,12 +52,12 @@ def history_database(home: Path, backend: Backend) -> Path:
 
 
 def has_store(home: Path, backend: Backend) -> bool:
-    """Whether anything is kept in the folder this way."""
+    """Whether anything is kept in the folder this way, be it that nobody can read it."""
     match backend:
         case "files":
-            return (home / "contexts").is_dir()
+            return (home / "contexts").exists()
         case "sqlite":
-            return (home / DATABASE_NAME).is_file()
+            return (home / DATABASE_NAME).exists()
         case _:
             assert_never(backend)
 
