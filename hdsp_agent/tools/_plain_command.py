@@ -158,12 +158,11 @@ class _Reader:
         return self._text[at] if at < len(self._text) else ""
 
     def _comment(self) -> None:
-        end = self._text.find("\n", self._at)
-        end = len(self._text) if end < 0 else end
-        if "\\" in self._text[self._at : end]:
+        comment = self._text[self._at :].partition("\n")[0]
+        if "\\" in comment:
             raise NotPlain("a backslash stands in a comment")
         self._is_exact = False
-        self._at = end
+        self._at += len(comment)
 
     # ---- operators
 

@@ -95,6 +95,8 @@ def test_keys_of_openai_are_told_from_names_of_classes(body: str, goes: bool) ->
         ("eyJrIjoi" + MIX + MIX[:27] + ".x", None),
         ("AKIA" + "A1B2C3D4" * 2, "[AWS_KEY]"),
         ("AKIA" + "ABCDEFGH" * 2, "[AWS_KEY]"),
+        ("sk-ant-abcdefghijklmnopqrst", None),
+        ("sk-ant-abcdefghijklmnopqrsT", "[ANTHROPIC_KEY]"),
         ("AKIA" + "A1B2C3D4" * 2 + "X", None),
         ("xAKIA" + "A1B2C3D4" * 2, None),
         ("\\nAKIA" + "A1B2C3D4" * 2, "\\n[AWS_KEY]"),

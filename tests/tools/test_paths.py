@@ -336,6 +336,10 @@ def test_of_a_folders_own_ignore_file_so_many_lines_count_as_the_agents_may_have
     assert git_ignore(workspace) is None
     (workspace / ".gitignore").write_text("!\n", "utf-8")
     assert git_ignore(workspace) is None
+    # A remark is no rule, whatever signs are in it.
+    (workspace / ".gitignore").write_text("# a*b*c\n*.a*\n", "utf-8")
+    spec = git_ignore(workspace)
+    assert spec is not None and spec.match_file("x.ab") and not spec.match_file("# a1b1c")
     (workspace / ".gitignore").write_text("a\\\n[z-a]\n" + "x\n" * 1_997 + "last\nbeyond\n", "utf-8")
     spec = git_ignore(workspace)
     assert spec is not None and spec.match_file("x") and spec.match_file("last") and not spec.match_file("beyond")

@@ -31,7 +31,7 @@ def test_a_plain_line_is_written_anew(text: str, written: str) -> None:
     [
         "$x", "a$x", '"$x"', "$(x)", "`x`", '"`x`"', "${x}", "$((1))", "$'\\x41'", "$'a", '$"x"', "ls $", "~", "~/x", "~a", "(ls)", "{ ls; }", "! ls", "[[ x ]]", "if x", "for x", "f() { x; }", "function f", "ls &", "ls & pwd",
         "ls |& wc", "ls ;; x", ";ls", "| ls", "ls |", "ls &&", "ls || ", "ls ; ; x", "A=b", "A=b; ls", "A+=b ls", "a[0]=b ls", "> f", "2>/dev/null", ">f ls", "ls >f x", "ls 2>/dev/null x", "<f cat", "ls <<E\nE",
-        "ls <<<x", "ls <>x", "ls >|x", "ls &>x", "ls >&x", "ls 2>&-", "ls <&0", "ls 3>x", "ls 22>x", "ls >>2>x", "ls {x}>y", "ls >{x}>y", "ls >*", "ls > ''", "ls >", "ls > # x", "ls 'x", 'ls "x', "ls x\\", "ls \\\nx",
+        "ls <<<x", "ls <>x", "ls >|x", "ls &>x", "ls >&x", "ls 2>&-", "ls <&0", "ls 3>x", "ls 22>x", "ls >>2>x", "ls {x}>y", "ls >{x}>y", "ls >*", "ls > ''", "ls >", "ls > # x", "ls > #x", "ls 'x", 'ls "x', "ls x\\", "ls \\\nx",
         'ls "x\\\ny"', "ls # x\\", "ls # \\\ny", "{a,b}", "a{1..3}", "a{b,c{d,e}}", "[^a]", "a[[:alpha:]]", "a[*]b*", "a[b/c]", "[a*", "time A=b x", "time if", "time time if", "coproc x", "ls\r", "ls\x00", "ls\u00a0x", "ls \u202e",
         "x" * 10_001, '[""a]', "[''a]", "[$''a]", "@(a)", "+(a)", "<(ls)",
     ],

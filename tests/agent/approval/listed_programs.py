@@ -144,7 +144,7 @@ DANGEROUS_ARGUMENTS: dict[str, tuple[str, ...]] = {
 HARMLESS_ARGUMENTS = (
     "find . -maxdepth 1 -name x", "fd -e py x", "fdfind x", "rg -n --hidden x", "ag -i x", "ack -i x", "sort -k 2 -n --reverse f", "shuf -n 5 f", "date +%F", "date --utc", "split -l 5 f", "diff -u f g", "sdiff -s f g", "diff3 f g h",
     "tree -L 2 -a", "ls -la --color=never", "ss -tln", "grep -rn --include=x y .", "nm -C f", "xz -l f", "apt-cache policy x", "file -b f", "uniq -c f", "uniq -- f", "xxd -", "iconv -f latin1 f", "yq .a f", "jq -r .a f",
-    "jq --raw-output .environment f", "wc -l --words f", "du -sh --apparent-size f", "sha256sum f", "xmllint --format f", "nvidia-smi", "docker ps -a", "docker images --quiet", "kubectl get pods --all-namespaces", "pip list --format=json",
+    "jq --raw-output .environment f", "wc -l --words f", "du -sh --apparent-size f", "sha256sum f", "xmllint --format f", "nvidia-smi", "docker ps", "docker ps -a", "docker images --quiet", "kubectl get pods --all-namespaces", "pip list --format=json",
     "npm test --silent", "go vet ./...", "cargo check --release", "mypy --strict src", "pylint --disable=x src", "flake8 --count src", "pandoc --standalone f", "bat -p f", "ps aux", "ps -ef", "printf %s x", "test -f x", "cd data",
     "sed -n 1,5p f", "awk -F, -v x=1 1 f", "rsync -a --dry-run f data", "zip -r o.zip f", "unzip -l f", "wget -q http://x/y", "ruff check --select=E f", "openssl x509 -in f -text", "dmesg -T --level=err", "hostname", "hostname -I", "less -N f", "more -d f",
     "man -k ls", "tar tf f", "tar -xzf f -C data", "tar --list --file=f", "curl -sS --max-time 5 http://x/y", "curl -H a:b -m 5 https://x/y", "curl --header a:b -A me http://x/y", "curl --user-agent me --retry 2 --connect-timeout 3 http://x/y",

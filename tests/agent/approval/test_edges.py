@@ -89,6 +89,20 @@ def test_a_redirection_writes_only_what_an_editing_tool_may_write(folder: Path) 
     assert decide_command("cat < ../.env", allow=RULES, workspace=str(folder), allow_outside_reads=True).verdict == "ask"  # fmt: skip
 
 
+def test_a_link_to_what_steers_is_what_it_leads_to(folder: Path) -> None:
+    (folder / ".vscode").mkdir()
+    (folder / "plain").symlink_to(".vscode")
+    try:
+        verdicts = [
+            decide_command(f"touch {name}", allow=RULES, workspace=str(folder)).verdict
+            for name in ("plain/x", "data/y")
+        ]
+        assert verdicts == ["ask", "approve"]
+    finally:
+        (folder / "plain").unlink()
+        (folder / ".vscode").rmdir()
+
+
 def test_where_no_workspace_is_known_only_paths_that_stay_below_are_approved() -> None:
     for text, verdict in (("cat f", "approve"), ("cat a/../b", "approve"), ("cat ../f", "ask"), ("cat /etc/hostname", "ask"), ("cat ~/f", "ask"), ("cat ~", "ask"), ("cat *", "ask"), ("cat /nothing-of-that-name", "approve")):  # fmt: skip
         assert decide_command(text, allow=["cat"]).verdict == verdict, text
@@ -203,8 +217,8 @@ FLAGGED = {
     "deletes_recursively": "rm -r x|rm -fR x|rm --recursive x|rsync -a --del f g|rsync --delete f g|srm -r x|shred -r x|find . -delete|nice rm -r x",
     "runs_text": "python -c x|python3.12 -Ic x|pypy3 -c x|node -e x|node -p x|deno --eval x|bun -e x|ruby -e x|perl -ne x|perl -E x|lua -e x|julia --print x|php -r x|R -e x|Rscript -e x|sh -c x|bash -xc ls|eval x",
     "hidden_parts": "echo $HOME|for f in *; do cat f; done|x=1 ls|ls {a,b}|ls {1..3}|ls $(x)|f() { ls; }|ls \"$x\"|bash -c 'ls $x'",
-    "reads_secrets": "cat .env|cat < .env|cat x/id_rsa|cat .aws/x|cat x.pem",
-    "reads_outside": "cat ../x|cat < ../x|cat --f=../x",
+    "reads_secrets": "for f in .env; do cat f; done|cat .env|cat < .env|cat x/id_rsa|cat .aws/x|cat x.pem",
+    "reads_outside": "for f in ../x; do cat f; done|cat ../x|cat < ../x|cat --f=../x",
     "writes_outside": "cp f ../x|echo x > ../x|echo x 2>> ../x|cp f /etc/x|dd of=../x",
 }  # fmt: skip
 NOT_FLAGGED = {

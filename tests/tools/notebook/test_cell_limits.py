@@ -196,3 +196,29 @@ def test_what_is_written_out_of_a_command_is_told(code: str, same_as: str | None
 )  # fmt: skip
 def test_texts_that_are_not_written_out_are_flagged_where_they_run(code: str, is_flagged: bool) -> None:
     assert ("runs_programs" in risks_of(code, "python").flags) is is_flagged
+
+
+def test_what_is_taken_by_a_name_that_only_the_run_knows_is_flagged_for_modules_that_start_programs() -> None:
+    starts = ["subprocess", "pexpect", "ptyprocess", "plumbum", "pty", "fabric", "sh"]
+    have_some = ["asyncio", "builtins", "ctypes", "importlib", "nt", "os", "posix", *starts]
+
+    def flagged(code: str) -> bool:
+        return "runs_programs" in risks_of(code, "python").flags
+
+    assert [name for name in have_some if not flagged(f"getattr({name}, x)('rm')")] == []
+    assert [name for name in starts if not flagged(f"import {name}") or not flagged(f"import {name}.x as y")] == []
+    assert [name for name in ("sys", "math", "re") if flagged(f"getattr({name}, x)('rm')") or flagged(f"import {name}")] == []  # fmt: skip
+
+
+def test_a_method_of_the_class_is_given_the_shell_first() -> None:
+    for code in ("X.system(ip, 'rm x')", "X.run_line_magic(ip, 'sx', 'rm x')", "X.run_cell_magic(ip, 'bash', '', 'rm x')"):  # fmt: skip
+        assert command(code.replace("X", "InteractiveShell")) == f"rm x\n{ASKS}", code
+
+
+def test_braces_are_worked_out_but_where_the_line_is_python() -> None:
+    for name in ("debug", "prun", "time", "timeit"):
+        assert command(f"%%{name} d = {{f(x) for x in y}}\n1") is None, name
+    for name in ("html", "latex", "javascript"):
+        assert (command(f"%%{name} {{f(x)}}\n1") or "").endswith(ASKS), name
+    assert risks_of("%who {subprocess.run}", "python").flags == {"runs_programs"}
+    assert risks_of("%who subprocess.run", "python").flags == frozenset()
