@@ -31,13 +31,16 @@ test('somebody on another browser tab sees and hears that the agent is done, and
   await expect(icon).toHaveCount(1);
   await expect
     .poll(() =>
-      lab.page.evaluate(() => (window as unknown as IHeard).pitches.map(Math.round))
+      lab.page.evaluate(() =>
+        (window as unknown as IHeard).pitches.map(Math.round)
+      )
     )
     .toEqual([880, 660]);
   // It is the last one that browsers show.
   expect(
-    await icon.evaluate(node =>
-      [...document.querySelectorAll('link[rel~="icon"]')].at(-1) === node
+    await icon.evaluate(
+      node =>
+        [...document.querySelectorAll('link[rel~="icon"]')].at(-1) === node
     )
   ).toBe(true);
   await expect(offer).toHaveCount(0);
