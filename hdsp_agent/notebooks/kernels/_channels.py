@@ -12,14 +12,13 @@ from typing import Final, Literal
 from ...errors import Unavailable
 from ...messages import CellId, JsonObject
 from ._output_widgets import OutputWidgets
-from ._transport import KernelMessage, Transport
+from ._transport import KernelMessage, LostReason, Transport
 
 __all__ = ["Execution", "KernelLink", "KernelState", "LostReason", "OutputSink"]
 
 _log = logging.getLogger(__name__)
 
 KernelState = Literal["unknown", "starting", "idle", "busy"]
-LostReason = Literal["kernel_died", "kernel_restarted", "kernel_gone", "connection_lost"]
 OutputSink = Callable[[KernelMessage, JsonObject], None]
 
 _REMEMBERED_EXECUTIONS: Final = 32
@@ -102,7 +101,7 @@ class KernelLink:
         self._subscribed = asyncio.Event()
         self._at_work = False
         """Whether it has run a cell. Its "starting" may come after an answer on control."""
-        transport.start(self._receive, lambda: self.lose("connection_lost"))
+        transport.start(self._receive, self.lose)
 
     # ---- requests
 

@@ -109,7 +109,7 @@ class GatewayTransport:
                 receive(heard)
             # Messages that wait already come without giving way to anything else.
             await asyncio.sleep(0)
-        lost()
+        lost("connection_lost")
 
 
 def _parsed(raw: str | bytes) -> KernelMessage | None:

@@ -8,12 +8,13 @@ from typing import Final, Literal, Protocol
 
 from ...messages import JsonObject
 
-__all__ = ["OUR_SESSIONS", "Channel", "KernelMessage", "Lost", "Receive", "Transport"]
+__all__ = ["OUR_SESSIONS", "Channel", "KernelMessage", "Lost", "LostReason", "Receive", "Transport"]
 
 OUR_SESSIONS: Final = "hdsp-agent-"
 """How the names of our clients' sessions begin: by it others' requests are told from ours."""
 
 Channel = Literal["shell", "iopub", "control", "stdin"]
+LostReason = Literal["kernel_died", "kernel_restarted", "kernel_gone", "connection_lost"]
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class KernelMessage:
 
 
 Receive = Callable[[KernelMessage], None]
-Lost = Callable[[], None]
+Lost = Callable[[LostReason], None]
 
 
 class Transport(Protocol):
     """A connection to one kernel with a session of its own."""
 
     def start(self, receive: Receive, lost: Lost) -> None:
-        """Begin to hand over messages; ``lost`` is called when none can come any more."""
+        """Begin to hand over messages; ``lost`` is called when none can come any more of this life of the kernel."""
         ...
 
     def send(

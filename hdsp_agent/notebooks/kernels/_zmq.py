@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, cast
 from uuid import uuid4
@@ -30,6 +31,8 @@ _PAUSE_SECONDS: Final = 0.001
 """How long that turn is at least. A loop that never sleeps is made to wait by the system when it should answer."""
 _MOST_UNREAD: Final = 20_000
 """Messages held for us while we are slow; ZeroMQ's 1,000 would lose the end of a flood."""
+_ENDS: Final = ("restart", "dead")
+"""What a manager calls a process that ended by itself: it starts the kernel anew, or gives it up."""
 
 
 def new_context() -> zmq.asyncio.Context:
@@ -73,6 +76,7 @@ class ZmqTransport:
         client.load_connection_info(manager.get_connection_info())
         client.session.session = f"{OUR_SESSIONS}{uuid4()}"
         client.start_channels(stdin=False, hb=False)
+        self._manager = manager
         self._client = client
         self._session = client.session
         self._sockets: dict[Channel, zmq.asyncio.Socket] = {
@@ -82,9 +86,14 @@ class ZmqTransport:
         }
         self._readers: list[asyncio.Task[None]] = []
         self._unsent: set[asyncio.Future[object]] = set()
+        self._died: Callable[[], None] | None = None
 
     def start(self, receive: Receive, lost: Lost) -> None:
-        """Begin to hand over messages. Such a connection is never lost by itself; ZeroMQ connects again."""
+        """Begin to hand over messages. Such a connection is not lost by itself: ZeroMQ connects again, to another life."""
+        # Told before the manager starts the kernel anew: afterwards it looks like a restart that somebody asked for.
+        self._died = partial(lost, "kernel_died")
+        for event in _ENDS:
+            self._manager.add_restart_callback(self._died, event)
         for channel, socket in self._sockets.items():
             take = partial(self._hand_over, channel, receive)
             self._readers.append(asyncio.ensure_future(read_in_turns(socket, take)))
@@ -109,6 +118,10 @@ class ZmqTransport:
 
     async def close(self) -> None:
         """Stop reading, then close the sockets."""
+        if self._died is not None:
+            for event in _ENDS:
+                with suppress(ValueError):
+                    self._manager.remove_restart_callback(self._died, event)
         for reader in self._readers:
             reader.cancel()
         await asyncio.gather(*self._readers, return_exceptions=True)

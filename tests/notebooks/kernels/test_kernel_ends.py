@@ -29,6 +29,15 @@ async def test_a_kernel_that_dies_in_a_cell_is_noticed_and_the_next_run_works(tm
         assert (after.state, text_of(after)) == ("ok", "False")
 
 
+async def test_a_kernel_that_is_started_anew_before_anybody_looked_is_said_to_have_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(tmp_path) as work:
+        monkeypatch.setattr(work.kernels.port, "watch_seconds", lambda kernel_id: 3_600.0)
+        run = await work.run("import os; os._exit(1)")
+        assert run.cells[0].reason == "kernel_died"
+
+
 async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         run = await work.start(SLEEP, "'never'")
