@@ -188,7 +188,9 @@ class TaskManager:
         """Put a task aside as it is, or with the completed ones; it can be resumed."""
         task = self._open.get(task_id)
         if task is None:
-            return
+            # It may be ending by itself: it is put aside once that is done.
+            async with self._door(task_id):
+                return
         # Outside the door: a task that ends just now goes through it itself.
         await task.halt()
         async with self._door(task_id):

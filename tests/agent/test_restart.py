@@ -387,6 +387,16 @@ async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path:
         assert agent.history.items[task_id].status == "active"
 
 
+async def test_closing_a_task_that_is_just_ending_waits_for_its_end(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE]) as agent:
+        closing: list[asyncio.Future[None]] = []
+        agent.manager.on_left = lambda left: closing.append(asyncio.ensure_future(agent.manager.close(left)))
+        task_id = await agent.start()
+        await until(lambda: closing or None)
+        await closing[0]
+        await agent.store.delete(task_id)
+
+
 async def test_a_parent_that_waits_for_its_subtask_is_paused(tmp_path: Path) -> None:
     delegate = call_tool("new_task", {"mode": "ask", "message": "Find it"}, id="sub")
     allowed = GlobalSettings(auto_approval_enabled=True, always_allow_subtasks=True)
