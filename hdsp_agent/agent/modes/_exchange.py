@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, ValidationError
 from ...config import ModeConfig
 from ...errors import Conflict, InvalidInput
 from ...wire import WireModel
+from .._yaml import yaml_value
 from ._project_modes import known_fields
 
 __all__ = ["ModeFile", "RuleFile", "mode_file", "mode_of_file", "write_rules"]
@@ -80,16 +81,14 @@ def write_rules(folder: Path, slug: str, rules: Sequence[RuleFile]) -> None:
 
 
 def _entry(text: str) -> dict[str, object]:
-    import yaml
-
     if len(text) > _LARGEST:
         raise InvalidInput(f"A file with a mode has at most {_LARGEST:,} characters.", most=_LARGEST)
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            value = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError, ValueError):
+            value = yaml_value(text)
+        except ValueError:
             raise InvalidInput("The file is neither YAML nor JSON. Choose a mode that was exported before.") from None
     listed = value.get("customModes") if isinstance(value, dict) else None
     if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], dict):

@@ -13,6 +13,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from ...config import ModeConfig
+from .._yaml import yaml_value
 
 __all__ = ["MODE_FILES", "known_fields", "project_modes"]
 
@@ -69,14 +70,12 @@ def _modes(path: Path, listed: list[object]) -> Iterator[ModeConfig]:
 
 
 def _parsed(path: Path, text: str) -> list[object]:
-    import yaml
-
     try:
-        value = json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            value = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            value = yaml_value(text)
+        except ValueError as error:
             logger.warning("The modes in %s are neither YAML nor JSON: %s", path, error)
             return []
     listed = value.get("customModes") if isinstance(value, dict) else None

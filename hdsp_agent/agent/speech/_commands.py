@@ -12,6 +12,7 @@ from typing import Final
 
 from ...errors import InvalidInput, NotAllowed, NotFound
 from ...messages import Command, CommandSource, Source
+from .._yaml import yaml_value
 from ._built_in import BUILT_IN
 
 __all__ = ["CommandBook", "SlashCommand", "project_commands", "spoken_command"]
@@ -126,16 +127,24 @@ def spoken_command(text: str) -> tuple[str, str] | None:
 
 
 def _text_of(place: Path) -> str:
+    # Whoever made the folder may have put something there that never ends.
+    if not place.is_file():
+        raise NotFound(f"There is no command in {place}.")
+    if place.stat().st_size > _LARGEST:
+        raise InvalidInput(f"{place} is larger than a command may be: {_LARGEST:,} bytes.", field="text", most=_LARGEST)
     try:
         return place.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"There is no command in {place}.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{place} is not UTF-8 text.", field="text") from None
 
 
 def _write(place: Path, content: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     new = place.with_name(f".{place.name}.new")
-    new.write_text(content, encoding="utf-8")
+    # It may be left from before, or be a link that the folder brought: what it leads to is not to be written.
+    new.unlink(missing_ok=True)
+    with new.open("x", encoding="utf-8") as file:
+        file.write(content)
     new.replace(place)
 
 
@@ -199,11 +208,9 @@ def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
     if len(found[1]) > _LONGEST_FACTS:
         logger.warning("What stands in front of the command in %s is too long and left out", path)
         return {}, found[2]
-    import yaml
-
     try:
-        facts = yaml.safe_load(found[1])
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        facts = yaml_value(found[1])
+    except ValueError as error:
         logger.warning("What stands in front of the command in %s is not YAML: %s", path, error)
         return {}, found[2]
     return facts if isinstance(facts, dict) else {}, found[2]

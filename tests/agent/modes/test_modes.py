@@ -120,6 +120,12 @@ def test_patterns_that_people_have_for_roo_code_mean_what_they_meant(tmp_path: P
     assert not allows(".", "a" * 5000)
 
 
+def _merged(depth: int) -> str:
+    """Mappings of which each takes in the one before ten times over."""
+    lines = [f"a{at}: &a{at} {{<<: [{', '.join([f'*a{at - 1}'] * 10)}]}}" for at in range(1, depth)]
+    return "\n".join(["a0: &a0 {k: v}", *lines, f"customModes: [*a{depth - 1}]"])
+
+
 def test_an_alias_repeated_in_a_mode_file_is_not_followed_for_ever(tmp_path: Path) -> None:
     groups = ", ".join(["read"] * 5_000)
     entry = f"a: &a {{slug: a, name: A, roleDefinition: x, groups: [{groups}]}}"
@@ -147,6 +153,8 @@ def test_a_mode_file_may_be_yaml_and_from_another_agent(tmp_path: Path) -> None:
         '{"customModes": [1, {"slug": "no name"}]}',
         '{"customModes": [{"slug": "a b", "name": "x", "roleDefinition": "y"}]}',
         "a: &a [*a]",
+        "customModes: !!bool perhaps",
+        _merged(9),
         "\x00",
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 
 from hdsp_agent.agent.speech import CommandBook
 from hdsp_agent.agent.speech._commands import spoken_command
+from hdsp_agent.errors import InvalidInput, NotFound
 
 BUILT_IN = ["clean-up", "document", "explain", "fix", "test"]
 
@@ -88,6 +89,35 @@ async def test_what_is_wrong_with_a_file_spoils_no_other_command(
     assert sorted({command.name for command in listed} - set(BUILT_IN)) == ["facts", "good"]
     assert "facts.md" in caplog.text
     assert "long.md" in caplog.text
+
+
+async def test_facts_that_stand_for_more_than_fits_anywhere_are_left_out(tmp_path: Path) -> None:
+    lines = [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, 12)]
+    facts = "\n".join(["a0: &a0 [x]", *lines, "description: *a11"])
+    write(project(tmp_path), "sum.md", f"---\n{facts}\n---\nSum up.")
+    command = await CommandBook(None, trusting).get("sum", str(tmp_path / "work"))
+    assert command is not None and (command.shown.description, command.text) == (None, "Sum up.")
+
+
+async def test_a_link_in_the_folder_leads_no_change_of_a_command_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine", "utf-8")
+    write(project(tmp_path), "sum.md", "Sum up.")
+    (project(tmp_path) / ".sum.md.new").symlink_to(elsewhere)
+    book = CommandBook(None, trusting)
+    await book.write("sum", "project", "Sum it up.", str(tmp_path / "work"))
+    assert elsewhere.read_text("utf-8") == "mine"
+    assert await book.file("sum", "project", str(tmp_path / "work")) == "Sum it up."
+
+
+async def test_a_command_that_is_no_text_of_its_size_is_not_shown_to_be_changed(tmp_path: Path) -> None:
+    write(project(tmp_path), "long.md", "x" * 200_001)
+    (project(tmp_path) / "bytes.md").write_bytes(b"\xff\xfe\x00")
+    os.mkfifo(project(tmp_path) / "endless.md")
+    book = CommandBook(None, trusting)
+    for name, error in (("long", InvalidInput), ("bytes", InvalidInput), ("endless", NotFound), ("none", NotFound)):
+        with pytest.raises(error):
+            await book.file(name, "project", str(tmp_path / "work"))
 
 
 async def test_the_built_in_commands_say_something_with_and_without_arguments() -> None:
