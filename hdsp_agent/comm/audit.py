@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["ACTIONS", "Audit"]
 
 ACTIONS: Final[dict[str, AuditAction]] = {
-    "loadTaskHistory": "list",
     **dict.fromkeys(
         (
             "showTaskWithId",
@@ -29,11 +28,12 @@ ACTIONS: Final[dict[str, AuditAction]] = {
             "getTaskWithAggregatedCosts",
             "previewConversation",
             "checkpointDiff",
+            "requestProposal",
             "suggestRules",
         ),
         "read",
     ),
-    **dict.fromkeys(("exportTaskWithId", "exportCurrentTask"), "export"),
+    "exportTaskWithId": "export",
     "newTask": "begin",
     **dict.fromkeys(
         (
@@ -129,8 +129,6 @@ def _conversations(
     message: WebviewMessage, action: AuditAction, result: JsonValue, on_screen: str | None
 ) -> list[str | None]:
     match action:
-        case "list":
-            return [None]
         case "begin":
             return [result if isinstance(result, str) else None]
         case "delete":

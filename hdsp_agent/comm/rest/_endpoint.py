@@ -141,7 +141,8 @@ class RestHandler(APIHandler):
         """Record who read or changed a conversation, if this is about one."""
         place = self.request.path.rpartition(f"{API_PATH}/")[2].split("/")
         match place:
-            case ["history"]:
+            # The folders and notebooks that conversations are about are told of all of them.
+            case ["history"] | ["history", "places"]:
                 action: AuditAction = "list"
             case ["history" | "tasks", _, *_]:
                 action = "read" if declared.action == "read" else "change"
@@ -149,8 +150,8 @@ class RestHandler(APIHandler):
                 action = "export" if place[-1] == "export" else action
             case _:
                 return
-        task = unquote(place[1]) if len(place) > 1 else None
-        shape = "/".join([place[0], *(["{task}"] if task else []), *place[2:3]])
+        task = None if action == "list" else unquote(place[1])
+        shape = "/".join(place if task is None else [place[0], "{task}", *place[2:3]])
         self.services.audit.record(owner_of(self), action, f"{self.request.method} {shape}", task)
 
     async def send(self, file: Download) -> None:
