@@ -200,7 +200,8 @@ class Task:
         left_out = tools_left_out(provider)
         if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
             self._made_of = base, left_out
-            own = self._config.settings(with_project(base, self._project), self.services.policy())
+            policy = self.services.policy()
+            own = self._config.settings(with_project(base, self._project, policy.forced_settings()), policy)
             self._settings = with_profile(own, provider)
         return self._settings
 

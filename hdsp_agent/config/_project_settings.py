@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -66,18 +66,29 @@ def project_settings(folder: Path) -> Mapping[str, JsonValue]:
     return {name: value for name, value in found.items() if _may_be_set(path, name, value)}
 
 
-def with_project(base: GlobalSettings, project: Mapping[str, JsonValue]) -> GlobalSettings:
-    """The person's settings with those of a trusted folder over them."""
+def with_project(
+    base: GlobalSettings, project: Mapping[str, JsonValue], fixed: Collection[str] = frozenset()
+) -> GlobalSettings:
+    """The person's settings with those of a trusted folder over them, but for those that the operator has ``fixed``."""
     if not project:
         return base
     values = base.to_wire()
     for name, value in project.items():
+        if name in fixed:
+            continue
         if name in _ADDED:
             mine, more = values.get(name), value
             known = [*(mine if isinstance(mine, list) else ()), *(more if isinstance(more, list) else ())]
-            values[name] = [one for place, one in enumerate(known) if one not in known[:place]]
-        else:
-            values[name] = value
+            value = [one for place, one in enumerate(known) if one not in known[:place]]
+        try:
+            check_setting(GlobalSettings, name, value)
+        except HdspAgentError as error:
+            # Each list may be as long as it is allowed to be, and both together are not.
+            logger.warning(
+                "%s is left as it is: with what %s adds to it, %s", name, PROJECT_SETTINGS_FILE, error.message
+            )
+            continue
+        values[name] = value
     return GlobalSettings.model_validate(values)
 
 
@@ -86,8 +97,8 @@ def _may_be_set(path: Path, name: str, value: JsonValue) -> bool:
         logger.warning("%s sets %s, which a folder may not", path, name[:100])
         return False
     try:
-        check_setting(GlobalSettings, name, value)
+        # None stands for the default, which is for the person to go back to.
+        return check_setting(GlobalSettings, name, value) is not None
     except HdspAgentError as error:
         logger.warning("%s: %s", path, error.message)
         return False
-    return True

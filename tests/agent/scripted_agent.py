@@ -20,7 +20,15 @@ from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.context import Dimension, Entry, RecoveryNotice, Standing, SurroundingsNow
 from hdsp_agent.agent.modes import ModeBook
 from hdsp_agent.agent.speech import CommandBook
-from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet, TrustedFolders
+from hdsp_agent.config import (
+    GlobalSettings,
+    ModeConfig,
+    OperatorPolicy,
+    ProviderSettings,
+    ToolSet,
+    TrustedFolders,
+    project_settings,
+)
 from hdsp_agent.context import NoticeKind
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import (
@@ -505,6 +513,7 @@ async def running_agent(
         notebooks=notebooks,
         files=files,
         commands=CommandBook(None, folders.trusted),
+        project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
         sleep=sleep,
     )
     manager = TaskManager(services)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.config import GlobalSettings
+from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.providers import call_tool, say
 
 from .scripted_agent import running_agent
@@ -98,3 +98,17 @@ async def test_the_log_has_a_line_with_the_tasks_id_for_each_thing_it_does(
         "Task started", "Work begins", "Model call", "Tool write_note", "Model call", "Tool attempt_completion", "Work ended"
     ]  # fmt: skip
     assert not any("secret" in line for line in lines)
+
+
+async def test_a_trusted_folder_sets_nothing_that_the_operator_has_fixed(tmp_path: Path) -> None:
+    file = tmp_path / "work" / ".hdsp" / "settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"maxWorkspaceFiles": 500, "includeCurrentTime": false}', encoding="utf-8")
+    fixed = OperatorPolicy(fixed_settings={"maxWorkspaceFiles": 7})
+    mine = GlobalSettings(max_workspace_files=7)
+    turns = [call_tool("write_note", {"text": "x"})]
+    async with running_agent(tmp_path, turns, settings=mine, policy=fixed, trusted=True) as agent:
+        task_id = await agent.start()
+        await agent.asked(task_id, "tool")
+        settings = agent.manager.get(task_id).settings
+        assert (settings.max_workspace_files, settings.include_current_time) == (7, False)

@@ -52,9 +52,26 @@ def test_nothing_else_can_be_set_there(tmp_path: Path, caplog: pytest.LogCapture
     ]
 
 
+def test_lists_that_are_too_long_together_leave_the_persons_own(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path, {"disabledTools": [f"tool {number}" for number in range(500)], "includeCurrentTime": False})
+    settings = with_project(GlobalSettings(disabled_tools=("fetch_url",)), project_settings(tmp_path))
+    assert (settings.disabled_tools, settings.include_current_time) == (("fetch_url",), False)
+    assert "disabledTools" in caplog.text
+
+
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{", '{"autoCondenseContextPercent": "all"}', '{"autoCondenseContextPercent": 5000}', "[" * 9999],
+    [
+        "",
+        "[]",
+        "{",
+        '{"includeCurrentTime": null}',
+        '{"autoCondenseContextPercent": "all"}',
+        '{"autoCondenseContextPercent": 5000}',
+        "[" * 9999,
+    ],
 )
 def test_what_cannot_be_understood_sets_nothing(tmp_path: Path, content: str) -> None:
     write(tmp_path, content)
