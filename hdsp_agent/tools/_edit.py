@@ -139,7 +139,7 @@ def _proposal(
 
 def _edited(plan: _Plan, text: str, context: ToolContext) -> _Plan:
     """The change as the person made it of this one. The file must be what it was when they were asked."""
-    file = plan.changed_by_person.file.with_text(context.vault.unmask(text))
+    file = plan.changed_by_person.file.become(context.vault.unmask(text))
     data = file.encode(plan.place.shown)
     diff, stats = unified_diff(context.mask(plan.before), context.mask(file.text), plan.place.shown)
     return with_changed(

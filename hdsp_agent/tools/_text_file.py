@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
 from typing import Final
 
 from ._tool import ToolFailed
@@ -82,6 +83,13 @@ class TextFile:
     def with_text(self, text: str) -> TextFile:
         """The file with another text, in its encoding and with its line ends."""
         return TextFile(text.replace("\r\n", "\n").replace("\n", self.newline), self.encoding, self.bom)
+
+    def become(self, text: str) -> TextFile:
+        """The file with another text; lines in front of what differs and behind it keep their ends."""
+        text = text.replace("\r\n", "\n")
+        start = len(commonprefix((self.text, text)))
+        same = len(commonprefix((self.text[start:][::-1], text[start:][::-1])))
+        return self.with_edits([Edit(start, len(self.text) - same, text[start : len(text) - same])])
 
     def encode(self, shown: str) -> bytes:
         """The bytes to write. Raises ToolFailed for a character the file's encoding does not have."""

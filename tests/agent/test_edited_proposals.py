@@ -89,6 +89,17 @@ async def test_a_file_is_written_as_the_person_left_it(tmp_path: Path, tool: str
         assert "2 lines added, 1 removed" in result and "+TWO!" in result
 
 
+async def test_lines_that_a_person_did_not_edit_keep_their_ends(tmp_path: Path) -> None:
+    arguments = {"path": "a.txt", "old_string": "three", "new_string": "THREE"}
+    async with running_agent(
+        tmp_path, [call_tool("search_replace", arguments, id="w"), DONE], tools=ToolRegistry()
+    ) as agent:
+        (agent.workspace / "a.txt").write_bytes(b"one\r\ntwo\nthree\nfour\nfive\r\nsix\n")
+        task_id = await agent.start()
+        await approved_as(agent, task_id, (await agent.asked(task_id, "tool")).ts, "one\ntwo\n3\n4\nfive\nsix\n")
+        assert (agent.workspace / "a.txt").read_bytes() == b"one\r\ntwo\n3\n4\nfive\r\nsix\n"
+
+
 async def test_a_file_that_changed_while_a_person_edited_is_not_overwritten(tmp_path: Path) -> None:
     turns = [call_tool("write_to_file", {"path": "a.txt", "content": "proposed\n"}, id="w"), DONE]
     async with running_agent(tmp_path, turns, tools=ToolRegistry()) as agent:
