@@ -80,6 +80,27 @@ async def test_rules_of_an_imported_mode_stay_in_their_folder(
     assert services.config.settings.custom_modes == () and not rules_folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("paths", "error"),
+    [
+        (["a.md", "a.md/b.md"], "invalid_input"),
+        (["a/b.md", "a"], "invalid_input"),
+        (["a.md", "rules-plots/a.md"], "invalid_input"),
+        (["a\0b"], "invalid_input"),
+        (["a.md", "x" * 300], "storage_unavailable"),
+    ],
+)
+async def test_rules_that_cannot_all_be_written_leave_none_behind(
+    services: Services, connect: Connect, rules_folder: Path, paths: list[str], error: str
+) -> None:
+    rules = [{"relativePath": path, "content": str(number)} for number, path in enumerate(paths)]
+    async with connect() as panel:
+        file = yaml.safe_dump({"customModes": [{**MINE, "rulesFiles": rules}]})
+        assert (await panel.ask("importMode", text=file))["error"]["code"] == error
+    assert services.config.settings.custom_modes == ()
+    assert [path for path in rules_folder.rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.parametrize("text", ["", "[1]", "{", "customModes: []", "customModes: [{slug: a}]", "a: &a [*a]"])
 async def test_what_is_no_mode_is_not_imported(services: Services, connect: Connect, text: str) -> None:
     async with connect() as panel:

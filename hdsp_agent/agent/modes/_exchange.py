@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pydantic import Field, JsonValue, ValidationError
 
 from ...config import ModeConfig
+from ...config._private_files import storage_error
 from ...errors import Conflict, InvalidInput
 from ...wire import WireModel
 from .._yaml import yaml_value
@@ -66,18 +68,37 @@ def mode_of_file(text: str) -> ModeFile:
 def write_rules(folder: Path, slug: str, rules: Sequence[RuleFile]) -> None:
     """Write the rules of a mode below a folder such as ``~/.hdsp``, or none of them. Blocks.
 
-    Raises InvalidInput where one would leave the mode's own folder, Conflict where another file is there already.
+    Raises InvalidInput where one would leave the mode's own folder or take another's place, Conflict where another file is
+    there already, StorageUnavailable.
     """
-    own = f"rules-{slug}"
-    places = [(folder / own / _below(rule.relative_path, own), rule.content) for rule in rules]
-    for place, content in places:
-        if not place.resolve().is_relative_to((folder / own).resolve()):
-            raise InvalidInput(f"{place} leads out of the folder of the mode's rules.")
-        if place.exists() and (not place.is_file() or place.read_bytes() != content.encode()):
-            raise Conflict(f"There are other rules in {place} already. Move them away, then import again.")
-    for place, content in places:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content.encode())
+    own = folder / f"rules-{slug}"
+    places: dict[Path, str] = {}
+    for rule in rules:
+        place = own / _below(rule.relative_path, own.name)
+        if place in places:
+            raise InvalidInput(f"{rule.relative_path!r} is in the file twice.")
+        places[place] = rule.content
+    for place in places:
+        if any(above in places for above in place.parents):
+            raise InvalidInput(f"{place.relative_to(own)} lies below a file of rules.")
+    written: list[Path] = []
+    place = own
+    try:
+        for place, content in places.items():
+            if not place.resolve().is_relative_to(own.resolve()):
+                raise InvalidInput(f"{place} leads out of the folder of the mode's rules.")
+            if place.exists() and (not place.is_file() or place.read_bytes() != content.encode()):
+                raise Conflict(f"There are other rules in {place} already. Move them away, then import again.")
+        for place, content in places.items():
+            if not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                written.append(place)
+                place.write_bytes(content.encode())
+    except OSError as error:
+        for one in written:
+            with suppress(OSError):
+                one.unlink()
+        raise storage_error(place, "write", error) from error
 
 
 def _entry(text: str) -> dict[str, object]:
@@ -100,6 +121,6 @@ def _below(relative_path: str, own: str) -> PurePosixPath:
     """Where a file lies in the mode's folder; the folder may have had the name of another mode."""
     path = PurePosixPath(relative_path.replace("\\", "/"))
     parts = path.parts[1:] if path.parts[:1] == (own,) else path.parts
-    if not parts or path.is_absolute() or any(part.startswith(".") for part in parts):
+    if not parts or path.is_absolute() or "\0" in relative_path or any(part.startswith(".") for part in parts):
         raise InvalidInput(f"{relative_path!r} is no place for rules of this mode.")
     return PurePosixPath(*parts)
