@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import commonprefix
 from typing import Final
 
 from ._tool import ToolFailed
@@ -87,8 +86,8 @@ class TextFile:
     def become(self, text: str) -> TextFile:
         """The file with another text; lines in front of what differs and behind it keep their ends."""
         text = text.replace("\r\n", "\n")
-        start = len(commonprefix((self.text, text)))
-        same = len(commonprefix((self.text[start:][::-1], text[start:][::-1])))
+        start = _same_at_start(self.text, text)
+        same = _same_at_start(self.text[start:][::-1], text[start:][::-1])
         return self.with_edits([Edit(start, len(self.text) - same, text[start : len(text) - same])])
 
     def encode(self, shown: str) -> bytes:
@@ -108,6 +107,11 @@ class TextFile:
 
     def _raw_offset(self, offset: int) -> int:
         return offset + bisect_left(self._folded, offset)
+
+
+def _same_at_start(one: str, other: str) -> int:
+    differ = (at for at, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    return next(differ, min(len(one), len(other)))
 
 
 def text_encoding(data: bytes) -> tuple[bytes, str]:
