@@ -47,7 +47,8 @@ class _Plan:
 
     @property
     def seen(self) -> str:
-        told = json.dumps([[cell.id, cell.source] for cell in self.cells])
+        kernel = self.kernel.id if self.kernel is not None else None
+        told = json.dumps([kernel, *([cell.id, cell.source] for cell in self.cells)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
@@ -72,11 +73,12 @@ class KernelRestarts:
 
     async def start(self, folder: Path, up_to: UpTo, seen: str, *, owner: str) -> RestartedRun:
         """Save a checkpoint, restart the kernel, or start one, and run the cells that were ``seen``; Conflict if they are others
-        now."""
+        now, or it is another kernel whose variables would be lost."""
         plan = await self._plan(folder, up_to)
         if plan.seen != seen:
             raise Conflict(
-                "The cells were changed since you looked, so nothing was restarted. Look again.", why="cells_changed"
+                "The cells or the kernel changed since you looked, so nothing was restarted. Look again.",
+                why="cells_changed",
             )
         history = self._history
         if history.enabled:

@@ -74,6 +74,11 @@ async def test_only_the_cells_that_were_seen_run(
             assert (await refusal(post(jp_fetch, "kernel-restarts", "preview", path=PATH, **nowhere)))[0] == 404
         assert (await refusal(post(jp_fetch, "kernel-restarts", "preview", path=PATH)))[0] == 400
         assert (await refusal(get(jp_fetch, "kernel-restarts", NOBODY)))[0] == 404
+        # Nor is another kernel restarted than the one whose variables were said to be lost.
+        preview = await post(jp_fetch, "kernel-restarts", "preview", path=PATH, cell="c1")
+        await work.shut_down()
+        asked["seen"] = preview["seen"]
+        assert await refusal(post(jp_fetch, "kernel-restarts", **asked)) == (409, "conflict")
 
 
 async def test_it_goes_up_to_where_a_checkpoint_was_and_stops_when_told(
