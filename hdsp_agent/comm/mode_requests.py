@@ -13,7 +13,7 @@ from ..agent import mode_prompt
 from ..agent.modes import RuleFile, mode_file, mode_of_file, write_rules
 from ..agent.prompts import mode_rules
 from ..config import ContextProxy, ModeConfig
-from ..errors import NotFound
+from ..errors import Conflict, NotFound
 from ..messages import (
     CreateCommandRequest,
     DeleteCommandRequest,
@@ -63,8 +63,14 @@ class ModeRequests:
     # ---- modes
 
     async def update_mode(self, _: RequestContext, message: UpdateCustomModeRequest) -> None:
-        """In its place in the list, if it has one."""
-        await self._write(message.mode_config, message.slug or message.mode_config.slug)
+        """In its place in the list, if it has one. Another mode of the person's is nobody's to replace."""
+        mode = message.mode_config
+        if mode.slug != message.slug and any(one.slug == mode.slug for one in self._config.settings.custom_modes):
+            raise Conflict(
+                f"You have a mode with the short name {mode.slug} already. Choose another short name.",
+                field="modeConfig.slug",
+            )
+        await self._write(mode, message.slug or mode.slug)
 
     async def delete_mode(self, _: RequestContext, message: DeleteCustomModeRequest) -> None:
         """A built-in mode of the same name comes to light again."""
@@ -87,6 +93,11 @@ class ModeRequests:
     async def import_mode(self, context: RequestContext, message: ImportModeRequest) -> None:
         """The rules first: where they cannot be written, there is no mode without them."""
         file = await asyncio.to_thread(mode_of_file, message.text)
+        mine = next((one for one in self._config.settings.custom_modes if one.slug == file.mode.slug), None)
+        if mine is not None and mine.to_wire() != {**file.mode.to_wire(), "source": mine.source}:
+            raise Conflict(
+                f"You have another mode {mine.slug} already. Delete or rename it, then import again.", field="text"
+            )
         await asyncio.to_thread(write_rules, home_folder() / ".hdsp", file.mode.slug, file.rules)
         await self._write(file.mode, file.mode.slug)
         await self._send(context, ImportModeResultMessage(slug=file.mode.slug))

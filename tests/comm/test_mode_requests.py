@@ -68,6 +68,24 @@ async def test_a_mode_with_its_rules_goes_to_another_home_as_a_file(
         assert rules.read_text("utf-8") == "Mine."
 
 
+async def test_no_other_mode_of_ones_own_is_replaced(services: Services, connect: Connect) -> None:
+    other = {**MINE, "slug": "other", "roleDefinition": "You took me an hour to write."}
+    async with connect() as panel:
+        assert (await panel.ask("updateCustomMode", modeConfig=MINE))["ok"]
+        assert (await panel.ask("updateCustomMode", modeConfig=other))["ok"]
+        refused = [
+            await panel.ask("updateCustomMode", modeConfig={**MINE, "slug": "other"}),
+            await panel.ask("updateCustomMode", slug="plots", modeConfig={**MINE, "slug": "other"}),
+            await panel.ask("importMode", text=yaml.safe_dump({"customModes": [{**MINE, "slug": "other"}]})),
+        ]
+        assert [answer["error"]["code"] for answer in refused] == ["conflict"] * 3
+        assert (await panel.ask("importMode", text=yaml.safe_dump({"customModes": [other]})))["ok"]
+        assert (await panel.ask("updateCustomMode", slug="other", modeConfig={**other, "name": "Mine"}))["ok"]
+    plots, kept = services.config.settings.custom_modes
+    assert (plots.slug, kept.slug, kept.name) == ("plots", "other", "Mine")
+    assert kept.role_definition == other["roleDefinition"]
+
+
 @pytest.mark.parametrize(
     "path", ["../x.md", "rules-plots/../../.ssh/config", "/etc/passwd", "rules-plots", ".hidden", "..\\\\x", "a/.b/c"]
 )
