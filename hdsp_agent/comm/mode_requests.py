@@ -127,7 +127,9 @@ class ModeRequests:
         """Of the person, or of the folder they work in."""
         services = (await self._agent.manager()).services
         values = message.values
-        await services.commands.write(message.text, values.source, values.content, str(services.workspace))
+        await services.commands.write(
+            message.text, values.source, values.content, str(services.workspace), is_new=bool(values.is_new)
+        )
 
     async def delete_command(self, _: RequestContext, message: DeleteCommandRequest) -> None:
         """A built-in command of the same name comes to light again."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ..config import ModeConfig, ModePrompt
-from ._base import Message, Name, Slug, Text
+from ._base import Flag, Message, Name, Slug, Text
 from ._catalogue import Source
 from ._webview_base import Request
 
@@ -109,9 +109,10 @@ class SourceValues(Message):
 
 
 class CommandValues(SourceValues):
-    """And what its file says: Markdown, perhaps with facts in front."""
+    """And what its file says: Markdown, perhaps with facts in front. With ``isNew`` no command that is there is changed."""
 
     content: Text
+    is_new: Flag | None = None
 
 
 class CreateCommandRequest(Request):

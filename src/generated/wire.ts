@@ -919,10 +919,11 @@ export interface CommandTimedOut {
   status: 'timeout';
 }
 
-/** And what its file says: Markdown, perhaps with facts in front. */
+/** And what its file says: Markdown, perhaps with facts in front. With `isNew` no command that is there is changed. */
 export interface CommandValues {
   source: Source;
   content: string;
+  isNew?: boolean;
 }
 
 /** The list of slash commands. */

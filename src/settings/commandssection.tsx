@@ -159,7 +159,7 @@ function CommandForm({
     setDraft(draft => ({ ...draft, ...part }));
   const save = async () => {
     const command = name.trim().replace(/^\//, '');
-    if (await commands.save(command, source, content)) {
+    if (await commands.save(command, source, content, isNew)) {
       announce(trans.__('The command /%1 was saved.', command));
       onClose();
     }

@@ -133,11 +133,21 @@ export class CommandsData extends RemoteData<readonly Command[]> {
     return content;
   }
 
-  save(name: string, source: Source, content: string): Promise<boolean> {
+  /**
+   * Write the file of a command.
+   *
+   * @param isNew - Whether it must not be there yet.
+   */
+  save(
+    name: string,
+    source: Source,
+    content: string,
+    isNew: boolean
+  ): Promise<boolean> {
     return this._change({
       type: 'createCommand',
       text: name,
-      values: { source, content }
+      values: { source, content, ...(isNew ? { isNew } : {}) }
     });
   }
 

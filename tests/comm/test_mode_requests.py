@@ -156,6 +156,8 @@ async def test_slash_commands_are_written_changed_and_deleted_where_they_belong(
         mine = {"source": "global", "content": "---\ndescription: Sum up\n---\nSum up $ARGUMENTS"}
         assert (await panel.ask("createCommand", text="sum", values=mine))["ok"]
         assert (storage_dir / "commands" / "sum.md").read_text("utf-8") == mine["content"]
+        new = {"source": "global", "content": "Another", "isNew": True}
+        assert (await panel.ask("createCommand", text="sum", values=new))["error"]["code"] == "conflict"
         shown = await panel.ask("openCommandFile", text="sum", values={"source": "global"})
         assert shown["result"] == mine["content"]
         refused = await panel.ask("createCommand", text="plot", values={"source": "project", "content": "Plot"})

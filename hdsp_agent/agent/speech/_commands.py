@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os.path
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...errors import InvalidInput, NotAllowed, NotFound
+from ...errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ...messages import Command, CommandSource, Source
 from .._yaml import yaml_value
 from ._built_in import BUILT_IN
@@ -75,9 +76,15 @@ class CommandBook:
         """What the file of a command says. Raises NotFound."""
         return await asyncio.to_thread(_text_of, await self._place(name, source, workspace))
 
-    async def write(self, name: str, source: Source, content: str, workspace: str | None) -> None:
-        """Write the file of a command, whether there is one or not. Raises InvalidInput, or NotAllowed."""
+    async def write(
+        self, name: str, source: Source, content: str, workspace: str | None, *, is_new: bool = False
+    ) -> None:
+        """Write the file of a command, whether there is one or not, or of a new one. Raises InvalidInput, NotAllowed, or Conflict."""
         place = await self._place(name, source, workspace)
+        if is_new and await asyncio.to_thread(os.path.lexists, place):
+            raise Conflict(
+                f"There is a command /{name} in {place} already. Choose another name, or edit that one.", field="text"
+            )
         if len(content.encode()) > _LARGEST:
             raise InvalidInput(f"A command has at most {_LARGEST:,} bytes.", field="values.content", most=_LARGEST)
         if not _parted(place, content)[1].strip():

@@ -280,7 +280,7 @@ describe('modes and slash commands in the settings', () => {
       {
         type: 'createCommand',
         text: 'plot',
-        values: { source: 'global', content: 'Plot $ARGUMENTS' }
+        values: { source: 'global', content: 'Plot $ARGUMENTS', isNew: true }
       },
       { type: 'openCommandFile', text: 'sum', values: { source: 'global' } },
       {
