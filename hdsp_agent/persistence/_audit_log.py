@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Sequence
@@ -67,8 +68,7 @@ class AuditLog:
             try:
                 if os.name == "posix" and os.fstat(file).st_mode & 0o077:
                     os.fchmod(file, 0o600)
-                # One write, so that lines of several processes do not mix.
-                os.write(file, b"".join(entry.line() for entry in entries))
+                _write_whole(file, b"".join(entry.line() for entry in entries))
             finally:
                 os.close(file)
         except OSError as error:
@@ -95,3 +95,15 @@ class AuditLog:
 
     def _generation(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")
+
+
+def _write_whole(file: int, lines: bytes) -> None:
+    """In one write, so that lines of several processes do not mix. A disk that becomes full takes a part of it."""
+    written = os.write(file, lines)
+    if written == len(lines):
+        return
+    end = os.lseek(file, 0, os.SEEK_CUR)
+    if os.fstat(file).st_size == end:
+        # Nobody has written behind it: as if it had not been begun, so that all of it can be tried again.
+        os.ftruncate(file, end - written)
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

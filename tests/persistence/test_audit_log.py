@@ -22,6 +22,24 @@ for number in range(300):
     log.append([AuditEntry.now(sys.argv[2], "read", "GET tasks/{task}", f"{sys.argv[2]}-{number}")])
 """
 
+_FULL = """
+import json, resource, signal, sys
+from pathlib import Path
+from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.persistence import AuditEntry, AuditLog
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+log = AuditLog(Path(sys.argv[1]))
+lines = [AuditEntry.now("kim", "read", "GET tasks/{task}", str(number)) for number in range(20)]
+log.append(lines[:1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
+try:
+    log.append(lines[1:])
+    sys.exit("it was not told")
+except StorageUnavailable:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+log.append(lines[1:])
+"""
+
 
 def entries(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -52,6 +70,13 @@ def test_several_processes_lose_no_line_when_the_file_is_full(tmp_path: Path) ->
     assert len(files) > 3 and all(file.stat().st_size < 20_500 for file in files)
     kept = sorted(entry["conversation"] for file in files for entry in entries(file))
     assert kept == sorted(f"{name}-{number}" for name in ("one", "two") for number in range(300))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of a file's size in place of a full disk")
+def test_lines_of_which_a_full_disk_takes_a_part_are_written_whole_later(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    subprocess.run([sys.executable, "-c", _FULL, str(path)], check=True)
+    assert [entry["conversation"] for entry in entries(path)] == [str(number) for number in range(20)]
 
 
 def test_the_oldest_lines_go_in_the_end(tmp_path: Path) -> None:
