@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ..errors import NotFound
 from ._amounts import count_text
 from ._command import ExitCode
+from ._keyboard import says_yes
 from ._running_server import RunningServer, server_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["restart_kernel", "restore_variables", "undo_through_server"]
 
 _PAUSE: Final = 0.2
-_MOST_LINES: Final = 3
 _TITLES: Final = {
     "load": "loaded",
     "import": "loaded",
@@ -116,15 +116,15 @@ async def _agrees(terminal: Terminal, preview: RestartPreview) -> bool:
     lost = f"All variables of {preview.kernel} are lost" if preview.kernel is not None else "A kernel is started"
     terminal.note(f"{lost}, and these cells of {preview.path} run, after a checkpoint is saved:")
     for cell in preview.cells:
-        lines = (cell.source or "").splitlines()
-        shown = " / ".join(lines[:_MOST_LINES]) + (" …" if len(lines) > _MOST_LINES else "")
+        # All of it: nobody agrees to what they have not seen.
+        first, *rest = (cell.source or "").splitlines() or [""]
         does = [*cell.effects, *(["cannot be told"] if cell.uncertain else [])]
-        terminal.note(f"  {cell.cell}: {shown}" + (f"  ({', '.join(does)})" if does else ""))
+        terminal.note(f"  {cell.cell}: {first}" + (f"  ({', '.join(does)})" if does else ""))
+        for line in rest:
+            terminal.note(f"    {line}")
     if terminal.quiet or not sys.stdin.isatty():
         return False
-    print("Restart and run them? [y/N] ", end="", file=sys.stderr, flush=True)
-    said = await asyncio.to_thread(sys.stdin.readline)
-    return said.strip().casefold() in ("y", "yes")
+    return await says_yes("Restart and run them?")
 
 
 def _tell(

@@ -10,7 +10,7 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["Keyboard"]
+__all__ = ["Keyboard", "says_yes"]
 
 _PASTE_SECONDS: Final = 0.05
 """No person types a second line so soon after the first; a terminal sends what is pasted at once."""
@@ -44,6 +44,14 @@ class Keyboard:
             return None
         text = data.decode(sys.stdin.encoding or "utf-8", "replace")
         return [line.strip() for line in text.removesuffix("\n").split("\n")]
+
+
+async def says_yes(prompt: str) -> bool:
+    """Whether the person at the terminal agrees to what is on the screen."""
+    keyboard = Keyboard()
+    keyboard.forget_typed()
+    print(f"{prompt} [y/N] ", end="", file=sys.stderr, flush=True)
+    return await keyboard.lines() in (["y"], ["Y"], ["yes"], ["Yes"], ["YES"])
 
 
 def _tell(done: asyncio.Future[bytes], data: bytes) -> None:
@@ -81,9 +89,10 @@ else:
     import termios
 
     def _forget_typed(descriptor: int) -> None:
-        # A terminal that is gone says so when it is read.
+        # The output may go elsewhere. A terminal that is gone says so when it is read.
         with suppress(termios.error):
             termios.tcdrain(sys.stdout.fileno())
+        with suppress(termios.error):
             termios.tcflush(descriptor, termios.TCIFLUSH)
 
     def _more_follows(descriptor: int) -> bool:

@@ -29,10 +29,11 @@ class Program:
         self._folder = folder
         self._environment = {**os.environ, "HDSP_AGENT_HOME": str(storage_dir), "PYTHONWARNINGS": "error"}
 
-    async def start(self, *arguments: str) -> Process:
+    async def start(self, *arguments: str, stdin: int | None = None) -> Process:
         return await asyncio.create_subprocess_exec(
-            *PROGRAM, "checkpoint", *arguments, cwd=self._folder, env=self._environment, stdout=PIPE, stderr=PIPE
-        )
+            *PROGRAM, "checkpoint", *arguments,
+            cwd=self._folder, env=self._environment, stdin=stdin, stdout=PIPE, stderr=PIPE,
+        )  # fmt: skip
 
     async def run(self, *arguments: str) -> Ran:
         program = await self.start(*arguments)
@@ -86,11 +87,24 @@ async def test_a_kernel_is_restarted_and_its_cells_run_again_once_somebody_agree
     program: Program, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
     slow = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(300)"
-    async with lab(jp_serverapp, jp_fetch, PATH, ("n = 1", "n += 1", slow, "n = 0")) as work:
+    async with lab(jp_serverapp, jp_fetch, PATH, ("n = 1", "n += 1\n\n\n# The end.", slow, "n = 0")) as work:
         await work.run("n = 99")
         asked = await program.run("restart", PATH, "--cell", "c1")
         assert asked.code == 2 and "--yes" in asked.err and "c1: n += 1" in asked.err, asked
         assert await value(work, "n", tmp_path) == "99"
+        # What was typed before the question is no answer to it.
+        keys, terminal = os.openpty()
+        os.write(keys, b"y\n")
+        waiting = await program.start("restart", PATH, "--cell", "c1", stdin=terminal)
+        assert waiting.stderr is not None
+        assert b"# The end." in await waiting.stderr.readuntil(b"[y/N] ")
+        # Later than lines that are pasted, which are no answer either.
+        await asyncio.sleep(0.3)
+        os.write(keys, b"n\n")
+        await waiting.communicate()
+        assert waiting.returncode == 2 and await value(work, "n", tmp_path) == "99"
+        os.close(keys)
+        os.close(terminal)
         done = await program.run("restart", PATH, "--cell", "c1", "--yes", "--json")
         assert done.code == 0, done
         assert [cell["state"] for cell in json.loads(done.out)["cells"]] == ["ok", "ok"]

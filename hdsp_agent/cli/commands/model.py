@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from .._amounts import bytes_text
 from .._columns import table
 from .._command import Command, ExitCode
+from .._keyboard import says_yes
 
 if TYPE_CHECKING:
     from ...local import LocalModel, LocalModels, ModelState, Progress
@@ -95,9 +95,7 @@ async def _agrees(terminal: Terminal, models: LocalModels, model: LocalModel, pa
     )
     if terminal.quiet or not sys.stdin.isatty():
         return False
-    print("Copy it? [y/N] " if path else "Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
-    said = await asyncio.to_thread(sys.stdin.readline)
-    return said.strip().casefold() in ("y", "yes")
+    return await says_yes("Copy it?" if path else "Fetch it?")
 
 
 def _draw(terminal: Terminal, progress: Progress) -> None:
