@@ -39,6 +39,11 @@ def database(home: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+def bytes_read() -> int:
+    """How much this process has read of files so far."""
+    return int(dict(line.split(": ") for line in Path("/proc/self/io").read_text("ascii").splitlines())["rchar"])
+
+
 def scene(name: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.persistence.sqlite_scenes", name, *map(str, arguments)],
@@ -125,6 +130,20 @@ class TestSqliteStore(StoreContract):
             with database(tmp_path) as connection:
                 for table in ("tasks", "locks", "messages", "ui_messages", "artifacts"):
                     assert connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
+
+    @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="Nothing tells what was read")
+    async def test_the_size_of_a_long_task_is_not_counted_from_its_beginning_again(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await asyncio.gather(*(log.append_api(asked("x" * 100_000)) for _ in range(100)))
+            size = await store.size(log.task_id)
+            await log.append_api(asked("y" * 1_000))
+            begun = bytes_read()
+            assert 1_000 < await store.size(log.task_id) - size < 2_000
+            assert bytes_read() - begun < size / 4
+            other = SqliteStore(tmp_path / DATABASE_NAME)
+            assert await store.size(log.task_id) == await other.size(log.task_id)
+            await other.stop()
 
     async def test_the_space_of_a_deleted_task_is_given_back(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
