@@ -77,6 +77,7 @@ class Asks:
         self.asked = 0
         """How many questions were put so far."""
         self._changed = asyncio.Event()
+        self._begun = asyncio.Event()
 
     @property
     def open(self) -> list[ClineMessage]:
@@ -98,6 +99,7 @@ class Asks:
         self._open[message.ts] = entry
         self.asked += 1
         self._changed.set()
+        self._begun.set()
         if self.on_open is not None:
             self.on_open()
         try:
@@ -125,6 +127,15 @@ class Asks:
             raise AskNotOpen("The task was stopped before this answer arrived. It was not acted on.", ask=ts)
         entry.answer.set_result(answer)
         return answer
+
+    def go_on(self) -> None:
+        """The work goes on without a question, or has ended: who waits for the first one waits in vain."""
+        self._begun.set()
+
+    async def first(self, seconds: float) -> None:
+        """Wait until a question was put or it is known that there is none, but not longer than this."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._begun.wait(), seconds)
 
     async def next_open(self, seconds: float) -> None:
         """Wait until another question is open, but not longer than this."""

@@ -171,7 +171,7 @@ class TaskManager:
                     await task.queue.add(text or "", images)
                 return
             task = await self._take_up(task_id, Again(answering=ask_ts))
-            await task.dialogue.asks.any_open(_READY_SECONDS)
+            await task.dialogue.asks.first(_READY_SECONDS)
         await task.answer(ask_ts, given)
 
     async def cancel(self, task_id: TaskId) -> None:
@@ -501,7 +501,7 @@ class TaskManager:
             if waiting is not None and waiting.ask in _WORDS_ANSWER and waiting.is_answered is None:
                 return waiting.ts
             task = await self.resume(task_id)
-            await task.dialogue.asks.any_open(_READY_SECONDS)
+            await task.dialogue.asks.first(_READY_SECONDS)
         question = task.dialogue.asks.newest(*_WORDS_ANSWER)
         return question.ts if question is not None else None
 

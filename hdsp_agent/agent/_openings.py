@@ -68,6 +68,7 @@ class Openings:
                 await self._child_done(opening)
             case _:
                 assert_never(opening)
+        task.dialogue.asks.go_on()
         return await task.loop.run(spoken=not isinstance(opening, ChildDone))
 
     async def _begin(self, opening: Begin) -> None:

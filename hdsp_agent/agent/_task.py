@@ -255,7 +255,7 @@ class Task:
     async def _is_about_to_ask(self, ts: int) -> bool:
         """Whether its log shows a question that it has not put yet: a page that opens just now reads the log too."""
         asks = self.dialogue.asks
-        if self.stopping or asks.is_open(ts):
+        if self.stopping or self._is_over or asks.is_open(ts):
             return False
         if any(other.ts > ts and other.ask != "command_output" for other in asks.open):
             # Something else was asked instead.
@@ -343,6 +343,7 @@ class Task:
         async with self._ending:
             if self._is_over:
                 return
+            self.dialogue.asks.go_on()
             await self._end_tools()
             await self._line.told()
             log = self.conversation.log

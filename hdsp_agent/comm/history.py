@@ -356,6 +356,9 @@ class History:
     async def _put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> HistoryItem:
         try:
             item = await self._upsert(owner, item, text)
+        except UnknownTask:
+            # Deleted meanwhile: there is nothing to list any more.
+            return item
         except HdspAgentError:
             # The folders say it already; the index will when it can.
             self._storage.fell_behind()
@@ -377,9 +380,8 @@ class History:
             self.hide(owner)
 
     async def _upsert(self, owner: Owner, item: HistoryItem, text: str | None) -> HistoryItem:
-        with suppress(UnknownTask):
-            size = await (await self._storage.store()).size(TaskId(item.id))
-            item = item.model_copy(update={"size": size})
+        size = await (await self._storage.store()).size(TaskId(item.id))
+        item = item.model_copy(update={"size": size})
         return await (await self._storage.index()).upsert(item, text=text, owner=owner)
 
     async def _follow(self, work: Awaitable[None]) -> None:

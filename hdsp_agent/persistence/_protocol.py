@@ -94,7 +94,7 @@ class TaskOverview:
     metadata: TaskMetadata
     state: TaskState
     size: int
-    """How many bytes it takes."""
+    """How many bytes it takes; 0 if that was not wanted."""
     first: Sequence[ClineMessage] = ()
 
 
@@ -325,10 +325,10 @@ class TaskStore(Protocol):
         """Raise ``Conflict`` if somebody works on the task."""
         ...
 
-    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
-        """A task, with so many of its first messages. Blocks."""
+    def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
+        """A task, with so many of its first messages, and with its size, for which all of it may have to be read. Blocks."""
         ...
 
-    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+    def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""
         ...

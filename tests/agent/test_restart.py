@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import AskNotOpen, TaskRequest
+from hdsp_agent.agent._manager import _READY_SECONDS
 from hdsp_agent.agent._resume import unanswered_calls
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import HistoryItem, TaskId, TodoItem
 from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
@@ -92,6 +94,23 @@ async def test_a_question_that_waits_survives(tmp_path: Path) -> None:
         [question] = await agent.asks(task_id, "followup")
         assert question.ts == ts
         assert "the blue one" in (await agent.results(task_id))["call_1"]
+
+
+@pytest.mark.parametrize("by_words", [True, False])
+async def test_who_speaks_to_a_task_that_is_closed_meanwhile_hears_of_it_at_once(
+    by_words: bool, tmp_path: Path
+) -> None:
+    task_id, ts = await waiting_for_approval(tmp_path)
+    async with running_agent(tmp_path, [DONE]) as agent:
+        manager, taken_up = agent.manager, asyncio.Event()
+        manager.events.on_any(lambda event: taken_up.set())
+        said = manager.send(task_id, "Now") if by_words else manager.answer(task_id, ts, "messageResponse", "Now")
+        speaking = asyncio.ensure_future(said)
+        await taken_up.wait()
+        await manager.close(task_id)
+        # Far less than it waits for a question that is about to be put.
+        await asyncio.wait({speaking}, timeout=_READY_SECONDS / 2)
+        assert isinstance(speaking.exception(), HdspAgentError)
 
 
 async def test_a_tool_that_ran_when_the_server_stopped_does_not_run_again(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent._manager import _READY_SECONDS
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
@@ -111,6 +112,22 @@ async def test_a_result_that_could_not_be_delivered_is_fetched(tmp_path: Path) -
         await agent.manager.resume(parent)
         await agent.completed(parent)
         assert "It is 42" in (await agent.results(parent))["sub"]
+
+
+async def test_words_to_a_parent_that_goes_on_by_itself_wait_for_no_question(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DELEGATE, CHILD_DONE], settings=AUTO) as agent:
+
+        async def lost(parent: TaskId, child: TaskId, result: str) -> None:
+            """The server dies right after the child ended."""
+
+        agent.manager._delegation.child_done = lost  # type: ignore[method-assign]  # where the crash hits
+        parent = await agent.start()
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+    async with running_agent(tmp_path, [[_READY_SECONDS / 2, *DONE]], settings=AUTO) as agent:
+        await agent.manager.send(parent, "And be quick")
+        assert agent.manager.status(parent) == "running"
+        [waiting] = agent.manager.get(parent).queue.messages
+        assert waiting.text == "And be quick"
 
 
 async def test_a_cancelled_child_can_go_on_and_deliver(tmp_path: Path) -> None:

@@ -253,6 +253,20 @@ async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, 
     assert not await services.history.has(ME, task)
 
 
+async def test_what_is_told_late_of_a_deleted_task_does_not_bring_its_entry_back(
+    services: Services, connect: Connect
+) -> None:
+    gone, other = await keep(services, "gone"), await keep(services, "other")
+    item = await services.history.item(ME, gone)
+    await services.history.delete(ME, [gone])
+    async with connect() as panel:
+        await services.history.put(ME, item)
+        assert not await services.history.has(ME, gone)
+        await services.history.change(ME, other, ItemChange(title="told after it"))
+        await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
+        assert gone not in str(messages(panel, "taskHistoryItemUpdated"))
+
+
 async def test_the_details_of_an_error_are_what_a_report_needs_and_no_key(services: Services, connect: Connect) -> None:
     key = "sk-ant-api03-" + "Ab3" * 31 + "AA"
     log = await begin(services, "secret plans")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -167,6 +168,24 @@ async def test_tasks_are_numbered_in_their_order_and_keep_their_numbers(tmp_path
     async with history(tmp_path / "lost", source=lambda: numbered(a=0, b=7, c=0)) as index:
         await eventually(index.is_complete)
         assert await numbers(index) == {"b": 7, "c": 8, "a": 9}
+
+
+async def test_no_number_is_given_before_those_given_earlier_are_known(tmp_path: Path) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[HistoryRecord]:
+        begun.set()
+        assert goes_on.wait(60)
+        yield HistoryRecord(task("old", number=1), began="2026-01-01")
+        yield HistoryRecord(task("older", number=0), began="2025-01-01")
+
+    async with history(tmp_path, source=slow) as index:
+        await asyncio.to_thread(begun.wait)
+        await index.upsert(task("new", number=0))
+        goes_on.set()
+        await eventually(index.is_complete)
+        found = (await index.search(HistoryQuery())).hits
+        assert {hit.item.id: hit.item.number for hit in found} == {"old": 1, "older": 2, "new": 3}
 
 
 async def test_an_index_from_before_there_were_numbers_is_filled_anew(tmp_path: Path) -> None:

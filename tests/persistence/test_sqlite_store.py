@@ -24,6 +24,7 @@ from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
 from hdsp_agent.persistence.files import _locks
 from hdsp_agent.persistence.sqlite._schema import APPLICATION_ID, MIGRATIONS
 from hdsp_agent.persistence.sqlite._store import SqliteStore
+from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from ..timing import until
 from .store_contract import StoreContract, asked, said
@@ -37,6 +38,11 @@ def database(home: Path) -> Iterator[sqlite3.Connection]:
     """The database as somebody else's program has it."""
     with closing(sqlite3.connect(home / DATABASE_NAME, isolation_level=None)) as connection:
         yield connection
+
+
+def bytes_read() -> int:
+    """How much this process has read of files so far."""
+    return int(dict(line.split(": ") for line in Path("/proc/self/io").read_text("ascii").splitlines())["rchar"])
 
 
 def scene(name: str, *arguments: object) -> dict[str, object]:
@@ -125,6 +131,32 @@ class TestSqliteStore(StoreContract):
             with database(tmp_path) as connection:
                 for table in ("tasks", "locks", "messages", "ui_messages", "artifacts"):
                     assert connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
+
+    @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="Nothing tells what was read")
+    async def test_the_size_of_a_long_task_is_not_counted_from_its_beginning_again(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await asyncio.gather(*(log.append_api(asked("x" * 100_000)) for _ in range(100)))
+            size = await store.size(log.task_id)
+            await log.append_api(asked("y" * 1_000))
+            begun = bytes_read()
+            assert 1_000 < await store.size(log.task_id) - size < 2_000
+            assert bytes_read() - begun < size / 4
+            other = SqliteStore(tmp_path / DATABASE_NAME)
+            assert await store.size(log.task_id) == await other.size(log.task_id)
+            await other.stop()
+
+    @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="Nothing tells what was read")
+    async def test_looking_for_what_is_old_enough_reads_no_conversation(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTask())
+            await asyncio.gather(*(log.append_api(asked("x" * 100_000)) for _ in range(100)))
+            await log.finish()
+        async with self.store(tmp_path) as store:
+            begun = bytes_read()
+            report = await clean(store, RetentionRules(7, 30))
+            assert (report.looked_at, report.done) == (1, [])
+            assert bytes_read() - begun < 2_000_000
 
     async def test_the_space_of_a_deleted_task_is_given_back(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:

@@ -156,7 +156,8 @@ class PlainContext:
         known = [stub for stub in self.kept.state.stubs if (stub.seq, stub.place) not in places]
         new = [Stub(seq=seq, place=place, text=text) for (seq, place), text in places.items()]
         await self.kept.change(stubs=[*known, *new])
-        self._sent.clear_results(stubs)
+        if self._sent is not None:
+            self._sent.clear_results(stubs)
         self._broken_off()
 
     async def leave_out_pictures(self) -> bool:

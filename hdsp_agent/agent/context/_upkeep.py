@@ -291,11 +291,14 @@ class ContextUpkeep:
         window = self._window(client)
         if self._pruner is None or self._pruner[0] != (window, plain.counter):
             self._pruner = (window, plain.counter), Pruner(PruningSettings.for_window(window), plain.counter)
-        messages = await plain.history(client.info)
+        sent = await plain.sent(client.info)
+        messages = sent.messages
         answered = next((message.ts for message in reversed(messages) if message.role == "assistant"), None)
         cold = answered is not None and time.time() - answered / 1000 > _CACHE_SECONDS
-        plan = self._pruner[1].plan(messages, used, cold=cold)
-        if plan is None:
+        # Thousands of outputs take long to look at.
+        plan = await asyncio.to_thread(self._pruner[1].plan, messages, used, cold=cold)
+        if plan is None or await plain.sent(client.info) is not sent:
+            # What it was made for is not what is sent any more.
             return False
         cleared = cleared_of(messages, plan.stubs, plan.gain, "old")
         await plain.clear_results(plan.stubs)

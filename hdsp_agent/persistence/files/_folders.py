@@ -58,14 +58,7 @@ class TaskFolders:
 
     def size(self, task_id: TaskId) -> int:
         """How many bytes the task's files have. Raises ``UnknownTask``."""
-        _, folder = self.find(task_id)
-        files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
-        size = 0
-        for file in files:
-            # It may be moved or deleted meanwhile.
-            with suppress(OSError):
-                size += file.lstat().st_size
-        return size
+        return folder_size(self.find(task_id)[1])
 
     def find(self, task_id: TaskId) -> tuple[Place, Path]:
         """Where the task is now. Raises ``UnknownTask``."""
@@ -205,6 +198,20 @@ def read_metadata(folder: Path) -> TaskMetadata:
         with suppress(ValidationError):
             return TaskMetadata.model_validate_json(found[0])
     return TaskMetadata(uuid=TaskId(folder.name), created_at=iso_time(), process_id=0, hostname="")
+
+
+def folder_size(folder: Path) -> int:
+    """How many bytes the files below a folder have; what is moved or deleted meanwhile counts nothing."""
+    size, waiting = 0, [os.fspath(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_size
+    return size
 
 
 def unpack_streams(folder: Path) -> None:

@@ -148,8 +148,8 @@ class FileStore:
 
         await asyncio.to_thread(check)
 
-    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
-        """A task, with so many of its first messages. Blocks."""
+    def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
+        """A task, with so many of its first messages, and with its size, for which all of it may have to be read. Blocks."""
         folder = self._folders.find(task_id)[1]
 
         def paths() -> list[Path]:
@@ -158,16 +158,16 @@ class FileStore:
         # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
         log = JsonlLog(paths, UI_FORM, lambda path, line: None)
         first = log.between(0, _NEWEST_POSSIBLE, messages, newest=False) if messages else []
-        state, size = read_state(folder, repair=False), self._folders.size(task_id)
-        return TaskOverview(read_metadata(folder), state, size, [entry.record for entry in first])
+        state, taken = read_state(folder, repair=False), self._folders.size(task_id) if size else 0
+        return TaskOverview(read_metadata(folder), state, taken, [entry.record for entry in first])
 
-    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+    def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""
         places: tuple[Place, ...] = ("completed", "running")
         for place in places:
             for task_id in list(self._folders.ids(place)):
                 try:
-                    found = self.overview(task_id, messages=messages)
+                    found = self.overview(task_id, messages=messages, size=size)
                 except UnknownTask:
                     # Deleted meanwhile.
                     continue

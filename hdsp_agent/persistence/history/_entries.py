@@ -14,9 +14,18 @@ from pydantic import JsonValue
 from ...errors import UnknownTask
 from ...messages import HistoryItem
 from ._folding import fold, tidy
-from ._schema import bounded, fact, put_texts, remove_texts, set_fact, storable
+from ._schema import bounded, fact, is_filled, put_texts, remove_texts, set_fact, storable
 
-__all__ = ["SubtaskCosts", "change_entry", "count_costs", "read_entry", "remove_family", "require_entry", "write_entry"]
+__all__ = [
+    "SubtaskCosts",
+    "change_entry",
+    "count_costs",
+    "entries_without_number",
+    "read_entry",
+    "remove_family",
+    "require_entry",
+    "write_entry",
+]
 
 Entry = dict[str, JsonValue]
 
@@ -82,11 +91,11 @@ def write_entry(
     writer: int,
     text_characters: int,
     known_is_newer: bool = False,
-    numbers: bool = True,
+    numbers: bool | None = None,
 ) -> HistoryItem:
     """Merge what is stated into what is known: fields not stated stay, fields stated as None go.
 
-    A task without a number gets the next one if it ``numbers``.
+    A task without a number gets the next one if it ``numbers``: by itself, once those given earlier are known.
     """
     stated: Entry = item.model_dump(mode="json", by_alias=True, exclude_unset=True)
     shown = None if text is None else tidy(text, text_characters)
@@ -99,13 +108,27 @@ def write_entry(
 
 
 def change_entry(
-    connection: sqlite3.Connection, task_id: str, change: Callable[[Entry], Entry], *, writer: int
+    connection: sqlite3.Connection,
+    task_id: str,
+    change: Callable[[Entry], Entry],
+    *,
+    writer: int,
+    numbers: bool | None = None,
 ) -> HistoryItem:
-    """Change some fields of an entry that is there."""
+    """Change some fields of an entry that is there; ``numbers`` as for ``write_entry``."""
     require_entry(connection, task_id)
     known = _known(connection, storable(task_id))
     assert known is not None
-    return _store(connection, {**known[2], **change(known[2])}, known, shown=None, owner=None, writer=writer)
+    entry = {**known[2], **change(known[2])}
+    return _store(connection, entry, known, shown=None, owner=None, writer=writer, numbers=numbers)
+
+
+def entries_without_number(connection: sqlite3.Connection) -> list[str]:
+    """The ids of entries that have no number yet, and perhaps of others, the oldest first."""
+    rows = connection.execute(
+        """SELECT id FROM history_tasks JOIN history_items USING (row) WHERE item LIKE '%"number": 0%' ORDER BY ts"""
+    )
+    return [row[0] for row in rows]
 
 
 def remove_family(connection: sqlite3.Connection, task_id: str, *, writer: int) -> list[str]:
@@ -167,10 +190,12 @@ def _store(
     shown: str | None,
     owner: str | None,
     writer: int,
-    numbers: bool = True,
+    numbers: bool | None = None,
 ) -> HistoryItem:
     entry = {name: value for name, value in entry.items() if value is not None}
-    entry["number"] = _numbered(connection, entry.get("number"), numbers=numbers)
+    entry["number"] = _numbered(
+        connection, entry.get("number"), numbers=is_filled(connection) if numbers is None else numbers
+    )
     cost = entry.get("totalCost")
     if not isinstance(cost, (int, float)) or not math.isfinite(cost):
         entry["totalCost"] = 0.0  # a price that could not be worked out; no order and no sum could hold it

@@ -24,6 +24,7 @@ from ._entries import (
     change_entry,
     changes_too_old,
     count_costs,
+    entries_without_number,
     read_entry,
     remove_entries,
     remove_family,
@@ -35,7 +36,7 @@ from ._folding import search_terms, tidy
 from ._nearness import near_word
 from ._places import HistoryPlaces, read_places
 from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, near_sql, page_size, page_sql, term_sql
-from ._schema import HISTORY_SCHEMA, fact, full_text_search, set_fact, storable
+from ._schema import HISTORY_SCHEMA, fact, full_text_search, is_filled, mark_filled, storable
 from ._snippets import SnippetField, cut_snippet
 from ._state_database import StateDatabase
 
@@ -44,9 +45,6 @@ __all__ = ["HistoryChange", "HistoryIndex", "HistoryRecord", "RebuildReport"]
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_COMPLETE: Final = "complete"
-_FILLED: Final = 2
-"""As which a complete index is marked. 1 knew no numbers, sizes and states of tasks: it is filled anew."""
 # One transaction of this many tasks keeps other processes from writing for well under a tenth of a second.
 _BATCH: Final = 20
 _MOST_REPORTED: Final = 200
@@ -186,7 +184,7 @@ class HistoryIndex:
 
     async def is_complete(self) -> bool:
         """Whether the index has been built from the folders since its file was made."""
-        return await self._database.read(lambda connection: fact(connection, _COMPLETE) >= _FILLED)
+        return await self._database.read(is_filled)
 
     async def problems(self) -> list[str]:
         """What a thorough look at the file finds wrong, in SQLite's words; slow, for ``doctor``."""
@@ -210,7 +208,10 @@ class HistoryIndex:
             await self._database.write(functools.partial(self._put_found, batch=batch, begun_at=begun_at))
             unnumbered += [(record.began, record.item.id) for record in batch if not record.item.number]
         # Now that all numbers that were given before are known.
-        for part in _batches(sorted(unnumbered)):
+        for part in _batches([task_id for _, task_id in sorted(unnumbered)]):
+            await self._database.write(functools.partial(self._number, batch=part))
+        # And what was put in meanwhile.
+        for part in _batches(await self._database.read(entries_without_number)):
             await self._database.write(functools.partial(self._number, batch=part))
         removed = await self._database.write(
             lambda connection: self._finish(connection, present if drop_others else None, begun_at, generation)
@@ -229,11 +230,11 @@ class HistoryIndex:
                     numbers=False,
                 )  # fmt: skip
 
-    def _number(self, connection: sqlite3.Connection, *, batch: Sequence[tuple[str, str]]) -> None:
-        for _, task_id in batch:
+    def _number(self, connection: sqlite3.Connection, *, batch: Sequence[str]) -> None:
+        for task_id in batch:
             # One that was deleted meanwhile needs none.
             with suppress(UnknownTask):
-                change_entry(connection, task_id, lambda _: {}, writer=self._writer)
+                change_entry(connection, task_id, lambda _: {}, writer=self._writer, numbers=True)
 
     def _finish(self, connection: sqlite3.Connection, present: set[str] | None, begun_at: int, generation: int) -> int:
         if self._database.generation != generation:
@@ -241,7 +242,7 @@ class HistoryIndex:
         known = connection.execute("SELECT id FROM history_tasks WHERE change <= ?", (begun_at,))
         gone = [] if present is None else [task_id for (task_id,) in known if task_id not in present]
         remove_entries(connection, gone, writer=self._writer)
-        set_fact(connection, _COMPLETE, _FILLED)
+        mark_filled(connection)
         return len(gone)
 
     async def _rebuild_if_needed(self) -> None:

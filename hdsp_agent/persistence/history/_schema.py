@@ -23,6 +23,8 @@ __all__ = [
     "fact",
     "full_text_search",
     "gram",
+    "is_filled",
+    "mark_filled",
     "put_texts",
     "remove_texts",
     "set_fact",
@@ -30,6 +32,10 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
+
+_COMPLETE: Final = "complete"
+_FILLED: Final = 2
+"""As which a complete index is marked. 1 knew no numbers, sizes and states of tasks: it is filled anew."""
 
 Texts = tuple[str, str, str]
 """Title, task and conversation."""
@@ -106,6 +112,16 @@ def set_fact(connection: sqlite3.Connection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO history_facts VALUES (?, ?)", (name, value))
 
 
+def is_filled(connection: sqlite3.Connection) -> bool:
+    """Whether the index has been built from the folders since its file was made."""
+    return fact(connection, _COMPLETE) >= _FILLED
+
+
+def mark_filled(connection: sqlite3.Connection) -> None:
+    """It has been."""
+    set_fact(connection, _COMPLETE, _FILLED)
+
+
 def put_texts(connection: sqlite3.Connection, row: int, texts: Texts, shown: str) -> None:
     """Keep a task's folded texts, in place of those it had, and make them findable."""
     old = connection.execute("SELECT title, task, body, shown FROM history_texts WHERE row = ?", (row,)).fetchone()
@@ -172,7 +188,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     # The rebuilding that this asks for puts them in again, a few tasks at a time.
     connection.execute("DELETE FROM history_texts")
     set_fact(connection, _UNINDEXED, 0)
-    set_fact(connection, "complete", 0)
+    set_fact(connection, _COMPLETE, 0)
 
 
 HISTORY_SCHEMA: Final = Schema("history", _MIGRATIONS, _prepare)

@@ -154,21 +154,21 @@ class SqliteStore:
         """Raise ``Conflict`` if somebody works on the task."""
         await asyncio.to_thread(self._database.read, lambda connection: self._rows.at_rest(connection, task_id))
 
-    def overview(self, task_id: TaskId, *, messages: int) -> TaskOverview:
-        """A task, with so many of its first messages. Blocks."""
+    def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
+        """A task, with so many of its first messages, and with its size, for which all of it may have to be read. Blocks."""
         row = self._database.read(lambda connection: self._rows.find(connection, task_id))
         first: list[ClineMessage] = []
         if messages:
             # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
             first = TableLog(self._database, task_id, "ui", UI_FORM, lambda line: None).first(messages)
-        size = self._database.read(lambda connection: self._rows.size(connection, task_id))
-        return TaskOverview(row.read_metadata(), row.read_state(), size, first)
+        taken = self._database.read(lambda connection: self._rows.size(connection, task_id)) if size else 0
+        return TaskOverview(row.read_metadata(), row.read_state(), taken, first)
 
-    def overviews(self, *, messages: int) -> Iterator[TaskOverview]:
+    def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""
         for task_id in self._database.read(lambda connection: self._rows.ids(connection, None)):
             try:
-                found = self.overview(task_id, messages=messages)
+                found = self.overview(task_id, messages=messages, size=size)
             except UnknownTask:
                 # Deleted meanwhile.
                 continue

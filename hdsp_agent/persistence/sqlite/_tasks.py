@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = ["TaskRow", "TaskRows"]
 R = TypeVar("R", TaskMetadata, TaskState)
 
 _MAX_PAGES_GIVEN_BACK: Final = 20_000
+_SIZES_REMEMBERED: Final = 1_000
 _SET_STATE: Final = "UPDATE tasks SET state = ? WHERE number = ?"
 
 
@@ -58,6 +60,8 @@ class TaskRows:
     def __init__(self, database: Path, watch: LockWatch) -> None:
         self._database = database
         self._watch = watch
+        self._guard = threading.Lock()
+        self._sizes: dict[tuple[TaskId, int, str], tuple[int, int]] = {}
 
     def find(self, connection: sqlite3.Connection, task_id: TaskId) -> TaskRow:
         """The task's row. Raises ``UnknownTask``."""
@@ -133,10 +137,26 @@ class TaskRows:
         row = self.find(connection, task_id)
         total = len(row.metadata) + len(row.state)
         for table, _ in STREAM_TABLES.values():
-            statement = f"SELECT COALESCE(SUM(LENGTH(CAST(record AS BLOB))), 0) FROM {table} WHERE task = ?"  # noqa: S608 -- our own names
-            total += int(connection.execute(statement, (row.number,)).fetchone()[0])
+            total += self._size_of_rows(connection, table, row)
         artifacts = connection.execute("SELECT COALESCE(SUM(size), 0) FROM artifacts WHERE task = ?", (row.number,))
         return total + int(artifacts.fetchone()[0])
+
+    def _size_of_rows(self, connection: sqlite3.Connection, table: str, row: TaskRow) -> int:
+        """Rows never change, so only those are read that were not counted yet."""
+        key = row.task_id, row.number, table
+        with self._guard:
+            counted, total = self._sizes.pop(key, (0, 0))
+        added = connection.execute(
+            f"SELECT MAX(id), SUM(LENGTH(CAST(record AS BLOB))) FROM {table} WHERE task = ? AND id > ?",  # noqa: S608 -- our own names
+            (row.number, counted),
+        ).fetchone()
+        if added[0] is not None:
+            counted, total = added[0], total + added[1]
+        with self._guard:
+            self._sizes[key] = counted, total
+            if len(self._sizes) > _SIZES_REMEMBERED:
+                del self._sizes[next(iter(self._sizes))]
+        return total
 
     def left_behind(self, connection: sqlite3.Connection) -> list[tuple[TaskId, LockRecord | None]]:
         """The running tasks that nobody works on any more, or never were ended or paused."""

@@ -95,5 +95,5 @@ def _fields(item: HistoryItem) -> JsonObject:
 
 
 def _items(store: TaskStore) -> list[HistoryItem]:
-    found = [(task.metadata.uuid, task.state.history_item) for task in store.overviews(messages=0)]
+    found = [(task.metadata.uuid, task.state.history_item) for task in store.overviews(messages=0, size=False)]
     return [item for task_id, item in found if item is not None and item.id == task_id]

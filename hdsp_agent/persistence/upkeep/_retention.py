@@ -212,7 +212,7 @@ class _Exemptions:
     def __init__(self, store: TaskStore, work: LongWork) -> None:
         self._kept: set[TaskId] = set()
         self._parents: dict[TaskId, tuple[TaskId, ...]] = {}
-        for count, task in enumerate(store.overviews(messages=0)):
+        for count, task in enumerate(store.overviews(messages=0, size=False)):
             work.tell("look", count, None)
             metadata = task.metadata
             if _is_kept(task.state):

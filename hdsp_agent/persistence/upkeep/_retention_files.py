@@ -19,7 +19,7 @@ from ...config._private_files import Identity, identity_of, make_private_folder,
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .._records import COMPLETED_STATUSES, STREAM_FILES, Stream, TaskState
-from ..files._folders import TaskFolders, read_state, sync_folder
+from ..files._folders import TaskFolders, folder_size, read_state, sync_folder
 from ..files._locks import TaskLock
 from ..files._packing import PACKED, open_packed, write_packed
 from ..files._store import FileStore
@@ -65,7 +65,7 @@ class FinishedFolders(FinishedTasks):
 
     def size(self, task_id: TaskId) -> int:
         """How many bytes it takes."""
-        return _size(self._folder(task_id))
+        return folder_size(self._folder(task_id))
 
     def delete(self, task_id: TaskId, is_due: Callable[[TaskState], bool]) -> None:
         """Delete it if that is due still."""
@@ -105,15 +105,6 @@ def _plain_logs(folder: Path) -> list[tuple[Stream, Path, Identity]]:
         if identity is not None and identity[1] > 0:
             logs.append((stream, folder / name, identity))
     return logs
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(at, name)).st_size
-    return total
 
 
 def _pack(folder: Path) -> bool:

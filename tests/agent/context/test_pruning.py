@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from hdsp_agent.context import Pruner, Pruning
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step
@@ -43,6 +48,42 @@ async def test_old_outputs_are_cleared_many_at_once_and_stay_so_after_a_restart(
         await agent.completed(task_id)
         [after] = agent.model.requests
     assert list(after.messages)[: len(before.messages)] == list(before.messages)
+
+
+async def test_nobody_waits_while_thousands_of_outputs_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[threading.Thread] = []
+    plan = Pruner.plan
+
+    def seen_plan(self: Pruner, messages: Sequence[ApiMessage], used: int, *, cold: bool = False) -> Pruning | None:
+        looked.append(threading.current_thread())
+        return plan(self, messages, used, cold=cold)
+
+    monkeypatch.setattr(Pruner, "plan", seen_plan)
+    async with small_agent(tmp_path, [seen(0), DONE], window=40_000) as agent:
+        await agent.finished()
+    assert looked and threading.current_thread() not in looked
+
+
+async def test_a_plan_for_a_conversation_that_changed_meanwhile_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, dropped = Pruner.plan, threading.Event()
+
+    def late_plan(self: Pruner, messages: Sequence[ApiMessage], used: int, *, cold: bool = False) -> Pruning | None:
+        found = plan(self, messages, used, cold=cold)
+        if found is not None and not dropped.is_set():
+            dropped.set()
+            loop.call_soon_threadsafe(agent.task(task_id).conversation.history_changed)
+        return found
+
+    monkeypatch.setattr(Pruner, "plan", late_plan)
+    loop = asyncio.get_running_loop()
+    async with small_agent(tmp_path, [*map(seen, range(8)), DONE], window=40_000) as agent:
+        task_id = await agent.start()
+        await agent.completed(task_id)
+        assert dropped.is_set() and cleared(agent.model.requests[-1].messages)
 
 
 async def test_what_is_cleared_is_known_by_its_place_and_not_by_an_id_that_comes_again(tmp_path: Path) -> None:
