@@ -364,6 +364,14 @@ def test_what_goes_of_an_assignment(text: str, expected: str | None) -> None:
         ("?sig=" + "aB3dE5" * 6 + "1%3D", "?sig=[SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "123=", "?sig=[SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "12=", None),
+        ("?xsig=" + "aB3dE5" * 6 + "123=", None),
+        ("?sig=" + "aB3dE5+" * 6 + "aB3=", "?sig=[SECRET]"),
+        ("?sig=" + "aB3dE+" * 6 + "aB3=", None),
+        ("?sig=" + "abcdef+" * 6 + "abc=", None),
+        ("GR1348941abcdefghijklmnopqrst", "[GITLAB_TOKEN]"),
+        ("x-vault-token: s.abcdefghijklmnopqrstuvwX", "x-vault-token: [API_KEY]"),
+        ("x-vault-token: s.abcdefghijklmnopqrstuvwx", None),
+        ("x-vault-token: s." + MIX[:23], "x-vault-token: [SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "1234", None),
         ("xsig=" + "aB3dE5" * 6 + "123=", None),
         ("?sig=" + "aB3dE5" * 19 + "12345=", "?sig=[SECRET]"),
@@ -391,6 +399,14 @@ def test_what_goes_of_an_assignment(text: str, expected: str | None) -> None:
 )
 def test_tokens_of_services_and_hashes_at_their_edges(text: str, expected: str | None) -> None:
     assert masked(text) == (text if expected is None else expected)
+
+
+@pytest.mark.parametrize("prefix", ["figd_", "xkeysib-", "dt0c01."])
+@pytest.mark.parametrize("before", ["\\n", "x\\n", "%3D", "x%3D", "[31m", "\x1b[0;31m", "\\u001b", "\\x1b"])
+def test_a_token_begins_behind_the_letters_of_an_escape(before: str, prefix: str) -> None:
+    bodies = {"figd_": MIX + MIX, "xkeysib-": "0123456789abcdef" * 4 + "-" + MIX[:16], "dt0c01.": "A1B2C3D4" + "." + "A1B2C3D4" * 8}  # fmt: skip
+    assert masked(before + prefix + bodies[prefix]) == f"{before}[API_KEY]"
+    assert masked(f"nx{prefix}{bodies[prefix]}") == f"nx{prefix}{bodies[prefix]}"
 
 
 def test_each_trigger_is_looked_for_by_its_rarest_letter_or_by_one_that_is_looked_for_anyway() -> None:

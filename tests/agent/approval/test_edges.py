@@ -34,7 +34,7 @@ APPROVED = (
     " && ".join(["cd data", "cd .."] * 7 + ["cd data", "cat x"]),
     # what runs a command
     "nohup nohup nohup nohup ls", "find . -type f -exec cat {} +", "find . -type f -exec grep -n x {} \\;", "find . -type f -exec uniq {} \\;", "find . -type f -exec cat {} \\; -exec wc -l {} +",
-    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "bash run.sh", "bash ./run.sh x",
+    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "command", "command -p", "nice", "env", "bash run.sh", "bash ./run.sh x",
     # words
     "awk -F , 1 f", "awk -v x=1 1 f", "awk 1 -", "sed -n p -", "ls é", "ls --color=é", "uniq - ", "cat f; cat f; cat f", "ls " + "a " * 1_999, "cat -f", "git", "git && cat f", "cp f g && pwd", "cp f g && echo x", "time ls",
     "nice -n 5 cat f && cat g", "git status && cat f", "time git status && cat f",
