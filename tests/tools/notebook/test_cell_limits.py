@@ -65,6 +65,45 @@ def test_texts_that_run_are_read_up_to_two_hundred_thousand_characters_together(
         assert risks_of(code, "python").risks == risks, padding
 
 
+def test_cells_in_each_other_are_read_up_to_two_hundred_thousand_characters_together() -> None:
+    for total, asks in ((200_000, False), (200_001, True)):
+        cells = ["1#" + "x" * 33_000]
+        for _ in range(5):
+            cells.append(NESTED["as a call"](cells[-1]))
+        cells[-1] += "#" * (total - sum(map(len, cells)))
+        assert sum(map(len, cells)) == total and len(cells[-1]) < 50_000
+        assert ((command(cells[-1]) or "").endswith(ASKS)) is asks, total
+
+
+def test_a_name_of_a_magic_that_is_called_or_looked_into_is_a_name() -> None:
+    assert command("less x") == f"less x\n{ASKS}"
+    assert command("less(x)") is command("less[x]") is command("less [x]") is command("less = x") is None
+    assert command("less") == f"less\n{ASKS}"
+
+
+def test_magics_in_each_other_are_followed_six_deep_however_the_cell_around_them_is_read() -> None:
+    assert command(")(\n" + "%time " * 5 + "%sx rm x") == "rm x"
+    assert command(")(\n" + "%time " * 6 + "%sx rm x") == f"%sx rm x\n{ASKS}"
+    assert command("%%time\n" * 5 + ")(\n%sx rm x") == "rm x"
+    assert command("%%time\n" * 6 + ")(\n%sx rm x") == f"sx rm x\n{ASKS}"
+    assert command("%%time\n" * 6 + ")(\n%%html rm x") is None
+    assert command("%%time\n" * 5 + "%%prun x = 1\n!rm x") == "rm x\nrm x"
+    assert command("%%time\n" * 6 + "%%prun x = 1\n!rm x") == f"x = 1\nrm x\n{ASKS}"
+    settings = "%config InlineBackend.x = get_ipython().system('rm x')"
+    assert command("%%time\n" * 5 + settings) == "rm x"
+    assert (command("%%time\n" * 6 + settings) or "").endswith(ASKS)
+
+
+def test_what_a_magic_makes_of_its_line_is_asked_about() -> None:
+    for name in ("time", "prun", "debug"):
+        assert (command(f"%{name} f('x')  + 1") or "").endswith(ASKS), name
+    assert command("%timeit f('x')  + 1") is None and command("%time f('x') + 1") is None
+    assert command("%time --no-raise ls") == f"--no-raise ls\n{ASKS}" and command("%time --no-raise-error ls") == "ls"
+    assert (command("%config {f(1)}") or "").endswith(ASKS) and command("%config x") is None
+    # A program gets a cell as it stands; IPython puts values into the line of a command.
+    assert command("%%bash\nls '$x'") == "ls '$x'" and command("!ls '$x'") == f"ls $x\n{ASKS}"
+
+
 def test_of_what_is_no_python_two_thousand_lines_are_read() -> None:
     assert command(")(\n" * 2_000) is None
     assert command(")(\n" * 2_001) == ASKS
