@@ -62,9 +62,11 @@ _NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _is_skipped(node: ast.AST) -> bool:
-    """What says nothing about what the module does: its imports, its docstrings, its list of names."""
+    """What says nothing about what the module does: its imports, its docstrings, its list of names, its types."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()) | ast.Assert():
+            return True
+        case ast.Subscript(value=ast.Name(id="Literal")):
             return True
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _SKIPPED_NAMES

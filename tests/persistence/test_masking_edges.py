@@ -144,6 +144,11 @@ def test_tokens_are_known_by_their_form(text: str, expected: str | None) -> None
         ("\\na@x.org", "\\n[EMAIL]"),
         ("\\n@x.org", "\\[EMAIL]"),
         ("\\xa@x.org", "\\[EMAIL]"),
+        ("\\Xa@x.org", "\\[EMAIL]"),
+        ("na@x.org\\", "[EMAIL]\\"),
+        ("Xa@x.org", "[EMAIL]"),
+        ("://a@x.org", None),
+        *((f"a@x.{ending}", None) for ending in ("cs", "db", "go", "gz", "js", "rb", "ts", "vb", "xz")),
         ("a@x.org.", "[EMAIL]."),
         ("a@x.org-", "[EMAIL]-"),
         ("git@x.org", None),
@@ -170,6 +175,19 @@ def test_headers_addresses_and_mailboxes(text: str, expected: str | None) -> Non
     assert masked(text) == (text if expected is None else expected)
 
 
+def test_private_keys_at_their_edges() -> None:
+    begin = "-----BEGIN PRIVATE KEY-----\n"
+    for letters, goes in (("ABCDEFGHIJK", True), ("ABCDEFGHIJ", False)):
+        text = begin + letters * 2 + "\n-----END PRIVATE KEY-----"
+        assert masked(text) == ("[PRIVATE_KEY]" if goes else text), letters
+    long = begin + MIX * 2_100
+    assert masked(long) == "[PRIVATE_KEY]" + long[65_536:]
+    whole = begin + MIX + "\n-----END PRIVATE KEY-----"
+    for behind, is_given in ((256, True), (255, False)):
+        given_out = Masker(ALL_MASKED_KINDS).stream().feed(whole + " " * behind)
+        assert given_out.startswith("[PRIVATE_KEY]") is is_given and (is_given or given_out == "")
+
+
 # ---- which values are secrets
 
 
@@ -189,8 +207,8 @@ def test_what_is_random_may_have_no_digits_where_its_prefix_says_enough() -> Non
     assert is_random("abcdabcdabcd", mixed=False) and not is_random("abcdefghijk", mixed=False)
 
 
-OPAQUE = ("a1b2c3d4", "x9abcdeq7", "ABcdEfghijKlMnOp", "abcdefghijklmnop12345", "word-word-a1b2c3d4", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAaB3dE5g+")  # fmt: skip
-NOT_OPAQUE = ("ABCDEFabcdefghijklmn", "ABCDEFGHIJKLMNOPabcd", "a1b2c3d", "a1a1b2b2", "abcdefgh", "word-word-word12", "v12.34.5678", "sha256-md5-aes128", "my.ApiKeyType", "get(a1b2c3d4)", "/a1b2c3d4", "a1b2c3d4://", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP", "abcdefghijklmnop1234", "Abcdefghijklmnopqrst")  # fmt: skip
+OPAQUE = ("a1b2c3d4", "x9abcdeq7", "ABcdEfghijKlMnOp", "abcdefghijklmnop12345", "word-word-a1b2c3d4", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAaB3dE5g+", f"/{MIX}aB3dE5gH7j+")  # fmt: skip
+NOT_OPAQUE = ("ABCDEFabcdefghijklmn", "ABCDEFGHIJKLMNOPabcd", "a1b2c3d", "a1a1b2b2", "abcdefgh", "word-word-word12", "v12.34.5678", "sha256-md5-aes128", "my.ApiKeyType", "get(a1b2c3d4)", "/a1b2c3d4", "a1b2c3d4://", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP", "abcdefghijklmnop1234", "Abcdefghijklmnopqrst", f"/{MIX}aB3dE5gH+")  # fmt: skip
 
 
 def test_what_is_drawn_by_lot() -> None:
@@ -292,6 +310,8 @@ def test_which_values_go_in_which_form(form: str, passwords: str, tokens: str) -
         ("--password hunter2.", "--password [SECRET]."),
         ("DB_PASSWORD=hunter2!", "DB_PASSWORD=[SECRET]"),
         ("<password>hunter2!</password>", "<password>[SECRET]</password>"),
+        ("password>'hunter2'", None),
+        ("password>'0f9a8b7c6d5e4f3a'", "password>'[SECRET]'"),
         ("DB_PASSWORD=hunt", None),
         ("DB_PASSWORD=hunte", "DB_PASSWORD=[SECRET]"),
         ("DB_PASSWORD=/run/secret", None),
@@ -364,6 +384,14 @@ def test_what_goes_of_an_assignment(text: str, expected: str | None) -> None:
         ("?sig=" + "aB3dE5" * 6 + "1%3D", "?sig=[SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "123=", "?sig=[SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "12=", None),
+        ("?xsig=" + "aB3dE5" * 6 + "123=", None),
+        ("?sig=" + "aB3dE5+" * 6 + "aB3=", "?sig=[SECRET]"),
+        ("?sig=" + "aB3dE+" * 6 + "aB3=", None),
+        ("?sig=" + "abcdef+" * 6 + "abc=", None),
+        ("GR1348941abcdefghijklmnopqrst", "[GITLAB_TOKEN]"),
+        ("x-vault-token: s.abcdefghijklmnopqrstuvwX", "x-vault-token: [API_KEY]"),
+        ("x-vault-token: s.abcdefghijklmnopqrstuvwx", None),
+        ("x-vault-token: s." + MIX[:23], "x-vault-token: [SECRET]"),
         ("?sig=" + "aB3dE5" * 6 + "1234", None),
         ("xsig=" + "aB3dE5" * 6 + "123=", None),
         ("?sig=" + "aB3dE5" * 19 + "12345=", "?sig=[SECRET]"),
@@ -391,6 +419,14 @@ def test_what_goes_of_an_assignment(text: str, expected: str | None) -> None:
 )
 def test_tokens_of_services_and_hashes_at_their_edges(text: str, expected: str | None) -> None:
     assert masked(text) == (text if expected is None else expected)
+
+
+@pytest.mark.parametrize("prefix", ["figd_", "xkeysib-", "dt0c01."])
+@pytest.mark.parametrize("before", ["\\n", "x\\n", "%3D", "x%3D", "[31m", "\x1b[0;31m", "\\u001b", "\\x1b"])
+def test_a_token_begins_behind_the_letters_of_an_escape(before: str, prefix: str) -> None:
+    bodies = {"figd_": MIX + MIX, "xkeysib-": "0123456789abcdef" * 4 + "-" + MIX[:16], "dt0c01.": "A1B2C3D4" + "." + "A1B2C3D4" * 8}  # fmt: skip
+    assert masked(before + prefix + bodies[prefix]) == f"{before}[API_KEY]"
+    assert masked(f"nx{prefix}{bodies[prefix]}") == f"nx{prefix}{bodies[prefix]}"
 
 
 def test_each_trigger_is_looked_for_by_its_rarest_letter_or_by_one_that_is_looked_for_anyway() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.tools import PathPolice, ToolFailed
-from hdsp_agent.tools._file_access import open_file, read_whole, replace, stamp_of
+from hdsp_agent.tools._file_access import open_file, raise_failure, read_whole, replace, stamp_of
 
 
 @pytest.fixture
@@ -180,6 +181,8 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
     assert [flags for path, flags, _ in opened if path == str(place.path)] == [os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK]  # fmt: skip
     opened.clear()
     replace(place, b"new")
+    if sys.platform == "linux":
+        assert opened[0][:2] == (str(workspace), os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
     made = opened[-1]
     assert re.fullmatch(r"\.n{100}\.[0-9a-f]{12}\.tmp", made[0].rpartition("/")[2])
     assert made[1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -201,3 +204,74 @@ def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolice,
         with pytest.raises(ToolFailed):
             replace(place, b"new")
     assert before == 0 or len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
+    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = workspace / "a.txt"
+    place = police.resolve("a.txt")
+    opened: list[str] = []
+    really = os.open
+
+    def swapping(path: object, flags: int) -> int:
+        opened.append(str(path))
+        file.unlink()
+        os.mkfifo(file)
+        return really(path, flags)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(os, "open", swapping)
+    os.mkfifo(file)
+    with pytest.raises(ToolFailed, match="a named pipe"):
+        open_file(place)
+    assert opened == []
+    file.unlink()
+    file.write_text("mine", "utf-8")
+    with pytest.raises(ToolFailed, match="a named pipe"):
+        open_file(place)
+    assert opened == [str(file)]
+
+
+def test_no_more_is_read_than_was_asked_for_and_it_can_be_stopped_at_each_megabyte(
+    police: PathPolice, workspace: Path
+) -> None:
+    file = workspace / "a.bin"
+    file.write_bytes(b"x" * 10)
+
+    def growing() -> bool:
+        with file.open("ab") as more:
+            more.write(b"y" * 10)
+        return False
+
+    assert read_whole(police.resolve("a.bin"), most=10, stop=growing)[0] == b"x" * 10
+    file.write_bytes(b"x" * ((1 << 20) + 7))
+    answers = iter([False, True])
+    assert len(read_whole(police.resolve("a.bin"), most=1 << 21, stop=lambda: next(answers))[0]) == 1 << 20
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_file_of_somebody_else_that_may_not_be_written_stays(
+    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = workspace / "theirs.txt"
+    file.write_text("old", "utf-8")
+    os.chown(file, 12345, 12346)
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode, **more: mode != os.W_OK and allowed(path, mode, **more))
+    with pytest.raises(ToolFailed, match="cannot be written: permission denied"):
+        replace(police.resolve("theirs.txt"), b"new")
+    assert file.read_text("utf-8") == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "a cannot be read: No space left on device."),
+        (OSError("odd"), "a cannot be read: odd."),
+        (PermissionError(13, "Permission denied"), "a cannot be read: permission denied."),
+    ],
+)
+def test_a_failure_is_told_in_the_words_of_the_system(error: OSError, said: str) -> None:
+    with pytest.raises(ToolFailed) as raised:
+        raise_failure(error, "a", "read")
+    assert str(raised.value) == said

@@ -89,3 +89,15 @@ def test_long_and_deep_lines_are_read_in_time() -> None:
             parse_plain(text)
         except NotPlain:
             continue
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "{", "}", "!", "[[", "]]", "coproc", "in"],
+)  # fmt: skip
+def test_a_word_of_the_shells_own_is_none_of_a_command_but_where_it_is_an_argument(word: str) -> None:
+    for text in (f"{word} x", f"ls; {word} x", f"ls | {word}", f"A=1 {word} x"):
+        with pytest.raises(NotPlain, match="steers the shell"):
+            parse_plain(text)
+    for text in (f"ls {word}", f"'{word}' x", f"x{word} x" if word.isalpha() else "x x"):
+        assert len(parse_plain(text).commands[0].words) == 2, text

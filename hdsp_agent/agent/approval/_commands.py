@@ -28,8 +28,8 @@ class CommandDecision:
 
     verdict: Verdict
     reason: str
-    parts: tuple[CommandPart, ...] = ()
-    installs: bool = False
+    parts: tuple[CommandPart, ...]
+    installs: bool
     runs: str | None = None
     """The command as it runs without a person's yes; None where there is no such leave."""
     is_exact: bool = False

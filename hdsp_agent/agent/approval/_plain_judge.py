@@ -176,7 +176,7 @@ class PlainJudge:
         name = os.path.basename(texts[0])
         if depth >= _DEEPEST:
             return "it is nested too deeply"
-        if depth and name in ("cd", "pushd", "popd"):
+        if depth and name == "cd":
             return "which folder it leads to shows only when it runs"
         if name in ALWAYS_ASK:
             return f"{name} can run whatever it is given"

@@ -116,7 +116,8 @@ def _email(text: str, match: re.Match[str], floor: int) -> Finding | None:
     start = at - size
     if start > 0 and text[start - 1] == "\\" and size > 1 and text[start] in "nrtbf":
         start += 1
-    while start < at and text[start] in ".-%+":
+    # At the latest, the sign itself is none of these.
+    while text[start] in ".-%+":
         start += 1
     domain = match["domain"].rstrip(".-")
     name = _NAME.fullmatch(domain)

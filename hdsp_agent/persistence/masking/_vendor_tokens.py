@@ -83,7 +83,7 @@ def _inside(
     reach = re.compile(rf"{re.escape(trigger)}[{letters}]*")
 
     def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
-        first = head.search(text, max(floor, match.start() - 64), match.start())
+        first = head.search(text, max(floor, match.start() - _LONGEST_PREFIX), match.start())
         last = rest.match(text, match.start() + len(trigger))
         if first is None or last is None or last.end() > match.end() or not starts_token(text, first.start()):
             return None
@@ -128,7 +128,6 @@ VAULT_TOKEN: Final = Rule(
         if len(match[0]) == 26 and is_random(match[0][2:], 24, mixed=True)
         else None
     ),
-    limit=64,
 )
 """A token of HashiCorp Vault before 1.10, which is known only where a name says that a token follows."""
 
@@ -236,23 +235,17 @@ def vendor_token_at(text: str, start: int, end: int | None = None) -> Finding | 
     prefix = _PREFIX.match(text, start)
     if prefix is None:
         return None
-    # A shorter prefix may be the right one: "pat" where "pat." is none.
-    for length in range(len(prefix[0]), 1, -1):
-        form = _BY_PREFIX.get(text[start : start + length])
-        if form is not None:
-            found = _fitting(text, start, len(text) if end is None else end, (text[start : start + length],), form)
-            if found is not None:
-                return found
-    return None
+    # The longest: no body begins with what makes another prefix of its own.
+    return _fitting(text, start, len(text) if end is None else end, (prefix[0],), _BY_PREFIX[prefix[0]])
 
 
 def _starts(text: str, at: int, floor: int) -> Iterator[int]:
     """Where a token may begin that has this separator in it: where a part of the word does, or behind an escape."""
     back = _WORD_BACK.match(text[max(floor, at - _LONGEST_PREFIX) : at][::-1])
     first = at - (0 if back is None else back.end())
-    for part in _PART.finditer(text, first, at + 1):
+    for part in _PART.finditer(text, first, at):
         yield part.start()
-    if text[max(0, first - 1) : first] in {"\\", "%", "["}:
+    if text[max(0, first - 1) : first] in {"\\", "%", "[", ";"}:
         # An escape ends in letters that do not belong to the word.
         yield from (start for start in range(first + 1, min(at, first + 9)) if starts_token(text, start))
 

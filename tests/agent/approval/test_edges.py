@@ -33,8 +33,8 @@ APPROVED = (
     "cd data && cat ../f", "ls || true; cd data && cat ../f", "ls || true\ncd data && cat ../f", "cd data && cd .. && cat f", "cd data && ls && cat ../f", "cd data; cat x", "cd data || cat f",
     " && ".join(["cd data", "cd .."] * 7 + ["cd data", "cat x"]),
     # what runs a command
-    "nohup nohup nohup nohup ls", "find . -type f -exec cat {} +", "find . -type f -exec grep -n x {} \\;", "find . -type f -exec uniq {} \\;", "find . -type f -exec cat {} \\; -exec wc -l {} +",
-    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "bash run.sh", "bash ./run.sh x",
+    "nohup nohup nohup nohup ls", "find . -type f -exec cat {} +", "find . -type f -exec grep -n x {} \\;", "find . -type f -exec uniq {} \\;", "find . -type f -exec cat {} \\; -exec wc -l {} +", "find . -type f -exec nohup nohup nohup cat {} +", "find -type f -exec cat {} +",
+    "find . -type f -name '*.py' -print0 | xargs -0 cat", "find . -type f -print0 | xargs --null -n 5 cat", "find . -type f -print0 | xargs -0r cat", "command -v ls", "command -V rm", "command -v unknown", "command -V unknown", "command", "command -p", "nice", "env", "bash run.sh", "bash ./run.sh x",
     # words
     "awk -F , 1 f", "awk -v x=1 1 f", "awk 1 -", "sed -n p -", "ls é", "ls --color=é", "uniq - ", "cat f; cat f; cat f", "ls " + "a " * 1_999, "cat -f", "git", "git && cat f", "cp f g && pwd", "cp f g && echo x", "time ls",
     "nice -n 5 cat f && cat g", "git status && cat f", "time git status && cat f",
@@ -43,7 +43,7 @@ ASKED = (
     "cd data; cat ../f", "cd data; cd .. && ls", "cd data || cat ../f", "ls || cd data && cat ../f", "cd data && ls || cat ../f", "cd data | cat ../f", "ls | cd data && cat ../f", "cd data && cd .. && cat ../f", "cd data && cd ../..", "cd data x && cat ../f", "cd",
     " && ".join(["cd data", "cd .."] * 8 + ["cat f"]), "nohup nohup nohup nohup nohup ls", "nohup cd data", "time pushd data", "nohup popd", "popd", "pushd data", "command unknown -v", "command unknown -V",
     "find . -type f -exec cat {}", "find . -type f -exec \\;", "find . -type f -exec cat {} x +", "find . -type f -exec cat {}x \\;", "find . -type f -exec {} \\;", "find . -type f -exec rm {} \\;", "find . -type f -exec uniq {} +",
-    "find . -exec cat {} +", "find . -type d -exec cat {} +", "find . -type f,l -exec cat {} +", "find . -type f -type l -exec cat {} +", "find . -type f -exec cat {} \\; -exec unknown {} \\;",
+    "find . -type f -exec nohup nohup nohup nohup cat {} +", "find -exec touch {} \\;", "find -exec cat {} + -type f -o -exec touch {} \\;", "find . -exec cat {} +", "find . -type d -exec cat {} +", "find . -type f,l -exec cat {} +", "find . -type f -type l -exec cat {} +", "find . -type f -exec cat {} \\; -exec unknown {} \\;",
     *(f"find . -type f {sign} -name x -exec cat {{}} +" for sign in ("-o", "-or", ",", "\\!", "-not")), "find . -type f -exec true \\; -o -exec cat {} +", "find . -exec true \\; -exec cat {} +", "find . -type f -exec grep + -R {} \\;",
     "xargs -0 cat", "cat f | xargs -0 cat", "find . -type f | xargs -0 cat", "find . -print0 | xargs -0 cat", "find . -type f -print0 | xargs cat", "find . -type f -print0 | xargs -0", "find . -type f -print0 | xargs -0 rm",
     "find . -type f -print0 | xargs -0 /bin/rm", "find . -type f -print0 | xargs -n 0 cat", "find . -type f -print0 | cat | xargs -0 cat", "find . -type l -print0 | xargs -0 cat", "find . -type f -print0; xargs -0 cat",

@@ -65,6 +65,45 @@ def test_texts_that_run_are_read_up_to_two_hundred_thousand_characters_together(
         assert risks_of(code, "python").risks == risks, padding
 
 
+def test_cells_in_each_other_are_read_up_to_two_hundred_thousand_characters_together() -> None:
+    for total, asks in ((200_000, False), (200_001, True)):
+        cells = ["1#" + "x" * 33_000]
+        for _ in range(5):
+            cells.append(NESTED["as a call"](cells[-1]))
+        cells[-1] += "#" * (total - sum(map(len, cells)))
+        assert sum(map(len, cells)) == total and len(cells[-1]) < 50_000
+        assert ((command(cells[-1]) or "").endswith(ASKS)) is asks, total
+
+
+def test_a_name_of_a_magic_that_is_called_or_looked_into_is_a_name() -> None:
+    assert command("less x") == f"less x\n{ASKS}"
+    assert command("less(x)") is command("less[x]") is command("less [x]") is command("less = x") is None
+    assert command("less") == f"less\n{ASKS}"
+
+
+def test_magics_in_each_other_are_followed_six_deep_however_the_cell_around_them_is_read() -> None:
+    assert command(")(\n" + "%time " * 5 + "%sx rm x") == "rm x"
+    assert command(")(\n" + "%time " * 6 + "%sx rm x") == f"%sx rm x\n{ASKS}"
+    assert command("%%time\n" * 5 + ")(\n%sx rm x") == "rm x"
+    assert command("%%time\n" * 6 + ")(\n%sx rm x") == f"sx rm x\n{ASKS}"
+    assert command("%%time\n" * 6 + ")(\n%%html rm x") is None
+    assert command("%%time\n" * 5 + "%%prun x = 1\n!rm x") == "rm x\nrm x"
+    assert command("%%time\n" * 6 + "%%prun x = 1\n!rm x") == f"x = 1\nrm x\n{ASKS}"
+    settings = "%config InlineBackend.x = get_ipython().system('rm x')"
+    assert command("%%time\n" * 5 + settings) == "rm x"
+    assert (command("%%time\n" * 6 + settings) or "").endswith(ASKS)
+
+
+def test_what_a_magic_makes_of_its_line_is_asked_about() -> None:
+    for name in ("time", "prun", "debug"):
+        assert (command(f"%{name} f('x')  + 1") or "").endswith(ASKS), name
+    assert command("%timeit f('x')  + 1") is None and command("%time f('x') + 1") is None
+    assert command("%time --no-raise ls") == f"--no-raise ls\n{ASKS}" and command("%time --no-raise-error ls") == "ls"
+    assert (command("%config {f(1)}") or "").endswith(ASKS) and command("%config x") is None
+    # A program gets a cell as it stands; IPython puts values into the line of a command.
+    assert command("%%bash\nls '$x'") == "ls '$x'" and command("!ls '$x'") == f"ls $x\n{ASKS}"
+
+
 def test_of_what_is_no_python_two_thousand_lines_are_read() -> None:
     assert command(")(\n" * 2_000) is None
     assert command(")(\n" * 2_001) == ASKS
@@ -126,7 +165,20 @@ REACH_FURTHER = ["alias_manager", "define_alias", "kernel", "find_cell_magic", "
 
 def test_what_of_the_shell_can_run_text_is_asked_about_where_it_is_handed_on() -> None:
     assert [name for name in REACH_FURTHER if command(f"f(get_ipython().{name})") != ASKS] == []
-    assert [name for name in ("user_ns", "config", "events") if command(f"f(get_ipython().{name})") is not None] == []
+    # Another cell may have named the shell so.
+    assert [
+        name for name in REACH_FURTHER for shell in ("ip", "x.shell") if command(f"f({shell}.{name})") != ASKS
+    ] == []
+    for shell in ("get_ipython()", "ip"):
+        assert [name for name in ("user_ns", "config", "events") if command(f"f({shell}.{name})") is not None] == []
+
+
+def test_of_the_texts_around_what_is_not_understood_fifty_are_told() -> None:
+    told = (command("f(ip.kernel, " + ", ".join(f"'a{at}'" for at in range(51)) + ")") or "").split("\n")
+    assert told == [*(f"a{at}" for at in range(50)), ASKS]
+    assert command("f(ip.kernel, 1, '', 'a')") == f"a\n{ASKS}"
+    for depth, is_told in ((49, True), (50, False)):
+        assert ("rm x" in (command("f('rm x', " + "[" * depth + "ip.kernel" + "]" * depth + ")") or "")) is is_told
 
 
 def test_what_of_the_shell_is_called_is_read_as_what_it_does() -> None:
@@ -167,6 +219,26 @@ def test_a_program_that_gets_a_cell_is_told_with_its_own_words() -> None:
         ("sh" + ".a" * 8 + "('x')", None),
         ("os.system(" + " + ".join(["'a'"] * 9) + ")", "a" * 9),
         ("os.system(" + " + ".join(["'a'"] * 10) + ")", f"$python {'a' * 8}\n_"),
+        ("sh" + ".a" * 3 + "('x')", "'a a a' x"),
+        (_in_each_other(lambda code: f"vars({code})['a']", "sh", 7) + "('x')", "'a a a a a a a' x"),
+        (_in_each_other(lambda code: f"vars({code})['a']", "sh", 8) + "('x')", None),
+        (_in_each_other(lambda code: f"getattr({code}, 'a')", "sh", 7) + "('x')", "'a a a a a a a' x"),
+        (_in_each_other(lambda code: f"getattr({code}, 'a')", "sh", 8) + "('x')", None),
+        ("importlib.import_module('sh')" + ".a" * 5 + "('x')", "'a a a a a' x"),
+        ("importlib.import_module('sh')" + ".a" * 6 + "('x')", None),
+        ("sys.modules['sh']" + ".a" * 5 + "('x')", "'a a a a a' x"),
+        ("sys.modules['sh']" + ".a" * 6 + "('x')", None),
+        ("__import__('os').execl('rm', 'rm', 'x')", "rm x"),
+        ("importlib.__import__('os').execl('rm', 'rm', 'x')", "rm x"),
+        ("importlib.import_module('os').execl('rm', 'rm', 'x')", "rm x"),
+        ("sys.modules['os'].execl('rm', 'rm', 'x')", "rm x"),
+        ("sys.modules[x].execl('rm', 'rm', 'x')", None),
+        ("x['os'].execl('rm', 'rm', 'x')", None),
+        ("import os as o\no.execl('rm', 'rm', 'x')", "rm x"),
+        ("import os, x as y\nos.execl('rm', 'rm', 'x')", "rm x"),
+        ("subprocess.run([b'rm', b'a b'])", "rm 'a b'"),
+        ("os.system(" + "'a' + (" * 8 + "'a'" + ")" * 9, "a" * 9),
+        ("os.system(" + "'a' + (" * 9 + "'a'" + ")" * 10, f"{'a' * 8} $python\n_"),
         ("os.system('a'" + " % x" * 8 + ")", "a"),
         ("os.system('a'" + " % x" * 9 + ")", "$python\n_"),
         ("os.system('a{}'" + ".format(x)" * 8 + ")", "a $python"),
@@ -192,7 +264,7 @@ def test_what_is_written_out_of_a_command_is_told(code: str, same_as: str | None
 
 @pytest.mark.parametrize(
     ("code", "is_flagged"),
-    [("exec(source=x)", True), ("exec(statement=x)", True), ("compile(x, '', 'exec')", True), ("exec(compile('1', '', 'exec'))", False), ("eval()", False), ("builtins.eval(x)", True), ("exec(other=x)", False)],
+    [("fabric = 1\nf(fabric)", False), ("fabric.run('x')", True), ("exec(source=x)", True), ("exec(statement=x)", True), ("compile(x, '', 'exec')", True), ("exec(compile('1', '', 'exec'))", False), ("eval()", False), ("exec('x%s' % y)", True), ("exec('x{}'.format(y))", True), ("exec(f'x{y}')", True), ("exec(f'x')", False), ("builtins.eval(x)", True), ("exec(other=x)", False)],
 )  # fmt: skip
 def test_texts_that_are_not_written_out_are_flagged_where_they_run(code: str, is_flagged: bool) -> None:
     assert ("runs_programs" in risks_of(code, "python").flags) is is_flagged
@@ -210,9 +282,15 @@ def test_what_is_taken_by_a_name_that_only_the_run_knows_is_flagged_for_modules_
     assert [name for name in ("sys", "math", "re") if flagged(f"getattr({name}, x)('rm')") or flagged(f"import {name}")] == []  # fmt: skip
 
 
+def test_what_is_taken_from_the_shell_by_a_name_is_asked_about() -> None:
+    assert command("getattr(ip, x)('rm x')") == command("getattr(get_ipython(), x)") == ASKS
+    assert command("getattr(y, x)('rm x')") is None and command("f(ip, x)") is None and command("getattr()") is None
+
+
 def test_a_method_of_the_class_is_given_the_shell_first() -> None:
     for code in ("X.system(ip, 'rm x')", "X.run_line_magic(ip, 'sx', 'rm x')", "X.run_cell_magic(ip, 'bash', '', 'rm x')"):  # fmt: skip
         assert command(code.replace("X", "InteractiveShell")) == f"rm x\n{ASKS}", code
+    assert command("Y.system(Y.instance(), 'rm x')".replace("Y", "InteractiveShell")) == f"rm x\nrm x\n{ASKS}"
 
 
 def test_braces_are_worked_out_but_where_the_line_is_python() -> None:

@@ -55,9 +55,8 @@ def ipython_calls(tree: ast.AST, names: ShellNames) -> tuple[list[IPythonCall], 
         ):
             words = _texts_around(node, parents, shown)
             found.append(((getattr(node, "lineno", 0), getattr(node, "col_offset", 0)), IPythonCall("unknown", words)))
-    if not shell.all_found:
-        found.append(((0, 0), IPythonCall("unknown")))
-    return [call for _, call in sorted(found, key=lambda one: one[0])], called
+    calls = [call for _, call in sorted(found, key=lambda one: one[0])]
+    return (calls if shell.all_found else [*calls, IPythonCall("unknown")]), called
 
 
 def _texts_around(node: ast.AST, parents: dict[ast.AST, ast.AST], shown: set[ast.AST]) -> tuple[Text, ...]:

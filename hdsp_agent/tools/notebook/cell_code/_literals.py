@@ -35,8 +35,8 @@ def text_of(node: ast.expr | None, known: Mapping[str, str] | None = None, depth
             return Text(value.decode("utf-8", "replace"), True)
         case ast.Name(id=name) if known is not None and name in known:
             return Text(known[name], True)
-        case ast.JoinedStr(values=values) if depth < _DEEPEST:
-            return _joined([text_of(value, known, depth + 1) for value in values])
+        case ast.JoinedStr(values=values):
+            return _joined([text_of(value) for value in values])
         case ast.BinOp(left=left, op=ast.Add(), right=right) if depth < _DEEPEST:
             return _joined([text_of(left, known, depth + 1), text_of(right, known, depth + 1)])
         case ast.BinOp(left=left, op=ast.Mod()) if depth < _DEEPEST:

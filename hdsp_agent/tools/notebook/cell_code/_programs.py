@@ -74,7 +74,7 @@ def _flags_of(node: ast.AST, names: dict[str, str]) -> Iterator[ApprovalFlag]:
                 yield "deletes_recursively"
         case ast.Name(ctx=ast.Load()) | ast.Attribute() | ast.Call() | ast.Subscript():
             whole = dotted(node, names)
-            if _starts(whole) and whole not in ("sh", "fabric"):
+            if _starts(whole) and whole != "fabric":
                 yield "runs_programs"
             if whole.endswith(".rmtree"):
                 yield "deletes_recursively"
@@ -117,8 +117,7 @@ def _command(node: ast.Call, name: str, known: dict[str, str]) -> str | None:
     if _GETS_TEXT.fullmatch(name) or (name.endswith(".system") and len(node.args) == 1):
         return text_of(first, known).text
     if _GETS_WORDS_OR_TEXT.fullmatch(name) or _looks_like_subprocess(node, name, first):
-        listed = isinstance(first, (ast.List, ast.Tuple))
-        return _words(first.elts, known) if listed and isinstance(first, (ast.List, ast.Tuple)) else text_of(first, known).text  # fmt: skip
+        return _words(first.elts, known) if isinstance(first, (ast.List, ast.Tuple)) else text_of(first, known).text
     if _GETS_WORDS.fullmatch(name):
         return _words(node.args, known)
     if name.startswith("sh."):

@@ -306,11 +306,11 @@ class _Reader:
         if command is not None:
             self.findings.unknown(command[1])
         magic = _MAGIC_SIGN.search(line)
-        if magic is not None:
-            if magic[1] in SCRIPT_PROGRAMS or magic[1] in WRITES_CELL:
-                self.findings.unknown(f"{magic[1]} {magic[2]}")
-            elif magic[1] not in HARMLESS_CELL and depth < _DEEPEST:
+        if magic is not None and magic[1] not in HARMLESS_CELL:
+            if depth < _DEEPEST:
                 self.line_magic(magic[1], magic[2], depth + 1)
+            else:
+                self.findings.unknown(f"{magic[1]} {magic[2]}")
         first = line.split(maxsplit=1)
         if len(first) > 1 and first[0] in SHELL_ALIASES | PACKAGES | GIVES_TO_SHELL and first[1][0] not in "=(.[,:":
             self.findings.unknown(line)
