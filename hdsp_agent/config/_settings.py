@@ -323,6 +323,7 @@ class GlobalSettings(WireModel):
     # ---- context
     disabled_hooks: Annotated[
         tuple[ContextHook, ...],
+        Field(max_length=8),
         shown(
             "context",
             "Context features to turn off",

@@ -70,7 +70,7 @@ class SentHistory:
             message = without_images(message)
         if not self._blanks:
             message = without_blanks(message)
-        if (message.ts or 0) <= self._thoughts_after:
+        if message.ts is not None and message.ts <= self._thoughts_after:
             message = without_thoughts(message)
         if message.role != "assistant":
             self._said.append(message)

@@ -39,6 +39,7 @@ class Planted:
             "log": "ui",
             "checkpoint": self.checkpoint,
             "operation": self.operation,
+            "run": "0" * 16,
             "name": self.profile,
             "profile": self.profile,
             "key": "apiKey",
@@ -82,11 +83,11 @@ async def begin_conversation(services: Services, root: Path, *, user: str, word:
 
 
 def snapshot(*folders: Path) -> dict[str, str]:
-    """What is in these folders, file by file. SQLite's shared memory is no content."""
+    """What is in these folders, file by file. SQLite's shared memory is no content, and who looked is always recorded."""
     found: dict[str, str] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.name.endswith("-shm"):
+            if path.name.endswith("-shm") or path.name == "audit.jsonl":
                 continue
             if path.is_symlink() or not path.is_file():
                 found[str(path)] = "link" if path.is_symlink() else "folder"

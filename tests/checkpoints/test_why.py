@@ -125,4 +125,4 @@ def test_a_reason_in_the_log_that_only_a_newer_version_knows_leaves_its_sentence
 def test_every_tool_before_which_something_is_saved_is_known_by_name() -> None:
     """A tool that is neither here nor there is new: it needs words in src/timeline/reasons.ts, or only reads."""
     tools = {tool.name for tool in built_in_tools()}
-    assert tools - READERS == set(get_args(StepTool)) - {"restore"}
+    assert tools - READERS == set(get_args(StepTool)) - {"restart", "restore"}

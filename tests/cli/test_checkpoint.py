@@ -166,7 +166,7 @@ def restored_in_a_server(home: Home, workspace: Path, parts: RestoredParts, *, e
 def test_a_restore_of_notebooks_too_is_not_taken_back_by_halves(home: Home, workspace: Path, named: bool) -> None:
     done = restored_in_a_server(home, workspace, NOTEBOOK, ends=True)
     ran = run(home, workspace, "undo", *([done.id] if named else []))
-    assert ran.code != 0 and "JupyterLab" in ran.err
+    assert ran.code != 0 and "Jupyter Server" in ran.err
     assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
 
 

@@ -64,7 +64,7 @@ def with_nbclient(codes: list[str], folder: Path) -> list[object]:
     """In a process of its own: nbclient's loop is not the tests'."""
     path = folder / "beside.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in codes]), path)
-    command = [sys.executable, "-c", "from nbclient.cli import main; main()", "--inplace", str(path)]
+    command = [sys.executable, "-c", "from nbclient.cli import main; main()", "--inplace", "--timeout=120", str(path)]
     subprocess.run(command, check=True, capture_output=True)
     return [[brief(output) for output in cell.outputs] for cell in nbformat.read(path, 4).cells]
 
