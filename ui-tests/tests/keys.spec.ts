@@ -175,9 +175,9 @@ async function everyAnswer(
     if (verbs.get === undefined) {
       continue;
     }
-    // There is no task and no checkpoint here: what is asked of one is refused, and the refusal is looked at too.
+    // There is no task, checkpoint or run here: what is asked of one is refused, and the refusal is looked at too.
     const refused =
-      /\{(task|checkpoint)\}/.test(template) ||
+      /\{(task|checkpoint|run)\}/.test(template) ||
       verbs.get.parameters.some(one => one.in === 'query' && one.required);
     const route = template
       .replace('{name}', 'default')
@@ -185,6 +185,7 @@ async function everyAnswer(
       .replace('{log}', 'messages')
       .replace('{model}', 'smollm2-135m-instruct')
       .replace('{checkpoint}', '0123456789abcdef')
+      .replace('{run}', '0123456789abcdef')
       .replace('{artifact}', '0'.repeat(64));
     expect(route, 'a path this test knows how to fill in').not.toContain('{');
     const url = `${api.url}/hdsp-agent/api${route}`;
