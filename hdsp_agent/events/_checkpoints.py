@@ -1,4 +1,4 @@
-"""What happens to a workspace's checkpoints, and how long it took (seed 000): Roo Code has no such events for programs outside."""
+"""What happens to a workspace's checkpoints, and how long it took: Roo Code has no such events for programs outside."""
 
 from __future__ import annotations
 

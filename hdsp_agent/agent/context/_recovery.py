@@ -74,7 +74,7 @@ _EXHAUSTED: Final = "Nothing more was tried: the most attempts were made."
 
 @dataclass(frozen=True)
 class RecoveryNotice:
-    """How it goes with a request that a provider refused: something was tried, it helped, or nothing is left (seed 004)."""
+    """How it goes with a request that a provider refused: something was tried, it helped, or nothing is left."""
 
     kind: Literal["tried", "recovered", "exhausted"]
     text: str
