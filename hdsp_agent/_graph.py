@@ -23,6 +23,7 @@ from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
 from .comm._dispatch import RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
+from .comm.audited_programs import AuditedPrograms
 from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
 from .comm.error_details import ErrorDetails
@@ -101,7 +102,7 @@ def build_services(app: HdspAgentApp) -> Services:
         screens=screens,
         local_models=local_models,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
-        ipc=IpcServer(agent, configuration.home / IPC_FOLDER, log=app.log) if app.ipc_enabled else None,
+        ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
     )
 
@@ -215,6 +216,15 @@ def _agent(
     screens = Screens(agent, room.history, ScreenMemory(configuration.home, workspace))
     room.channels.on_arrival(screens.arrived)
     return agent, screens, AgentRequests(agent, room.history, room.channels, screens, configuration.config)
+
+
+def _ipc(
+    app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent
+) -> IpcServer | None:
+    if not app.ipc_enabled:
+        return None
+    programs = AuditedPrograms(agent, room.audit, room.storage.person)
+    return IpcServer(programs, configuration.home / IPC_FOLDER, log=app.log)
 
 
 async def start_services(app: HdspAgentApp, services: Services) -> None:

@@ -20,6 +20,7 @@ from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.comm.upkeep import Upkeep
 from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import HistoryQuery, backups, parse_iso_time, verify_backup
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
@@ -120,18 +121,43 @@ asyncio.run(main())
 """
 
 
+def _killed_task(storage_dir: Path) -> str:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _KILLED, str(storage_dir), ME], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert process.stdout is not None
+    task = process.stdout.readline().strip()
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    return task
+
+
+class TestAProgramThatDiesWhileTheServerRuns:
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
+        jp_server_config["HdspAgentApp"] |= {"monitor_seconds": 1.0}
+        return jp_server_config
+
+    @pytest.mark.both_backends
+    async def test_its_task_is_found_as_often_as_the_operator_set(self, services: Services, storage_dir: Path) -> None:
+        await services.storage.store()
+        # It looks too, a minute after the start.
+        await services.upkeep.stop()
+        services.storage._look_seconds = 0.1
+        task = _killed_task(storage_dir)
+
+        async def is_found() -> bool:
+            state = await (await services.storage.unopened.view(TaskId(task))).read_state()
+            return (state.status, state.resumable) == ("failed", True)
+
+        await until(is_found)
+
+
 class TestATaskWhoseServerWasKilled:
     @pytest.fixture
     def killed(self, storage_dir: Path) -> str:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _KILLED, str(storage_dir), ME], stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
-        assert process.stdout is not None
-        task = process.stdout.readline().strip()
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        return task
+        return _killed_task(storage_dir)
 
     @pytest.mark.both_backends
     async def test_it_is_told_and_can_be_resumed(self, killed: str, services: Services) -> None:

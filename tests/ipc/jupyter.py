@@ -36,6 +36,11 @@ class Jupyter:
         [found] = [server for server in find_servers(self.ipc) if server.pid == self.process.pid]
         return found
 
+    @property
+    def audit_log(self) -> Path:
+        """Where it records who did what."""
+        return self.ipc.parent / "audit.jsonl"
+
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End it."""
         if self.process.returncode is None:

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from hdsp_agent.ipc import IpcClient, find_servers
 from hdsp_agent.messages import GetModesCommand
 
+from ..timing import until
 from .desk import Wire, command_frame
 from .jupyter import jupyter_server
 from .test_node_client import NodeClient
@@ -62,6 +63,19 @@ async def test_a_whole_task_is_driven_by_roos_client(tmp_path: Path) -> None:
                 if event.event_name == "taskCompleted":
                     break
             assert heard == theirs
+        connected = ("read", "ipc connect", None)
+        # Whoever looks for servers connects for a moment too.
+        await until(lambda: len([row for row in _recorded(server.audit_log) if row != connected]) >= 6)
+        recorded = _recorded(server.audit_log)
+        assert recorded.count(connected) >= 2
+        assert [row for row in recorded if row != connected] == [
+            ("begin", "ipc StartNewTask", task_id),
+            ("change", "ipc SendMessage", task_id),
+            ("change", "ipc DeleteQueuedMessage", task_id),
+            ("change", "ipc AnswerAsk", task_id),
+            ("change", "ipc CancelTask", task_id),
+            ("change", "ipc SendMessage", task_id),
+        ]
         names = {event["eventName"] for event in heard}
         assert {"taskCreated", "taskStarted", "taskActive", "taskInteractive", "taskAskResponded"} <= names
         assert {"taskTokenUsageUpdated", "taskToolFailed", "taskAborted", "taskResumable", "taskUserMessage"} <= names
@@ -145,6 +159,13 @@ async def test_a_client_that_leaves_in_the_middle_leaves_the_task_at_work(tmp_pa
                 break
         else:
             raise AssertionError("the server closed the connection")
+
+
+def _recorded(audit_log: Path) -> list[tuple[str, str, str | None]]:
+    lines = (
+        [json.loads(line) for line in audit_log.read_text(encoding="utf-8").splitlines()] if audit_log.exists() else []
+    )
+    return [(line["action"], line["via"], line["conversation"]) for line in lines]
 
 
 def _asks(event: dict[str, JsonValue], kind: str) -> bool:
