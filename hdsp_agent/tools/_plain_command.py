@@ -304,7 +304,7 @@ class _Reader:
             raise NotPlain(f"{source} is an unusual pattern")
         if not re.search(r"[*?]", without_sets):
             return None
-        if "[" in without_sets or "\\" in bare:
+        if "[" in without_sets:
             raise NotPlain(f"{source} is an unusual pattern")
         return "".join(word.pattern)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.config import ALL_MASKED_KINDS, keys_in_use
-from hdsp_agent.persistence.masking._candidates import Triggers
+from hdsp_agent.persistence.masking._candidates import Finding, Triggers
 from hdsp_agent.persistence.masking._masker import Masker
+from hdsp_agent.persistence.masking._token_forms import token_rule
 from hdsp_agent.persistence.masking._values import is_opaque, is_password, is_placeholder, is_random, name_kind
 
 MIX = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
@@ -451,3 +452,11 @@ def test_the_beginning_of_a_key_in_use_is_held_back_and_given_out_when_the_text_
     assert stream.feed("some-key-in") + stream.feed("-use-123.") + stream.finish() == "[KEY_IN_USE]."
     nothing = Masker([]).stream()
     assert nothing.feed("some-key-in") + nothing.finish() == "some-key-in" and nothing.finish() == ""
+
+
+def test_of_prefixes_that_begin_alike_the_longest_counts() -> None:
+    rule = token_rule("token", "TOKEN", "ab abc", "[0-9]{12}", mixed=False)
+    text = "abc904716382516"
+    match = rule.reach.match(text)
+    assert match is not None
+    assert rule.check(text, match, 0) == Finding(0, len(text), "token", "TOKEN")

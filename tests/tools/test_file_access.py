@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools import PathPolice, ToolFailed
+from hdsp_agent.tools import PathPolice, ToolFailed, _file_access
 from hdsp_agent.tools._file_access import open_file, raise_failure, read_whole, replace, stamp_of
 
 
@@ -275,3 +275,30 @@ def test_a_failure_is_told_in_the_words_of_the_system(error: OSError, said: str)
     with pytest.raises(ToolFailed) as raised:
         raise_failure(error, "a", "read")
     assert str(raised.value) == said
+
+
+def test_what_is_written_goes_into_the_folder_that_was_opened(
+    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder, elsewhere = workspace / "folder", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+
+    def swapped(count: int) -> str:
+        folder.rename(workspace / "moved")
+        folder.symlink_to(elsewhere)
+        return "0" * count
+
+    place = police.resolve("folder/a.txt")
+    monkeypatch.setattr(_file_access.secrets, "token_hex", swapped)
+    replace(place, b"words")
+    assert (workspace / "moved" / "a.txt").read_bytes() == b"words"
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_file_that_became_a_link_is_not_written_where_it_is(workspace: Path) -> None:
+    (workspace / "kept.txt").write_text("kept")
+    (workspace / "link.txt").symlink_to("kept.txt")
+    with pytest.raises(ToolFailed, match=r"link\.txt cannot be written"):
+        _file_access._in_place(workspace / "link.txt", b"other", "link.txt")
+    assert (workspace / "kept.txt").read_text() == "kept"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from hdsp_agent.tools import NotPlain, parse_plain, render
     [
         ("ls  -la\t x", "ls -la x"), ("ls 'a b'", "ls 'a b'"), ('ls "a b"', "ls 'a b'"), ("ls a\\ b", "ls 'a b'"), ("echo 'it'\\''s'", "echo 'it'\\''s'"), ("echo \"it's\"", "echo 'it'\\''s'"), ("echo ''", "echo ''"),
         ("ls|wc", "ls | wc"), ("ls;pwd", "ls; pwd"), ("ls\n\npwd\n", "ls\npwd"), ("ls&&pwd||id", "ls && pwd || id"), ("ls |\n wc", "ls | wc"), ("ls;", "ls"), ("", ""), ("  # nothing\n", ""), ("ls # x\npwd", "ls\npwd"),
-        ("ls 2>/dev/null", "ls 2>/dev/null"), ("ls >/dev/null 2>&1", "ls 1>/dev/null 2>&1"), ("ls &>/dev/null", "ls 1>/dev/null 2>/dev/null"), ("ls>&2", "ls 1>&2"), ("wc <f", "wc <f"), ("ls > 'a b'", "ls 1>'a b'"),
+        ("ls;\npwd", "ls\npwd"), ("ls;\n\npwd", "ls\npwd"), ("ls 2>/dev/null", "ls 2>/dev/null"), ("ls >/dev/null 2>&1", "ls 1>/dev/null 2>&1"), ("ls &>/dev/null", "ls 1>/dev/null 2>/dev/null"), ("ls>&2", "ls 1>&2"), ("wc <f", "wc <f"), ("ls > 'a b'", "ls 1>'a b'"),
         ("ls >>f", "ls 1>>f"), ("x2>/dev/null", "x2 1>/dev/null"), ("LANG=C ls", "LANG=C ls"), ("time ls -l", "time ls -l"), ("time -p ls", "'time' -p ls"), ("if2 x", "if2 x"), ("'if' x", "'if' x"),
         ("'A=b' x", "'A=b' x"), ("grep foo$ x", "grep 'foo$' x"), ('grep "a$" x', "grep 'a$' x"), ('echo "\\$x"', "echo '$x'"), ('echo "a\\nb"', "echo 'a\\nb'"), ("echo a#b '#'", "echo 'a#b' '#'"), ("echo {}", "echo '{}'"),
         ("echo -- - !", "echo -- - '!'"), ("echo HEAD@{1}", "echo 'HEAD@{1}'"), ("cut -d$'\\t' f", "cut '-d\t' f"), ("echo $'a\\'b\\\\'", "echo 'a'\\''b\\'"), ("echo 안녕", "echo '안녕'"), ("[ -f x ]", "[ -f x ']'"),
@@ -26,13 +27,20 @@ def test_a_plain_line_is_written_anew(text: str, written: str) -> None:
     assert render(parse_plain(text)) == written
 
 
+def test_a_program_with_the_name_of_a_keyword_is_written_in_quotes() -> None:
+    keywords = subprocess.run(["bash", "-c", "compgen -k"], capture_output=True, text=True, check=True).stdout.split()
+    assert "for" in keywords
+    for keyword in set(keywords) - {"time"}:
+        assert render(parse_plain(f"'{keyword}' x")) == f"'{keyword}' x"
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "$x", "a$x", '"$x"', "$(x)", "`x`", '"`x`"', "${x}", "$((1))", "$'\\x41'", "$'a", '$"x"', "ls $", "~", "~/x", "~a", "(ls)", "{ ls; }", "! ls", "[[ x ]]", "if x", "for x", "f() { x; }", "function f", "ls &", "ls & pwd",
         "ls |& wc", "ls ;; x", ";ls", "| ls", "ls |", "ls &&", "ls || ", "ls ; ; x", "A=b", "A=b; ls", "A+=b ls", "a[0]=b ls", "> f", "2>/dev/null", ">f ls", "ls >f x", "ls 2>/dev/null x", "<f cat", "ls <<E\nE",
         "ls <<<x", "ls <>x", "ls >|x", "ls &>x", "ls >&x", "ls 2>&-", "ls <&0", "ls 3>x", "ls 22>x", "ls >>2>x", "ls {x}>y", "ls >{x}>y", "ls >*", "ls > ''", "ls >", "ls > # x", "ls > #x", "ls 'x", 'ls "x', "ls x\\", "ls \\\nx",
-        'ls "x\\\ny"', "ls # x\\", "ls # \\\ny", "{a,b}", "a{1..3}", "a{b,c{d,e}}", "[^a]", "a[[:alpha:]]", "a[*]b*", "a[b/c]", "[a*", "time A=b x", "time if", "time time if", "coproc x", "ls\r", "ls\x00", "ls\u00a0x", "ls \u202e",
+        'ls "x\\\ny"', "ls # x\\", "ls # \\\ny", "{a,b}", "a{1..3}", "a{b,c{d,e}}", "[^a]", "a[[:alpha:]]", "a[*]b*", "a[b/c]", "[a*", "time A=b x", "time if", "time time if", "coproc x", "ls\r", "ls\x00", "ls\u00a0x", "ls \u202e", "ls \u2028", "ls \u2029", "ls \ue000", "ls \ud800", "ls\u3000x",
         "x" * 10_001, '[""a]', "[''a]", "[$''a]", "@(a)", "+(a)", "<(ls)",
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from hdsp_agent.agent.approval import decide_command
 from hdsp_agent.agent.approval._file_patterns import FilePatternProblem, _Search, expanded
 from hdsp_agent.agent.approval._git_settings import _Budget
 from hdsp_agent.agent.approval._outside import WorkspaceBounds
+from hdsp_agent.tools._command_line import parse_script
 
 GIT = shutil.which("git") or ""
 
@@ -65,6 +66,17 @@ def test_it_is_approved_up_to_there(folder: Path) -> None:
 def test_beyond_it_is_asked_about(folder: Path) -> None:
     verdicts = {text: decide_command(text, allow=RULES, workspace=str(folder)).verdict for text in ASKED}
     assert [text for text, verdict in verdicts.items() if verdict != "ask"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("bash -c ls", "bash runs a text, which another shell reads anew"), ("eval ls", "eval runs a text, which another shell reads anew"), ("sh -ec ls", "sh runs a text, which another shell reads anew"),
+        ("bash", "what bash runs cannot be told"), ("bash -x run.sh", "what bash runs cannot be told"), ("sh +x run.sh", "what sh runs cannot be told"), ("bash /dev/stdin", "what bash runs cannot be told"),
+    ],
+)  # fmt: skip
+def test_why_a_shell_is_asked_about_is_said(text: str, why: str, folder: Path) -> None:
+    assert why in str(decide_command(text, allow=("bash", "sh", "eval"), workspace=str(folder)).reason)
 
 
 def test_a_redirection_writes_only_what_an_editing_tool_may_write(folder: Path) -> None:
@@ -281,3 +293,17 @@ def test_the_settings_of_each_file_of_a_repository_count(
     with (tmp_path / ".git" / file).open("a", encoding="utf-8") as opened:
         opened.write(settings)
     assert decide_command("git status", allow=["git"], workspace=str(tmp_path)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "is_pattern", "is_known"),
+    [
+        ("a*", "a*", True, True), ("'a*'", "a*", False, True), ('"a*"', "a*", False, True), ("'a*'b", "a*b", False, True), ('"a*"b', "a*b", False, True), ("a*'b'", "a*b", True, True), ("a\\*", "a*", False, True),
+        ("a?", "a?", True, True), ("[ab]", "[ab]", True, True), ("{a,b}", "{a,b}", False, False), ("'{a,b}'x", "{a,b}x", False, True), ('"{1..3}"x', "{1..3}x", False, True), ("{1..3}", "{1..3}", False, False), ('"a$b"', "a$b", False, False),
+        ("7", "7", False, True), ('"a\\"b"', 'a"b', False, True),
+    ],
+)  # fmt: skip
+def test_what_a_word_of_a_command_is(word: str, text: str, is_pattern: bool, is_known: bool) -> None:
+    [command] = parse_script(f"x {word}").commands
+    [found] = command.words[1:]
+    assert (found.text, found.pattern, not found.dynamic) == (text, is_pattern, is_known)

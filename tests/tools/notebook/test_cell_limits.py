@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from hdsp_agent.tools.notebook._code_risks import risks_of
+from hdsp_agent.tools.notebook.cell_code import Findings
 
 ASKS = "$(known_when_it_runs)"
 
@@ -300,3 +301,33 @@ def test_braces_are_worked_out_but_where_the_line_is_python() -> None:
         assert (command(f"%%{name} {{f(x)}}\n1") or "").endswith(ASKS), name
     assert risks_of("%who {subprocess.run}", "python").flags == {"runs_programs"}
     assert risks_of("%who subprocess.run", "python").flags == frozenset()
+
+
+def test_pieces_of_four_thousand_characters_are_held_to_the_rules_that_deny() -> None:
+    assert Findings(unclear=["x" * 4_000]).command == "x" * 4_000 + "\n$(known_when_it_runs)"
+    assert Findings(unclear=["x" * 4_001]).command == "$(known_when_it_runs)"
+    # A new line stands between two of them.
+    assert "yyy" in str(Findings(unclear=["x" * 3_996, "yyy"]).command)
+    assert "yyyy" not in str(Findings(unclear=["x" * 3_996, "yyyy"]).command)
+
+
+@pytest.mark.parametrize("language", ["cmd", "csh", "dash", "fish", "ksh", "nu", "nushell", "powershell", "pwsh", "tcsh", "xonsh", "zsh"])  # fmt: skip
+def test_a_kernel_of_another_shell_is_asked_about(language: str) -> None:
+    for name in (language, language.upper()):
+        found = risks_of("ls", name)
+        assert "shell" in found.risks
+        assert found.command == "ls\n$(known_when_it_runs)"
+
+
+@pytest.mark.parametrize("language", ["bash", "sh", "shell"])
+def test_a_kernel_of_the_usual_shell_is_held_to_the_rules_for_commands(language: str) -> None:
+    assert risks_of("ls", language).command == "ls"
+    assert risks_of("ls !x", language).command == "ls x\n$(known_when_it_runs)"
+    assert "shell" in risks_of("", language).risks
+
+
+@pytest.mark.parametrize("language", ["julia", "r", "pythoness"])
+def test_other_languages_have_no_commands_that_are_read(language: str) -> None:
+    found = risks_of("!ls", language)
+    assert found.command == ("ls" if language == "pythoness" else None)
+    assert "run_code" in found.risks
