@@ -22,10 +22,10 @@ _DEEPEST: Final = 150
 """Each level of a substitution is a few levels of the tree, and its text is looked at on every one."""
 _LITERAL: Final = frozenset({"word", "number", "raw_string", "string", "concatenation"})
 _ONLY_SHELL_KNOWS: Final = frozenset(
-    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "ansi_c_string", "translated_string", "brace_expression",
-     "function_definition", "declaration_command", "variable_assignment", "for_statement", "c_style_for_statement", "array", "subscript", "ERROR"}
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "ansi_c_string", "brace_expression",
+     "function_definition", "declaration_command", "variable_assignment", "for_statement", "c_style_for_statement", "ERROR"}
 )  # fmt: skip
-_WRITES: Final = (">", ">>", "&>", "&>>", ">|", ">&", "<>")
+_WRITES: Final = (">", ">>", "&>", "&>>", ">|", ">&")
 _HARMLESS_TARGET: Final = re.compile(r"/dev/null|\d+|-")
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 

@@ -14,7 +14,6 @@ from hdsp_agent.agent.approval import decide_command
 from hdsp_agent.agent.approval._file_patterns import FilePatternProblem, _Search, expanded
 from hdsp_agent.agent.approval._git_settings import _Budget
 from hdsp_agent.agent.approval._outside import WorkspaceBounds
-from hdsp_agent.tools._command_line import parse_script
 
 GIT = shutil.which("git") or ""
 
@@ -293,17 +292,3 @@ def test_the_settings_of_each_file_of_a_repository_count(
     with (tmp_path / ".git" / file).open("a", encoding="utf-8") as opened:
         opened.write(settings)
     assert decide_command("git status", allow=["git"], workspace=str(tmp_path)).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("word", "text", "is_pattern", "is_known"),
-    [
-        ("a*", "a*", True, True), ("'a*'", "a*", False, True), ('"a*"', "a*", False, True), ("'a*'b", "a*b", False, True), ('"a*"b', "a*b", False, True), ("a*'b'", "a*b", True, True), ("a\\*", "a*", False, True),
-        ("a?", "a?", True, True), ("[ab]", "[ab]", True, True), ("{a,b}", "{a,b}", False, False), ("'{a,b}'x", "{a,b}x", False, True), ('"{1..3}"x', "{1..3}x", False, True), ("{1..3}", "{1..3}", False, False), ('"a$b"', "a$b", False, False),
-        ("7", "7", False, True), ('"a\\"b"', 'a"b', False, True),
-    ],
-)  # fmt: skip
-def test_what_a_word_of_a_command_is(word: str, text: str, is_pattern: bool, is_known: bool) -> None:
-    [command] = parse_script(f"x {word}").commands
-    [found] = command.words[1:]
-    assert (found.text, found.pattern, not found.dynamic) == (text, is_pattern, is_known)
