@@ -91,9 +91,11 @@ export class TimeLine {
   }
 
   /**
-   * Say yes to what a restore, or an undo, would do.
+   * Say yes to what a restore, an undo or a restart would do.
    */
-  async accept(name: 'Go back' | 'Undo' | 'Restore'): Promise<void> {
+  async accept(
+    name: 'Go back' | 'Undo' | 'Restore' | 'Restart and run'
+  ): Promise<void> {
     await this.dialog.getByRole('button', { name, exact: true }).click();
     await expect(this.dialog).toHaveCount(0);
   }

@@ -329,6 +329,39 @@ test('outputs come back trusted as they were: what a stranger wrote does not run
   await notebook.save();
 });
 
+test('the kernel is restarted and the cells up to one run again, once one has seen which', async ({
+  lab,
+  notebooks
+}) => {
+  const line = new TimeLine(lab);
+  const notebook = await begin(lab, notebooks);
+  await notebook.edit(2);
+  await lab.page.keyboard.press('Control+Enter');
+  await expect.poll(() => valueOf(notebook, 'rows')).toBe('[]');
+  const restart = async () => {
+    await notebook.lines(1).first().click({ button: 'right' });
+    await lab.page
+      .getByRole('menuitem', { name: 'Restart and Re-run to Here…' })
+      .click();
+  };
+
+  await restart();
+  await expect(line.dialog).toContainText('run 2 cells');
+  await expect(line.dialog).toContainText('rows = [3, 4, 5]');
+  await expect(line.dialog).not.toContainText('rows.clear()');
+  await lab.picture('restart-to-here');
+  await line.dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await valueOf(notebook, 'rows')).toBe('[]');
+
+  await restart();
+  await line.accept('Restart and run');
+  await expect.poll(() => valueOf(notebook, 'rows')).toBe('[3, 4, 5]');
+  await expect(notebook.count(1)).toHaveText('[2]:');
+  await lab.picture('restarted-to-here');
+  await notebook.save();
+  expect(lab.errors).toEqual([]);
+});
+
 /**
  * A notebook that has run, a table beside it, and the panel.
  */
