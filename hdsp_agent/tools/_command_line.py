@@ -23,7 +23,7 @@ _DEEPEST: Final = 150
 _LITERAL: Final = frozenset({"word", "number", "raw_string", "string", "concatenation"})
 _ONLY_SHELL_KNOWS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "ansi_c_string", "brace_expression",
-     "function_definition", "declaration_command", "variable_assignment", "for_statement", "c_style_for_statement", "ERROR"}
+     "function_definition", "declaration_command", "variable_assignment", "for_statement", "c_style_for_statement"}
 )  # fmt: skip
 _WRITES: Final = (">", ">>", "&>", "&>>", ">|", ">&")
 _HARMLESS_TARGET: Final = re.compile(r"/dev/null|\d+|-")
@@ -90,7 +90,8 @@ class _Reader:
         self.joins = False
 
     def read(self, root: Node) -> None:
-        self.has_hidden_parts = root.has_error
+        if root.has_error:
+            self.has_hidden_parts = True
         for node, depth in _descendants(root):
             if depth == _DEEPEST or node.type in _ONLY_SHELL_KNOWS:
                 self.has_hidden_parts = True
@@ -110,9 +111,7 @@ class _Reader:
         for child in node.named_children:
             if child.type == "command_name":
                 words.append(self._word(child.named_children[0] if child.named_children else child))
-            elif child.type.endswith("_redirect"):
-                words += self._behind(child)
-            elif child.type != "variable_assignment":
+            elif child.type != "variable_assignment" and not child.type.endswith("_redirect"):
                 words.append(self._word(child))
         if node.parent is not None and node.parent.type == "redirected_statement":
             # Words behind a redirection are the command's like any other, only the grammar has them elsewhere.

@@ -40,6 +40,8 @@ def test_what_a_line_reads_and_writes_by_redirections(text: str, reads: list[str
     script = parse_script(text)
     assert [word.text for word in script.reads] == reads
     assert [word.text for word in script.writes] == writes
+    for word in (*script.reads, *script.writes):
+        assert word.source.strip("'") == word.text
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_what_is_handed_from_one_command_to_another(text: str, joins: bool) -> N
     [
         ("a*", "a*", True, False), ("'a*'", "a*", False, False), ('"a*"', "a*", False, False), ("'a*'b", "a*b", False, False), ('"a*"b', "a*b", False, False), ("a*'b'", "a*b", True, False), ("a\\*", "a*", False, False), ("a?", "a?", True, False), ("[ab]", "[ab]", True, False),
         ("{a,b}", "{a,b}", False, True), ("'{a,b}'x", "{a,b}x", False, False), ('"{1..3}"x', "{1..3}x", False, False), ("{1..3}", "{1..3}", False, True), ("{a}", "{a}", False, False), ("x{a,b}y", "x{a,b}y", False, True), ('"a$b"', "a$b", False, True), ("a$b", "a$b", False, True), ("$b", "$b", False, True),
-        ("7", "7", False, False), ('"a\\"b"', 'a"b', False, False), ('"a\\\\b"', "a\\b", False, False), ('"a\\$b"', "a$b", False, False), ('"a\\nb"', "a\\nb", False, False), ("'a\\b'", "a\\b", False, False), ("a'$b'", "a$b", False, False), ('"a"\'b\'$c', "ab$c", False, True), ("''", "", False, False),
+        ("7", "7", False, False), ('"a\\"b"', 'a"b', False, False), ('"a\\\\b"', "a\\b", False, False), ('"a\\$b"', "a$b", False, False), ('"a\\nb"', "a\\nb", False, False), ("'a\\b'", "a\\b", False, False), ("a'$b'", "a$b", False, False), ('"a"\'b\'$c', "ab$c", False, True), ("''", "", False, False), ("a'b'$", "ab$", False, False),
     ],
 )  # fmt: skip
 def test_what_a_word_is(word: str, text: str, is_pattern: bool, is_dynamic: bool) -> None:
@@ -81,10 +83,19 @@ def test_what_a_word_is(word: str, text: str, is_pattern: bool, is_dynamic: bool
 
 def test_a_line_of_thirty_thousand_characters_is_read() -> None:
     assert words_of(parse_script("x" * 30_000)) == [["x" * 30_000]]
-    assert parse_script("x" * 30_001) == Script((), has_hidden_parts=True)
+    too_long = parse_script("x" * 30_001)
+    assert (too_long.commands, too_long.has_hidden_parts, too_long.joins) == ((), True, False)
 
 
 def test_what_is_nested_more_deeply_than_is_followed_is_hidden() -> None:
-    assert not parse_script("(" * 70 + "ls" + ")" * 70).has_hidden_parts
-    assert parse_script("(" * 151 + "ls" + ")" * 151).has_hidden_parts
-    assert words_of(parse_script("(" * 151 + "ls" + ")" * 151)) == []
+    # The tree begins with the whole line, and below the innermost brackets are a command, its name, and the word.
+    assert not parse_script("( " * 146 + "ls" + " )" * 146).has_hidden_parts
+    assert parse_script("( " * 147 + "ls" + " )" * 147).has_hidden_parts
+    assert words_of(parse_script("( " * 149 + "ls" + " )" * 149)) == [["ls"]]
+    assert words_of(parse_script("( " * 150 + "ls" + " )" * 150)) == []
+
+
+def test_words_of_a_comparison_are_what_they_are() -> None:
+    [command] = parse_script("[ a > b ]").commands
+    assert not any(word.dynamic or word.pattern for word in command.words)
+    assert not Script(()).has_hidden_parts

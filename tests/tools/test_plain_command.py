@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.tools import NotPlain, parse_plain, render
+from hdsp_agent.tools._plain_command import PlainRedirection
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,57 @@ def test_what_only_a_shell_can_read_is_not_plain(text: str) -> None:
 )  # fmt: skip
 def test_a_line_is_exact_where_nothing_in_it_needs_more_than_plain_quotes(text: str, is_exact: bool) -> None:
     assert parse_plain(text).is_exact is is_exact
+
+
+@pytest.mark.parametrize(
+    ("word", "pattern"),
+    [
+        ("*.py", "*.py"), ("'*'*", "[*]*"), ('"?"?', "[?]?"), ("'['*", "[[]*"), ("a\\*b*", "a[*]b*"), ("'a'*", "a*"), ("'*'", None), ("\\?", None), ("a[bc]?", "a[bc]?"), ("a[bc]", "a[bc]"), ("a[b]*'*'", "a[b]*[*]"), ("[!a]*", "[!a]*"), ("*'x y'", "*x y"),
+        ("$'*'*", "[*]*"), ("$'a'?", "a?"), ("a*$", "a*$"), ("x?y", "x?y"), ("]*", "]*"), ("'é'*", "é*"), ("x", None), ("''", None), ("a]", None), ("*{", "*{"),
+    ],
+)  # fmt: skip
+def test_what_of_a_word_is_a_pattern(word: str, pattern: str | None) -> None:
+    [command] = parse_plain(f"ls {word}").commands
+    assert command.words[1].pattern == pattern
+    assert command.words[1].source == word
+
+
+def test_a_line_is_read_as_its_commands_and_what_stands_between_them() -> None:
+    script = parse_plain("  A=b C='d e' ls 'x y' 2>&1 >>f <g;\n\n pwd | wc 2>/dev/null # c")
+    first, second, third = script.commands
+    assert first.source == "A=b C='d e' ls 'x y' 2>&1 >>f <g"
+    assert first.assignments == (("A", "b"), ("C", "d e"))
+    assert [word.text for word in first.words] == ["ls", "x y"]
+    assert first.redirections == (
+        PlainRedirection(2, "to_output", "1"),
+        PlainRedirection(1, "append", "f"),
+        PlainRedirection(0, "read", "g"),
+    )
+    assert (second.source, third.source) == ("pwd", "wc 2>/dev/null")
+    assert third.redirections == (PlainRedirection(2, "nowhere"),)
+    assert script.operators == ("\n", "|")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ls |", "a command is missing behind |"), ("ls &&\n", "a command is missing behind &&"), ("| ls", "a command is missing before |"), ("ls ; ; x", "a command is missing before ;"), ("(ls)", "it groups commands, or runs some in a shell of their own"), ("ls)", "it groups commands, or runs some in a shell of their own"),
+        ("ls # \\", "a backslash stands in a comment"), ("ls &", "it goes on in the background"), ("ls |& x", "it has |&"), ("ls ;; x", "it has ;;"), ("ls ;& x", "it has ;&"), ("A=b", "it sets variables, or only redirects"), (">f", "it sets variables, or only redirects"), ("ls; A=b; pwd", "it sets variables, or only redirects"),
+        ("ls &>f", "output and errors go into a file together"), ("ls <<E", "it redirects with <<"), ("ls 3>f", "it redirects with 3>"), ("ls 22>f", "it redirects with -1>"), ("ls 1<f", "it redirects with 1<"), ("ls >|f", "it redirects with >|"), ("ls >&x", "it redirects to another place than its output and its errors"), ("ls >&3", "it redirects to another place than its output and its errors"),
+        ("ls >", "a redirection leads nowhere"), ("ls > ;", "a redirection leads nowhere"), ("ls > 2>x", "a redirection leads nowhere"), ("ls > #x", "a redirection leads nowhere"), ("ls > ''", "a redirection leads nowhere"), ("ls > {a}<f", "{a} may set a variable"), ("ls {a}>f", "{a} may set a variable"), ("ls >*", "a redirection leads to a pattern"),
+        ("ls >f x", "x stands behind a redirection"), ("a+=b ls", "it sets a variable: a+=b"), ("a[0]=b ls", "it sets a variable: a[0]=b"), ("if ls", "if steers the shell"), ("time A=b ls", "A=b steers the shell"), ("time time do", "do steers the shell"), ("~/x", "~ stands for a folder that only the shell knows"), ("ls {a,b}", "{a,b} stands for several words"), ("ls {1..3}", "{1..3} stands for several words"),
+        ("ls [^a]", "[^a] is an unusual pattern"), ("ls [a*", "[a* is an unusual pattern"), ("ls x\\", "a line goes on behind a backslash"), ('ls "x\\\ny"', "a line goes on behind a backslash"), ("ls `x`", "it runs a command within a command"), ('ls "`x`"', "it runs a command within a command"), ("ls 'x", "a quote is not closed"), ('ls "x', "a quote is not closed"),
+        ("ls $x", "it has a part that only the shell can fill in"), ('ls "$x"', "it has a part that only the shell can fill in"), ("x" * 10_001, "it is too long to be judged"), ("ls \u2028", "it contains the invisible character U+2028"), ("ls\u00a0", "it contains the unusual space U+00A0"),
+    ],
+)  # fmt: skip
+def test_why_a_line_is_not_plain_is_said(text: str, why: str) -> None:
+    with pytest.raises(NotPlain) as problem:
+        parse_plain(text)
+    assert str(problem.value) == why
+
+
+def test_a_line_of_ten_thousand_characters_is_read() -> None:
+    assert len(parse_plain("x" * 10_000).commands) == 1
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=("C", "Z")) | st.sampled_from(" \n\t'\"\\$`!*?[]{}~#&;|<>()="), max_size=12), min_size=1, max_size=5))  # fmt: skip
