@@ -25,6 +25,7 @@ from ._services import AgentServices, Spacing
 from ._task import Task
 from ._workspace_moments import WorkspaceMoments
 from .context import PlainContext, SeenRequest, seen_by_model
+from .git import search_commits
 
 __all__ = [
     "AgentServices",
@@ -55,5 +56,6 @@ __all__ = [
     "enhanced_prompt",
     "headless_agent",
     "mode_prompt",
+    "search_commits",
     "seen_by_model",
 ]

@@ -12,7 +12,7 @@ from ._checkpoint_store import workspace_with_checkpoints
 from ._diff import CheckpointDiff, FileDiff
 from ._file_names import NamedFile
 from ._limits import Limits
-from ._notebook_diff import CellDiff, NotebookDiff
+from ._notebook_diff import CellDiff, NotebookDiff, notebook_diff
 from ._records import (
     Author,
     Changed,
@@ -46,6 +46,7 @@ __all__ = [
     "RestorePlan",
     "RestoredConversation",
     "StoreStatistics",
+    "notebook_diff",
     "restore_to_undo",
     "workspace_with_checkpoints",
 ]

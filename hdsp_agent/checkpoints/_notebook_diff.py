@@ -18,6 +18,9 @@ __all__ = ["CellDiff", "NotebookDiff", "notebook_diff"]
 _ALIKE: Final = 0.5
 """Cells without ids whose sources are at least so similar are taken for one that was edited."""
 _LONGEST_COMPARED: Final = 20_000
+_MOST_TRIED: Final = 5
+"""Cells without ids that are tried for one that was edited: to try all takes minutes where a notebook is another one."""
+_MOST_LETTERS: Final = 200
 _NOT_COMPARED: Final = frozenset(("id", "source", "outputs", "execution_count", "metadata", "cell_type", "seal"))
 
 
@@ -111,7 +114,7 @@ def _pairs_by_content(old: Sequence[_Cell], new: Sequence[_Cell]) -> list[tuple[
             continue
         left = list(new[c:d])
         for cell in old[a:b]:
-            match = next((other for other in left if _are_alike(cell, other)), None)
+            match = next((other for other in left[:_MOST_TRIED] if _are_alike(cell, other)), None)
             if match is not None:
                 pairs.append((cell, match))
                 del left[: left.index(match) + 1]
@@ -128,7 +131,7 @@ def _are_alike(one: _Cell, other: _Cell) -> bool:
     matcher = SequenceMatcher(None, one.source.splitlines(), other.source.splitlines(), autojunk=False)
     if matcher.ratio() >= _ALIKE:
         return True
-    letters = SequenceMatcher(None, one.source[:500], other.source[:500], autojunk=False)
+    letters = SequenceMatcher(None, one.source[:_MOST_LETTERS], other.source[:_MOST_LETTERS], autojunk=False)
     return letters.quick_ratio() >= _ALIKE and letters.ratio() >= _ALIKE
 
 

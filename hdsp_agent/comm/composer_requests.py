@@ -1,14 +1,16 @@
-"""What the page needs while a person writes: modes, slash commands, files by name, and better words."""
+"""What the page needs while a person writes: modes, slash commands, files by name, commits, and better words."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from pydantic import JsonValue
 
-from ..agent import enhanced_prompt
+from ..agent import enhanced_prompt, search_commits
 from ..messages import (
     CommandsMessage,
+    CommitSearchResultsMessage,
     EnhancedPromptMessage,
     EnhancePromptRequest,
     ExtensionMessage,
@@ -17,6 +19,7 @@ from ..messages import (
     ModesListMessage,
     RequestCommandsRequest,
     RequestModesRequest,
+    SearchCommitsRequest,
     SearchFilesRequest,
     TaskId,
 )
@@ -52,6 +55,7 @@ class ComposerRequests:
             "requestModes": self.modes,
             "requestCommands": self.commands,
             "searchFiles": self.search_files,
+            "searchCommits": self.search_commits,
             "enhancePrompt": self.enhance,
         }
         for message_type, handler in handlers.items():
@@ -79,6 +83,17 @@ class ComposerRequests:
         except (OSError, ToolFailed) as error:
             found, problem = [], str(error)
         results = FileSearchResultsMessage(results=found, request_id=context.request_id, error=problem)
+        await self._send(context, results)
+
+    async def search_commits(self, context: RequestContext, message: SearchCommitsRequest) -> None:
+        """Commits by hash or subject; why there are none, as in a folder without Git, is part of the result."""
+        workspace = (await self._agent.manager()).services.workspace
+        try:
+            found = await asyncio.to_thread(search_commits, workspace, message.query or "")
+            problem = None
+        except ToolFailed as error:
+            found, problem = [], str(error)
+        results = CommitSearchResultsMessage(commits=found, request_id=context.request_id, error=problem)
         await self._send(context, results)
 
     async def enhance(self, context: RequestContext, message: EnhancePromptRequest) -> None:

@@ -54,6 +54,7 @@ from ._catalogue import (
     Command,
     CommandSource,
     FileResult,
+    GitCommit,
     ModelInfo,
     ModelRecord,
     ModeName,
@@ -112,6 +113,7 @@ from ._extension import (
     ExtensionMessage,
 )
 from ._extension_services import (
+    CommitSearchResultsMessage,
     FileSearchResultsMessage,
     ServicesUpdate,
     ShowDeleteMessageDialogMessage,
@@ -394,6 +396,7 @@ from ._webview_modes import (
 )
 from ._webview_services import (
     FindFileRequest,
+    SearchCommitsRequest,
     SearchFilesRequest,
     ServicesMessage,
 )
@@ -534,6 +537,7 @@ __all__ = [
     "CommandValues",
     "CommandsMessage",
     "CommandsResponse",
+    "CommitSearchResultsMessage",
     "CompletionInfo",
     "CondenseTaskContextRequest",
     "CondenseTaskContextResponseMessage",
@@ -602,6 +606,7 @@ __all__ = [
     "GetModesCommand",
     "GetSystemPromptRequest",
     "GetTaskWithAggregatedCostsRequest",
+    "GitCommit",
     "GoBack",
     "Halt",
     "HistoryItem",
@@ -714,6 +719,7 @@ __all__ = [
     "RunState",
     "SaveApiConfigurationRequest",
     "SayToolName",
+    "SearchCommitsRequest",
     "SearchFilesRequest",
     "SecretsUpdatedMessage",
     "SendMessageCommand",

@@ -8,6 +8,7 @@ __all__ = [
     "Command",
     "CommandSource",
     "FileResult",
+    "GitCommit",
     "ModeName",
     "ModelInfo",
     "ModelRecord",
@@ -56,6 +57,16 @@ class ModelInfo(Record):
 
 ModelRecord = dict[str, ModelInfo]
 """Models by id."""
+
+
+class GitCommit(Record):
+    """A commit found by a search."""
+
+    hash: str
+    short_hash: str
+    subject: str
+    author: str
+    date: str
 
 
 class FileResult(Record):

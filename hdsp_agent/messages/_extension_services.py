@@ -5,10 +5,12 @@ from typing import Literal
 from ._base import Message
 from ._catalogue import (
     FileResult,
+    GitCommit,
 )
 from ._conversation_changes import ConversationPreview
 
 __all__ = [
+    "CommitSearchResultsMessage",
     "FileSearchResultsMessage",
     "ServicesUpdate",
     "ShowDeleteMessageDialogMessage",
@@ -21,6 +23,15 @@ class FileSearchResultsMessage(Message):
 
     type: Literal["fileSearchResults"] = "fileSearchResults"
     results: list[FileResult]
+    request_id: str | None = None
+    error: str | None = None
+
+
+class CommitSearchResultsMessage(Message):
+    """Commits a search found, the newest first; ``error`` says why none can be found, as in a folder without Git."""
+
+    type: Literal["commitSearchResults"] = "commitSearchResults"
+    commits: list[GitCommit]
     request_id: str | None = None
     error: str | None = None
 
@@ -43,4 +54,9 @@ class ShowEditMessageDialogMessage(Message):
     preview: ConversationPreview | None = None
 
 
-ServicesUpdate = FileSearchResultsMessage | ShowDeleteMessageDialogMessage | ShowEditMessageDialogMessage
+ServicesUpdate = (
+    FileSearchResultsMessage
+    | CommitSearchResultsMessage
+    | ShowDeleteMessageDialogMessage
+    | ShowEditMessageDialogMessage
+)

@@ -1,4 +1,4 @@
-"""What the page sends about files."""
+"""What the page sends about files and commits."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ from ._webview_base import Request
 
 __all__ = [
     "FindFileRequest",
+    "SearchCommitsRequest",
     "SearchFilesRequest",
     "ServicesMessage",
 ]
@@ -26,4 +27,11 @@ class FindFileRequest(Request):
     path: FilePath
 
 
-ServicesMessage = SearchFilesRequest | FindFileRequest
+class SearchCommitsRequest(Request):
+    """Search the workspace's commits by the beginning of their hash or words of their subject; without a query the newest."""
+
+    type: Literal["searchCommits"] = "searchCommits"
+    query: Query | None = None
+
+
+ServicesMessage = SearchFilesRequest | FindFileRequest | SearchCommitsRequest

@@ -266,6 +266,7 @@ export type WebviewMessage =
   | OpenCommandFileRequest
   | SearchFilesRequest
   | FindFileRequest
+  | SearchCommitsRequest
   | OpenNotebooksRequest
   | NotebookOperationsResultRequest
   | NotebookPageRequest
@@ -311,6 +312,7 @@ export type ExtensionMessage =
   | EnhancedPromptMessage
   | CommandsMessage
   | FileSearchResultsMessage
+  | CommitSearchResultsMessage
   | ShowDeleteMessageDialogMessage
   | ShowEditMessageDialogMessage
   | ApplyNotebookOperationsMessage
@@ -939,6 +941,14 @@ export interface CommandsResponse {
   payload: [Array<Command>];
 }
 
+/** Commits a search found, the newest first; `error` says why none can be found, as in a folder without Git. */
+export interface CommitSearchResultsMessage {
+  type: 'commitSearchResults';
+  commits: Array<GitCommit>;
+  requestId?: string;
+  error?: string;
+}
+
 /** What kind of task was completed. */
 export interface CompletionInfo {
   isSubtask: boolean;
@@ -1428,6 +1438,15 @@ export interface GetTaskWithAggregatedCostsRequest {
   requestId: string;
   taskId: string;
   type: 'getTaskWithAggregatedCosts';
+}
+
+/** A commit found by a search. */
+export interface GitCommit {
+  hash: string;
+  shortHash: string;
+  subject: string;
+  author: string;
+  date: string;
 }
 
 /** Everything a person can set that does not belong to one provider profile. */
@@ -2506,6 +2525,14 @@ export interface SaveApiConfigurationRequest {
   type: 'saveApiConfiguration';
   text: string;
   apiConfiguration: Record<string, JsonValue>;
+}
+
+/** Search the workspace's commits by the beginning of their hash or words of their subject; without a query the newest. */
+export interface SearchCommitsRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'searchCommits';
+  query?: string;
 }
 
 /** Search the workspace's files by name. */

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from difflib import SequenceMatcher
 from pathlib import Path
 
-from hdsp_agent.checkpoints import Checkpoints, FileDiff, Hunk
+import pytest
+
+from hdsp_agent.checkpoints import Checkpoints, FileDiff, Hunk, _notebook_diff
 from hdsp_agent.checkpoints._notebook_diff import notebook_diff
 from hdsp_agent.checkpoints._text_diff import text_hunks
 
@@ -156,6 +159,27 @@ def test_cells_without_ids_are_followed_by_what_they_say() -> None:
     old = notebook((None, "import os"), (None, "x = 1\ny = 2\nz = 3"), (None, "print(x)"))
     new = notebook((None, "import os"), (None, "# new"), (None, "x = 1\ny = 2\nz = 4"), (None, "print(x)"))
     assert told(old, new) == [("added", None, 1), ("modified", 1, 2)]
+
+
+def test_a_notebook_that_is_another_one_is_not_compared_cell_by_cell_with_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    class Counted(SequenceMatcher[str]):
+        def ratio(self) -> float:
+            tried.append("ratio")
+            return super().ratio()
+
+    chance = random.Random(3)
+
+    def other() -> bytes:
+        return notebook(*((None, "".join(chance.choices("abcdefgh \n", k=400))) for _ in range(40)))
+
+    monkeypatch.setattr(_notebook_diff, "SequenceMatcher", Counted)
+    assert len(told(other(), other())) >= 40
+    # By lines and by letters, with the next five.
+    assert len(tried) <= 40 * 5 * 2
 
 
 def test_outputs_and_metadata_are_told_apart_from_the_source() -> None:

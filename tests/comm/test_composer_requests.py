@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from hdsp_agent.agent import _enhancing
+from hdsp_agent.agent.git import _search
 from hdsp_agent.comm.file_search import FileSearch
 from hdsp_agent.comm.services import Services
 from hdsp_agent.tools import PathPolice
+from tests.agent.git.repositories import commit, git, needs_git
 from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import question, said, speak
@@ -153,3 +155,34 @@ async def test_a_command_typed_in_the_panel_reaches_the_model_filled_in(
         assert "day,amount" in told
         assert said(panel, "text")[0] == "/explain @/data.csv"
         assert (await services.history.item(services.storage.person, task)).task == "/explain @/data.csv"
+
+
+@needs_git
+async def test_commits_are_found_by_hash_and_subject(
+    services: Services, connect: Connect, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connect() as panel, connect() as other:
+
+        async def found(query: str | None = None) -> dict[str, Any]:
+            fields = {} if query is None else {"query": query}
+            return await answered(panel, "commitSearchResults", "searchCommits", **fields)
+
+        without = await found()
+        assert without["commits"] == [] and "in no Git repository" in without["error"]
+        git(jp_root_dir, "init", "-q", "-b", "main")
+        assert (await found())["commits"] == [] and "error" not in await found()
+        git(jp_root_dir, "config", "core.abbrev", "4")
+        hashes = [commit(jp_root_dir, f"Add {what}") for what in ("매출 plot", "a table", "the rest")]
+        newest = (await found())["commits"]
+        assert [each["hash"] for each in newest] == hashes[::-1]
+        assert newest[0].items() >= {"shortHash": hashes[2][:7], "subject": "Add the rest", "author": "Ada"}.items()
+        assert [each["hash"] for each in (await found("매출"))["commits"]] == hashes[:1]
+        assert [each["hash"] for each in (await found("TABLE"))["commits"]] == hashes[1:2]
+        assert [each["hash"] for each in (await found(f"@{hashes[2][:6].upper()}"))["commits"]] == hashes[2:]
+        assert (await found("--output=x"))["commits"] == (await found("0" * 40))["commits"] == []
+        # One that is no longer on the branch is found by its hash.
+        git(jp_root_dir, "reset", "-q", "--hard", "HEAD~1")
+        assert [each["hash"] for each in (await found(hashes[2][:7]))["commits"]] == hashes[2:]
+        monkeypatch.setattr(_search, "_MOST_FOUND", 1)
+        assert len((await found())["commits"]) == len((await found("add"))["commits"]) == 1
+        assert messages(other, "commitSearchResults") == []

@@ -382,6 +382,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
         ("ClineSayTool", messages.ClineSayTool),
         ("ClineApiReqInfo", messages.ClineApiReqInfo),
         ("ClineAskUseMcpServer", messages.ClineAskUseMcpServer),
+        ("GitCommit", messages.GitCommit),
         ("Command", messages.Command),
     ],
 )

@@ -49,7 +49,7 @@ class Speech:
         """The message with its command filled in, and what it names attached. A command may bring its mode along."""
         if not text:
             return Heard(text, tuple(images))
-        attached = await attachments_for(text, self._task) if "@/" in text else Attachments()
+        attached = await attachments_for(text, self._task) if "@" in text else Attachments()
         return Heard(await self._filled(text), (*images, *attached.images), attached.text)
 
     async def _filled(self, text: str) -> str:

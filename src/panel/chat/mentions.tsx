@@ -5,7 +5,8 @@ import { PlaceLink } from './placelink';
 /**
  * As the server reads them: at the beginning of a word, a space after a backslash.
  */
-const MENTION = /(^|\s)@(\/(?:\\ |[^\s\\])*)/g;
+const MENTION =
+  /(^|\s)@(?:(\/(?:\\ |[^\s\\])*)|(problems|git-changes|[0-9a-fA-F]{7,40})(?![\w@/\\-]|[.:]\w))/g;
 const TRAILING = /[.,;:!?)\]}'"]+$/;
 
 /**
@@ -14,22 +15,29 @@ const TRAILING = /[.,;:!?)\]}'"]+$/;
 export function withPlaces(text: string): React.ReactNode {
   const parts: React.ReactNode[] = [];
   let end = 0;
-  for (const { 0: whole, 1: before, 2: named, index } of text.matchAll(
+  for (const { 1: before, 2: named, 3: word, index } of text.matchAll(
     MENTION
   )) {
-    const mention = named.replace(TRAILING, '');
+    const start = index + before.length;
+    const mention = word ?? named.replace(TRAILING, '');
     const path = mention.slice(1).replace(/\\ /g, ' ');
     // A folder is no document.
-    if (path !== '' && !path.endsWith('/')) {
-      const start = index + before.length;
-      parts.push(
-        text.slice(end, start),
+    if (word === undefined && (path === '' || path.endsWith('/'))) {
+      continue;
+    }
+    parts.push(
+      text.slice(end, start),
+      word === undefined ? (
         <PlaceLink key={start} path={path}>
           @{mention}
         </PlaceLink>
-      );
-      end = index + whole.length - (named.length - mention.length);
-    }
+      ) : (
+        <span key={start} className="jp-hdspAgent-place">
+          @{mention}
+        </span>
+      )
+    );
+    end = start + 1 + mention.length;
   }
   parts.push(text.slice(end));
   return parts;

@@ -46,7 +46,7 @@ export function SuggestionList({
           aria-label={
             kind === 'command'
               ? trans.__('Commands and modes')
-              : trans.__('Files, cells and problems')
+              : trans.__('Files, cells, problems and commits')
           }
         >
           {items.map((item, index) => (

@@ -119,7 +119,7 @@ export function rank(
 }
 
 /**
- * Whether a file that another query found may be meant by this one.
+ * Whether a file or commit that another query found may be meant by this one.
  */
 export function mayMean(
   { label, detail }: ISuggestion,

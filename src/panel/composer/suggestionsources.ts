@@ -3,12 +3,18 @@ import {
   codeIcon,
   fileIcon,
   folderIcon,
+  historyIcon,
   notebookIcon,
   runIcon,
   settingsIcon
 } from '@jupyterlab/ui-components';
 
-import type { Command, FileResult, ModeName } from '../../generated/wire';
+import type {
+  Command,
+  FileResult,
+  GitCommit,
+  ModeName
+} from '../../generated/wire';
 import { modeName } from '../../settings/headings';
 import type { IPanelServices } from '../services';
 import type { ICellAt } from './attach';
@@ -25,8 +31,20 @@ import { mentionOf } from './suggestions';
 const MOST_CELLS = 200;
 
 /**
- * What of the notebook in front may be meant by an `@`: itself, what one is at,
- * what went wrong last, and its cells.
+ * How many commits are offered, below the files.
+ */
+const MOST_COMMITS = 5;
+
+/**
+ * The mention of the errors in the notebook, and of what differs from the last
+ * commit, as the server reads them.
+ */
+const PROBLEMS = '@problems';
+export const CHANGES = '@git-changes';
+
+/**
+ * What of the notebook in front may be meant by an `@`: itself, its errors, what
+ * one is at, what went wrong last, and its cells.
  *
  * @param onRefused - Told in words why something was not attached.
  */
@@ -56,6 +74,13 @@ export async function notebookSuggestions(
       label: trans.__('This notebook'),
       detail: path,
       choice: { kind: 'insert', text: mentionOf(path) }
+    },
+    {
+      key: 'problems',
+      icon: bugIcon,
+      label: trans.__('Errors in this notebook'),
+      detail: PROBLEMS,
+      choice: { kind: 'insert', text: PROBLEMS }
     }
   ];
   const failed = lastFailed(panel);
@@ -108,6 +133,34 @@ export async function fileSuggestions(
     'fileSearchResults'
   );
   return results.map(Private.file);
+}
+
+/**
+ * The changes since the last commit, and the commits that a query finds; nothing
+ * where the workspace is in no repository.
+ */
+export async function commitSuggestions(
+  { client, trans }: Pick<IPanelServices, 'client' | 'trans'>,
+  query: string
+): Promise<ISuggestion[]> {
+  const { commits, error } = await requestMessage(
+    client,
+    { type: 'searchCommits', query },
+    'commitSearchResults'
+  );
+  if (error !== undefined) {
+    return [];
+  }
+  return [
+    {
+      key: CHANGES,
+      icon: historyIcon,
+      label: trans.__('Changes since the last commit'),
+      detail: CHANGES,
+      choice: { kind: 'insert', text: CHANGES }
+    },
+    ...commits.slice(0, MOST_COMMITS).map(Private.commit)
+  ];
 }
 
 /**
@@ -186,6 +239,22 @@ namespace Private {
         text: isFolder ? `${mentionOf(clean)}/` : mentionOf(clean),
         goesOn: isFolder
       }
+    };
+  }
+
+  export function commit({
+    hash,
+    shortHash,
+    subject,
+    author,
+    date
+  }: GitCommit): ISuggestion {
+    return {
+      key: `commit:${hash}`,
+      icon: historyIcon,
+      label: subject,
+      detail: `${shortHash} — ${author}, ${date}`,
+      choice: { kind: 'insert', text: `@${shortHash}` }
     };
   }
 

@@ -2,18 +2,21 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
+import type { IPanelServices } from '../services';
 import { usePanel } from '../services';
 import type { Field } from './field';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
 import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {
+  CHANGES,
   commandSuggestions,
+  commitSuggestions,
   fileSuggestions,
   notebookSuggestions
 } from './suggestionsources';
 
 /**
- * How long typing pauses before files are searched for.
+ * How long typing pauses before files and commits are searched for.
  */
 const PAUSE_MILLISECONDS = 120;
 
@@ -26,6 +29,12 @@ const MOST_SHOWN = 40;
  * How many of a notebook's own things come before the files.
  */
 const MOST_OF_NOTEBOOK = 12;
+
+/**
+ * How much is typed before commits are searched for; before that the newest are
+ * offered.
+ */
+const LEAST_OF_COMMITS = 2;
 
 /**
  * The id of the list, which the field names.
@@ -228,7 +237,11 @@ interface IItems {
 
 function useItems(
   trigger: ITrigger | null,
-  { onRefused, onMode }: Pick<useSuggestions.IOptions, 'onRefused' | 'onMode'>
+  {
+    text,
+    onRefused,
+    onMode
+  }: Pick<useSuggestions.IOptions, 'text' | 'onRefused' | 'onMode'>
 ): IItems {
   const services = usePanel();
   const kind = trigger?.kind ?? null;
@@ -242,24 +255,38 @@ function useItems(
           callbacks.current.onRefused(refusal)
         )
   );
-  const files = useFiles(kind === 'mention' ? query : null);
+  const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
+  // A slash begins the path of a file.
+  const isPath = trigger !== null && text[trigger.start + 1] === '/';
+  const commits = useSearch(
+    kind !== 'mention' || isPath
+      ? null
+      : query.length < LEAST_OF_COMMITS
+        ? ''
+        : query,
+    commitSuggestions
+  );
   const items = React.useMemo(() => {
     const own = rank(fixed.suggestions, query);
-    return kind === 'command'
-      ? own.slice(0, MOST_SHOWN)
-      : [
-          ...own.slice(0, MOST_OF_NOTEBOOK),
-          ...files.suggestions
-            .filter(
-              suggestion => files.query === query || mayMean(suggestion, query)
-            )
-            .map(suggestion => ({ suggestion, found: [] }))
-        ].slice(0, MOST_SHOWN);
-  }, [fixed.suggestions, files.suggestions, files.query, kind, query]);
+    if (kind === 'command') {
+      return own.slice(0, MOST_SHOWN);
+    }
+    const changes = commits.suggestions.filter(({ key }) => key === CHANGES);
+    const last = Private.meant(commits, query).filter(
+      ({ suggestion }) => suggestion.key !== CHANGES
+    );
+    return [
+      ...own.slice(0, MOST_OF_NOTEBOOK),
+      ...rank(changes, query),
+      ...Private.meant(files, query)
+    ]
+      .slice(0, MOST_SHOWN - last.length)
+      .concat(last);
+  }, [fixed.suggestions, files, commits, kind, query]);
   return {
     items,
-    isLoading: fixed.isLoading || files.isLoading,
-    error: fixed.error ?? files.error
+    isLoading: fixed.isLoading || files.isLoading || commits.isLoading,
+    error: fixed.error ?? files.error ?? commits.error
   };
 }
 
@@ -308,14 +335,17 @@ function useLoaded(
 }
 
 /**
- * The files a query finds. Those of the query before stay until others are
- * found, and one search is under way at a time. Of those before, only what the
- * new query may mean is offered.
+ * What a query finds. What the query before found stays until something else is
+ * found, and one search is under way at a time. Of what was found before, only
+ * what the new query may mean is offered.
  */
-function useFiles(query: string | null): ILoaded {
+function useSearch(
+  query: string | null,
+  search: (services: IPanelServices, query: string) => Promise<ISuggestion[]>
+): ILoaded {
   const services = usePanel();
   const [loaded, setLoaded] = React.useState(Private.NOTHING);
-  const search = React.useRef<Promise<void>>(Promise.resolve());
+  const last = React.useRef<Promise<void>>(Promise.resolve());
   React.useEffect(() => {
     if (query === null) {
       setLoaded(Private.NOTHING);
@@ -329,7 +359,7 @@ function useFiles(query: string | null): ILoaded {
       }
       let outcome: ILoaded;
       try {
-        const suggestions = await fileSuggestions(services, query);
+        const suggestions = await search(services, query);
         outcome = { ...Private.NOTHING, suggestions, query };
       } catch (reason) {
         outcome = { ...Private.NOTHING, error: asErrorBody(reason), query };
@@ -339,13 +369,13 @@ function useFiles(query: string | null): ILoaded {
       }
     };
     const timer = setTimeout(() => {
-      search.current = search.current.then(find);
+      last.current = last.current.then(find);
     }, PAUSE_MILLISECONDS);
     return () => {
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [query, services]);
+  }, [query, services, search]);
   return loaded;
 }
 
@@ -360,6 +390,15 @@ namespace Private {
   };
 
   export const LOADING: ILoaded = { ...NOTHING, isLoading: true };
+
+  /**
+   * What a search found that this query may mean.
+   */
+  export function meant(found: ILoaded, query: string): IRanked[] {
+    return found.suggestions
+      .filter(suggestion => found.query === query || mayMean(suggestion, query))
+      .map(suggestion => ({ suggestion, found: [] }));
+  }
 
   /**
    * What was seen; the same trigger as before if it is no other.

@@ -9,23 +9,33 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent import TaskRequest
 from hdsp_agent.agent.speech._mentions import mentions_in
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolRegistry
 
+from ..git.repositories import commit, git, needs_git, write
 from ..scripted_agent import Agent, running_agent, until
 from ..test_notebook_tasks import notebook_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 ASK = call_tool("ask_followup_question", {"question": "Which?", "follow_up": [{"text": "a"}]}, id="q")
+KEY = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 WRITE = call_tool("write_to_file", {"path": "b.txt", "content": "b\n"}, id="w")
 
 
 def heard(agent: Agent) -> str:
     """All that the model was told last."""
     return json.dumps([message.to_json() for message in agent.model.requests[-1].messages], ensure_ascii=False)
+
+
+def plain(agent: Agent) -> str:
+    """The same as plain text, not as JSON."""
+    contents = [message.content for message in agent.model.requests[-1].messages]
+    blocks = [block for content in contents if not isinstance(content, str) for block in content]
+    return "\n".join(str(block["text"]) for block in blocks if block["type"] == "text")
 
 
 def rows(agent: Agent, task_id: TaskId) -> list[str | None]:
@@ -50,9 +60,17 @@ def png() -> bytes:
         ("@/folder/ has it", ["/folder/"]),
         (r"mail me@/x, \@/y, a@/b", []),
         ("no mention @ all", []),
+        ("@problems, then @git-changes.", ["problems", "git-changes"]),
+        ("(@problems) me@problems @problemsolver @problems-old @problems.com @problems/x @Problems", []),
+        ("@git-changes를 봐 줘\n@problemsを直して @git-changes", ["git-changes", "problems"]),
+        (
+            "see @abc1234: @0123456789abcdef0123456789abcdef01234567 @/a",
+            ["abc1234", "0123456789abcdef0123456789abcdef01234567", "/a"],
+        ),
+        ("@abc123 @abcdefg @0123456789abcdef0123456789abcdef012345678 @abc1234x @abc1234@x", []),
     ],
 )
-def test_paths_are_named_after_white_space_only(text: str, paths: list[str]) -> None:
+def test_what_is_named_begins_a_word(text: str, paths: list[str]) -> None:
     assert mentions_in(text) == paths
 
 
@@ -142,6 +160,72 @@ async def test_why_something_is_not_attached_is_said_in_words(tmp_path: Path, pa
         assert "TREASURE" not in heard(agent)
 
 
+@needs_git
+async def test_changes_and_commits_that_are_named_are_attached_with_keys_masked(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    write(work, a_py="token = 'x'\n", b_txt="b\n")
+    first = commit(work, "The very first")
+    write(work, a_py=f"token = '{KEY}'\n")
+    async with running_agent(tmp_path, [DONE], tools=ToolRegistry()) as agent:
+        task_id = await agent.finished(f"Why @git-changes after @{first[:7]}, @deadbeef?")
+        told = plain(agent)
+        assert "<git_working_state>\nChanges since the last commit:\nchanged: a.py" in told
+        assert KEY not in told and "+token = '" in told
+        assert f'<git_commit hash="{first[:7]}">\ncommit {first}' in told
+        assert "The very first" in told and "+b" in told
+        assert told.count("deadbeef") == 1 and "Not attached" not in told
+        assert await agent.asks(task_id, "tool") == []
+
+
+@needs_git
+async def test_why_git_was_not_asked_is_said(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    names = f"@git-changes @deadbeef @{'a' * 40}"
+    async with running_agent(tmp_path, [DONE, DONE, DONE], tools=ToolRegistry()) as agent:
+        await agent.finished(names)
+        assert "[Not attached: the workspace is in no Git repository.]" in plain(agent)
+        assert "[Not attached: there is no such commit here.]" in plain(agent)
+        assert plain(agent).count("deadbeef") == 1
+        write(work, a_txt="TREASURE\n")
+        first = commit(work, "first")
+        git(work, "config", "diff.external", "evil")
+        await agent.finished(f"{names} @{first}")
+        assert plain(agent).count("[Not attached: Git was not asked, because the settings of the repository") == 4
+        assert "TREASURE" not in plain(agent)
+
+
+@needs_git
+async def test_who_may_not_read_files_reads_no_commits_either(tmp_path: Path) -> None:
+    write(tmp_path / "work", a_txt="TREASURE\n")
+    first = commit(tmp_path / "work", "first")
+    settings = GlobalSettings(disabled_tools=("read_file",))
+    async with running_agent(tmp_path, [DONE], tools=ToolRegistry(), settings=settings) as agent:
+        await agent.finished(f"@{first} @git-changes")
+        assert plain(agent).count("[Not attached: The tool read_file is switched off in the settings.]") == 2
+        assert "TREASURE" not in plain(agent)
+
+
+async def test_the_errors_of_the_conversations_notebook_are_attached(tmp_path: Path) -> None:
+    run = call_tool("run_cells", {"cells": ["all"]}, id="r")
+    async with notebook_agent(tmp_path, [DONE, run, DONE, DONE], "print('fine')", "1 / 0") as agent:
+        task_id = await agent.manager.start(TaskRequest("What of @problems?", notebook=NotebookRef(path="a.ipynb")))
+        await agent.completed(task_id)
+        assert '<notebook_errors path="a.ipynb">\nNo cell of the notebook shows an error.' in plain(agent)
+        await agent.completed(await agent.manager.start(TaskRequest("Run", notebook=NotebookRef(path="a.ipynb"))))
+        task_id = await agent.manager.start(TaskRequest("Fix @problems", notebook=NotebookRef(path="a.ipynb")))
+        await agent.completed(task_id)
+        told = plain(agent).partition("<notebook_errors")[2].partition("</notebook_errors>")[0]
+        assert "ZeroDivisionError" in told and "<cell number=2" in told
+        assert "print('fine')" not in told
+
+
+async def test_without_a_notebook_there_are_no_errors_of_one(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE], tools=ToolRegistry()) as agent:
+        await agent.finished("Fix @problems")
+        assert "[Not attached: this conversation is about no notebook.]" in plain(agent)
+
+
 async def test_a_tool_that_is_switched_off_reads_nothing_for_the_person_either(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "a.txt").write_text("TREASURE")
@@ -160,7 +244,7 @@ async def test_too_much_is_cut_and_said(tmp_path: Path) -> None:
         await agent.finished(" ".join(f"@/f{number}.txt" for number in range(12)))
         assert len(heard(agent)) < 220_000
         assert "too much was attached at once" in heard(agent)
-        assert "2 more files were named" in heard(agent)
+        assert "2 more were named" in heard(agent)
 
 
 async def test_what_is_said_with_an_answer_and_in_the_queue_is_made_whole_too(tmp_path: Path) -> None:

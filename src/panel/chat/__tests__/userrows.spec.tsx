@@ -37,6 +37,21 @@ describe('rows of what is said', () => {
       expect(rows.row(2).textContent).toContain('x = 1');
     });
 
+    it('should mark what else is mentioned in it, which opens nothing', async () => {
+      const text =
+        '@problems, @git-changes를 me@problems @problemsolver @git-changes.md\n(@abc1234 @abc1234! @abc123 @abcdefg';
+      await rows.show({ say: 'user_feedback', text });
+      const said = rows.row(2).querySelector('.jp-hdspAgent-user-text');
+      expect(said?.textContent).toBe(text);
+      const marks = [...(said?.querySelectorAll('.jp-hdspAgent-place') ?? [])];
+      expect(marks.map(({ textContent }) => textContent)).toEqual([
+        '@problems',
+        '@git-changes',
+        '@abc1234'
+      ]);
+      expect(said?.querySelector('button')).toBeNull();
+    });
+
     it('should open the files that are mentioned in it, and leave the text as it is', async () => {
       page.dispose();
       const { documents, opened } = openedDocuments();

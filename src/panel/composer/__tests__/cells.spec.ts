@@ -135,13 +135,14 @@ describe('what of a notebook goes along', () => {
     );
     expect(suggestions.map(({ label }) => label)).toEqual([
       'This notebook',
+      'Errors in this notebook',
       'Current cell',
       'Last failed cell',
       'Cell 1',
       'Cell 2',
       'Cell 3'
     ]);
-    const { choice } = suggestions[2];
+    const { choice } = suggestions[3];
     if (choice.kind === 'run') {
       choice.run();
     }

@@ -1,5 +1,9 @@
 import { fileIcon } from '@jupyterlab/ui-components';
 
+import type {
+  CommitSearchResultsMessage,
+  GitCommit
+} from '../../../generated/wire';
 import type { ISuggestion } from '../suggestions';
 import { mentionOf, rank, replaced, triggerAt } from '../suggestions';
 import { READY, WORKING, WrittenPanel } from './writtenpanel';
@@ -83,19 +87,34 @@ describe('the suggestions of the composer', () => {
       .map(node => node.textContent);
   const selected = () => page.find('[role="option"][aria-selected="true"]')?.id;
 
-  /** Type, and let the server find these files. */
+  /** Type, and let the server find these files, where there is no Git. */
   async function find(text: string, ...paths: string[]): Promise<void> {
+    await findWith({ commits: [], error: 'No repository' }, text, ...paths);
+  }
+
+  /** The same with these commits. */
+  async function findWith(
+    found: Pick<CommitSearchResultsMessage, 'commits' | 'error'>,
+    text: string,
+    ...paths: string[]
+  ): Promise<void> {
     page.type(text);
     page.wait(200);
     await page.settle();
-    page.publish({
-      type: 'fileSearchResults',
-      results: paths.map(path => ({
-        path,
-        type: path.endsWith('/') ? 'folder' : 'file'
-      }))
+    page.publish(
+      {
+        type: 'fileSearchResults',
+        results: paths.map(path => ({
+          path,
+          type: path.endsWith('/') ? 'folder' : 'file'
+        }))
+      },
+      { type: 'commitSearchResults', ...found }
+    );
+    await page.settle(() => {
+      page.answer('searchFiles');
+      page.answer('searchCommits');
     });
-    await page.settle(() => page.answer('searchFiles'));
   }
 
   it('should offer files, and write the one that is chosen', async () => {
@@ -190,6 +209,94 @@ describe('the suggestions of the composer', () => {
     expect(
       page.find('.jp-hdspAgent-suggestions [role="alert"]')?.textContent
     ).toBe('No disk.');
+  });
+
+  describe('of Git', () => {
+    const commit = (number: number): GitCommit => ({
+      hash: `${number}`.repeat(40),
+      shortHash: `${number}`.repeat(7),
+      subject: `Fix plot ${number}`,
+      author: 'Ada',
+      date: '2026-01-02'
+    });
+    const all = { commits: [1, 2, 3, 4, 5, 6, 7].map(commit) };
+    const many = Array.from({ length: 60 }, (_, index) => `f${index}.py`);
+
+    it('should be the changes above the files, and a few commits below', async () => {
+      await findWith(all, '@', ...many);
+      expect(page.sent('searchCommits')).toMatchObject([{ query: '' }]);
+      expect(labels()).toHaveLength(40);
+      expect(labels()[0]).toBe('Changes since the last commit');
+      expect(labels().slice(-6)).toEqual([
+        'f33.py',
+        'Fix plot 1',
+        'Fix plot 2',
+        'Fix plot 3',
+        'Fix plot 4',
+        'Fix plot 5'
+      ]);
+    });
+
+    it('should be nothing without a repository', async () => {
+      await find('@', 'a.py');
+      expect(labels()).toEqual(['a.py']);
+    });
+
+    it('should write a commit by its short hash', async () => {
+      await findWith({ commits: [commit(3)] }, 'see @plo');
+      expect(page.sent('searchCommits')).toMatchObject([{ query: 'plo' }]);
+      expect(labels()).toEqual(['Fix plot 3']);
+      expect(page.find('[role="option"]')?.title).toContain(
+        '3333333 — Ada, 2026-01-02'
+      );
+      await page.settle(() => page.press('Enter'));
+      expect(page.field.value).toBe('see @3333333 ');
+    });
+
+    it('should write the changes, and send them once they are written', async () => {
+      await findWith(all, '@chan');
+      page.act(() => page.find('[role="option"]')?.click());
+      expect(page.field.value).toBe('@git-changes ');
+      await findWith({ commits: [] }, '@git-changes');
+      await page.settle(() => page.press('Enter'));
+      expect(page.sent('newTask')).toMatchObject([{ text: '@git-changes' }]);
+    });
+
+    it('should not be searched for by one letter, or in a path', async () => {
+      await findWith(all, '@');
+      page.type('@7');
+      page.wait(200);
+      await page.settle();
+      expect(labels()).toEqual([]);
+      page.type('@p');
+      page.wait(200);
+      await page.settle();
+      expect(labels()).toHaveLength(5);
+      page.type('@/plot');
+      page.wait(200);
+      await page.settle();
+      expect(labels()).toEqual([]);
+      expect(page.sent('searchCommits')).toHaveLength(1);
+    });
+
+    it('should search one query at a time', async () => {
+      page.type('@pl');
+      page.wait(200);
+      await page.settle();
+      page.type('@plo');
+      page.wait(200);
+      page.type('@plot');
+      page.wait(200);
+      await page.settle();
+      expect(page.sent('searchCommits')).toMatchObject([{ query: 'pl' }]);
+      page.publish({ type: 'commitSearchResults', commits: [commit(1)] });
+      await page.settle(() => page.answer('searchCommits'));
+      // What an older query found is not offered.
+      expect(labels()).toEqual([]);
+      expect(page.sent('searchCommits').slice(1)).toMatchObject([
+        { query: 'plot' }
+      ]);
+    });
   });
 
   describe('of commands', () => {
