@@ -34,6 +34,7 @@ _MODULES: Final = (
     "_objects",
     "_code",
     "_groups",
+    "_reusing",
     "_restoring",
     "_sweep",
     "_main_thread",

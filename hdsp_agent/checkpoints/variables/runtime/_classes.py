@@ -66,12 +66,12 @@ def class_of(token, loading, load):
             # It is there and may have changed: its attributes are set when everything has been read.
             found = loading.classes[token]
             if found["changed"]:
-                loading.states.append((kind, load(found["state"], (), (), loading)))
+                loading.states.append((kind, load(found["state"], (), None, loading)))
     if kind is not None:
         return kind
     found = loading.classes[token]
-    kind = loading.made[token] = _make(*load(found["skeleton"], (), (), loading))
-    apply(kind, load(found["state"], (), (), loading), fresh=True)
+    kind = loading.made[token] = _make(*load(found["skeleton"], (), None, loading))
+    apply(kind, load(found["state"], (), None, loading), fresh=True)
     return kind
 
 

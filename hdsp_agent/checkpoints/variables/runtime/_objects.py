@@ -123,22 +123,15 @@ class Reducers:
     apart = True
     """Whether large arrays are kept as pieces of their own; otherwise everything is in the stream."""
 
-    def prepare(self, memory, views, aliases=None):
+    def prepare(self, memory, views, aliases=None, buffers=()):
         self.memory = memory
         self.views = views
         self.aliases = aliases
-        self.buffers = []
+        self.buffers = buffers
         self.blobs = []
         self.classes = set()
         self.reads = set()
         self._globals = []
-
-    def keep_buffer(self, buffer):
-        """Large memory stays out of the stream."""
-        if buffer.raw().nbytes < SMALLEST_BUFFER:
-            return True
-        self.buffers.append(buffer)
-        return False
 
     def reducer_override(self, value):
         # Called for each object there is.
@@ -146,12 +139,26 @@ class Reducers:
         return NotImplemented if how is None else how(self, value)
 
 
+def _keeping(buffers):
+    """Large memory stays out of the stream. Not a method: a pickler that knew itself would hold all values until the next
+    collection."""
+
+    def keep(buffer):
+        if buffer.raw().nbytes < SMALLEST_BUFFER:
+            return True
+        buffers.append(buffer)
+        return False
+
+    return keep
+
+
 class Plain(Reducers, pickle.Pickler):
     """C's pickler with our reducers."""
 
     def __init__(self, sink, memory, views=frozenset(), aliases=None):
-        pickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=self.keep_buffer)
-        self.prepare(memory, views, aliases)
+        buffers = []
+        pickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=_keeping(buffers))
+        self.prepare(memory, views, aliases, buffers)
 
 
 class Aliasing(Plain):
@@ -178,8 +185,9 @@ def lenient(sink, memory, views=frozenset(), aliases=None):
 
     class Lenient(Reducers, cloudpickle.Pickler):
         def __init__(self):
-            cloudpickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=self.keep_buffer)
-            self.prepare(memory, views, aliases)
+            buffers = []
+            cloudpickle.Pickler.__init__(self, sink, protocol=5, buffer_callback=_keeping(buffers))
+            self.prepare(memory, views, aliases, buffers)
 
         def persistent_id(self, value):
             return None if aliases is None else _alias(self, value)
@@ -465,12 +473,20 @@ class Loading:
 
 
 _now = threading.local()
+_KNOWN_CODE = {__name__.partition(".")[0], "builtins", "collections", "copyreg", "datetime", "numpy", "pandas"}
+"""Where reading a stream changes no array that was there."""
 
 
 class _Unpickler(pickle.Unpickler):  # noqa: S301 -- the manifest proved the stream ours
     def persistent_load(self, at):
         token, name = at
         return vars(class_of(token))[name]
+
+    def find_class(self, module, name):
+        if module.partition(".")[0] not in _KNOWN_CODE and _now.blobs is not None:
+            # An object's class comes before what it is made of, which its own code may change.
+            _now.blobs.make_anew()
+        return super().find_class(module, name)
 
 
 def load(stream, buffers, blobs, loading):
@@ -545,6 +561,9 @@ def make_memoryview(owning, offset, size, form, readonly):
 def make_array(number, dtype, shape, order, writeable):
     import numpy
 
+    there = _now.blobs.array(number, dtype, shape, order, writeable)
+    if there is not None:
+        return there
     # Read into its own memory: it owns it as it did before.
     value = numpy.empty(shape, dtype, order)
     _now.blobs.read(number, memoryview(flat(value)))

@@ -8,7 +8,7 @@ import importlib
 import signal
 import threading
 
-from . import _chunks, _classes, _groups, _objects
+from . import _chunks, _classes, _groups, _objects, _reusing
 
 
 class _Failed(Exception):
@@ -20,6 +20,8 @@ def restore(asked, sweeper, memory, chunks):
     values, loading = {}, _objects.Loading(memory, None, _definitions(asked["classes"], sweeper, memory))
     before = []
     near = _Near(sweeper.groups, chunks)
+    going = {name for group in asked["groups"] for name in group["names"]}.difference(asked["keep"])
+    reusable = _reusing.Reusable(sweeper, chunks, going.union(asked["remove"]))
     try:
         # First: what is loaded may ask its class for what it is made of.
         for token, found in loading.classes.items():
@@ -27,12 +29,13 @@ def restore(asked, sweeper, memory, chunks):
                 _during([found["name"]], lambda token=token: _classes.class_of(token, loading, _objects.load))
         _during([kind.__qualname__ for kind, _ in loading.states], lambda: _set(loading.states, before))
         for group in asked["groups"]:
-            _during(group["names"], lambda group=group: values.update(_load(group, chunks, near, loading)))
+            _during(group["names"], lambda group=group: values.update(_load(group, chunks, near, reusable, loading)))
         for name, module in asked["modules"].items():
             _during([name], lambda name=name, module=module: values.update({name: importlib.import_module(module)}))
         for name in asked["keep"]:
             values.pop(name, None)
         with _uninterrupted():
+            reusable.write()
             _put(sweeper.shell.user_ns, asked["remove"], values)
     except BaseException as failed:
         with _uninterrupted():
@@ -95,7 +98,7 @@ def _definitions(told, sweeper, memory):
     return found
 
 
-def _load(group, chunks, near, loading):
+def _load(group, chunks, near, reusable, loading):
     stream = group["stream"]
     data = chunks.read(stream["keys"], stream["size"]) if stream else base64.b64decode(group["inline"])
     buffers = [
@@ -103,14 +106,16 @@ def _load(group, chunks, near, loading):
         for part in group["buffers"]
         for whole in [chunks.read(part["keys"], part["size"])]
     ]
-    return _objects.load(data, buffers, _Blobs(group["blobs"], chunks, near), loading)
+    # The code of a class of the notebook may change what it is given, and be followed by a failure.
+    blobs = _Blobs(group["blobs"], chunks, near, None if group["classes"] else reusable)
+    return _objects.load(data, buffers, blobs, loading)
 
 
 class _Blobs:
     """Read when they are asked for, into the memory where they belong."""
 
-    def __init__(self, parts, chunks, near):
-        self._parts, self._chunks, self._near = parts, chunks, near
+    def __init__(self, parts, chunks, near, reusable):
+        self._parts, self._chunks, self._near, self._reusable = parts, chunks, near, reusable
 
     def keys(self, number):
         return self._parts[number]["keys"]
@@ -118,6 +123,17 @@ class _Blobs:
     def read(self, number, into=None):
         part = self._parts[number]
         return self._chunks.read(part["keys"], part["size"], into, self._near.copy)
+
+    def array(self, number, dtype, shape, order, writeable):
+        """The array itself, where it can stay; None otherwise."""
+        if self._reusable is None:
+            return None
+        part = self._parts[number]
+        return self._reusable.take(part["keys"], part["size"], dtype, shape, order, writeable, self._chunks.read)
+
+    def make_anew(self):
+        """From here on no array stays where it is."""
+        self._reusable = None
 
 
 class _Near:
