@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from .. import persistence
 from ..errors import HdspAgentError
-from ..persistence import embedded_conversation
 
 if TYPE_CHECKING:
     from ._task import Task
@@ -35,7 +35,7 @@ class Embedding:
         try:
             # What is read of it comes from the disk.
             await task.conversation.log.sync()
-            conversation = await embedded_conversation(task.conversation.log, most)
+            conversation = await persistence.embedded_conversation(task.conversation.log, most)
         except HdspAgentError as error:
             task.logger.warning("%s does not carry this conversation: %s", notebook.path, error.message)
             return

@@ -7,11 +7,11 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from .. import persistence
 from ..checkpoints import CheckpointRecord
 from ..errors import HdspAgentError
 from ..messages import JsonObject, NotebookPointer, SetNotebookMetadata
 from ..notebooks import NotebookDesk, Notebooks
-from ..persistence import EMBEDDED_KEY
 from ._time_lines import OpenWorkspace
 
 __all__ = ["Pointers", "with_copies"]
@@ -43,7 +43,7 @@ class Pointers:
     async def embed(self, workspace: OpenWorkspace | None, path: str, conversation: JsonObject) -> None:
         """Let a notebook carry a conversation, in the way it gets its pointers; ``workspace`` is where checkpoints are kept."""
         records = await workspace.files.list() if workspace is not None else []
-        value = SetNotebookMetadata(key=EMBEDDED_KEY, value=conversation)
+        value = SetNotebookMetadata(key=persistence.EMBEDDED_KEY, value=conversation)
         if workspace is not None and records:
             await _point(self._desk, workspace, records[0], self._desk.now_at(path), [value])
         else:

@@ -102,6 +102,11 @@ from ._conversation_changes import (
     UndoConversationRequest,
     UndoOrRedo,
 )
+from ._embedded_conversations import (
+    EmbeddedConversationOffer,
+    FindEmbeddedConversationRequest,
+    OpenEmbeddedConversationRequest,
+)
 from ._errors import (
     ErrorBody,
     Notice,
@@ -571,6 +576,7 @@ __all__ = [
     "EditMessageConfirmRequest",
     "EditQueuedMessagePayload",
     "EditQueuedMessageRequest",
+    "EmbeddedConversationOffer",
     "EnhancePromptRequest",
     "EnhancedPromptMessage",
     "ErrorBody",
@@ -592,6 +598,7 @@ __all__ = [
     "FileResult",
     "FileSearchResultsMessage",
     "FilesPreview",
+    "FindEmbeddedConversationRequest",
     "FindFileRequest",
     "Flag",
     "FolderTrustUpdatedMessage",
@@ -669,6 +676,7 @@ __all__ = [
     "NoticeLevel",
     "NoticesUpdatedMessage",
     "OpenCommandFileRequest",
+    "OpenEmbeddedConversationRequest",
     "OpenNotebook",
     "OpenNotebooksRequest",
     "OpenTask",

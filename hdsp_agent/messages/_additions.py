@@ -104,6 +104,8 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "suggestRules",
+        "findEmbeddedConversation",
+        "openEmbeddedConversation",
         "requestProposal",
         "findFile",
     }

@@ -281,6 +281,8 @@ export type WebviewMessage =
   | RenameTaskRequest
   | FavoriteTaskRequest
   | SuggestRulesRequest
+  | FindEmbeddedConversationRequest
+  | OpenEmbeddedConversationRequest
   | ProposalRequest;
 
 export type ExtensionMessage =
@@ -1212,6 +1214,13 @@ export interface EditQueuedMessageRequest {
   payload: EditQueuedMessagePayload;
 }
 
+/** What could be opened. */
+export interface EmbeddedConversationOffer {
+  title: string;
+  messages: number;
+  leftOut: number;
+}
+
 /** Let a model improve the prompt `text`. */
 export interface EnhancePromptRequest {
   requestId: string;
@@ -1372,6 +1381,14 @@ export interface FilesPreview {
   incomplete?: true;
 }
 
+/** Ask for the conversation in a notebook's file. The answer is an offer; null where it has none, or its conversation is among the person's own. */
+export interface FindEmbeddedConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'findEmbeddedConversation';
+  path: string;
+}
+
 /** Whether there is a file or folder of this path; the answer says so. */
 export interface FindFileRequest {
   requestId: string;
@@ -1480,9 +1497,9 @@ export interface GlobalSettings {
   kernelRunIdleLimitSeconds?: number;
   /** A cell the agent runs is interrupted after this long. Empty means no limit. */
   kernelRunTotalLimitSeconds?: number;
-  /** Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation. */
+  /** When the agent's turn is over, write the conversation into the notebook's metadata, with secrets masked. Whoever gets the notebook can then read it. */
   embedHistoryInNotebook: boolean;
-  /** Older messages are left out of the notebook's metadata beyond this size. */
+  /** Beyond this size, the oldest messages are left out of the notebook. The conversation itself keeps them. */
   embedHistoryMaxKilobytes: number;
   /** Choose what the agent no longer does by itself about a conversation that becomes too long for the model. */
   disabledHooks: Array<'context-window-monitor' | 'anthropic-auto-compact'>;
@@ -2051,6 +2068,14 @@ export interface OpenCommandFileRequest {
   type: 'openCommandFile';
   text: string;
   values: SourceValues;
+}
+
+/** Make a conversation of what a notebook's file carries, and show it; the answer is its id. Whoever has it already is shown theirs. */
+export interface OpenEmbeddedConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'openEmbeddedConversation';
+  path: string;
 }
 
 /** A notebook that a tab has open. */

@@ -109,6 +109,8 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "suggestRules",
+    "findEmbeddedConversation",
+    "openEmbeddedConversation",
     "requestProposal",
     "findFile",
 }

@@ -112,12 +112,17 @@ def read_embedded(value: object) -> EmbeddedConversation:
     """The conversation in a notebook's metadata, which anybody may have written. Raises InvalidInput saying what is wrong."""
     version = value.get("version") if isinstance(value, dict) else None
     if isinstance(version, int) and version > _VERSION:
-        raise InvalidInput("A later version of this agent wrote the conversation in this notebook. Update the agent.")
+        raise InvalidInput(
+            "A later version of this agent wrote the conversation in this notebook. Update the agent to open it.",
+            why="conversation_newer",
+        )
     _require_bounded(value)
     try:
         return EmbeddedConversation.model_validate(value)
     except ValidationError:
-        raise InvalidInput("The conversation in this notebook is damaged, so it cannot be opened.") from None
+        raise InvalidInput(
+            "The conversation in this notebook is damaged and cannot be opened.", why="conversation_damaged"
+        ) from None
 
 
 def embedded_copy_id(conversation: EmbeddedConversation, owner: str) -> TaskId:
@@ -175,5 +180,5 @@ def _require_bounded(value: object) -> None:
                 pass
         values -= len(parts)
         if characters < 0 or values < 0 or depth > _DEEPEST:
-            raise InvalidInput("The conversation in this notebook is too large, so it cannot be opened.")
+            raise InvalidInput("The conversation in this notebook is too large to open.", why="conversation_too_large")
         waiting += [(part, depth + 1) for part in parts]
