@@ -87,6 +87,7 @@ export type AnySay =
   | 'tool'
   | 'cell_executed'
   | 'kernel_status'
+  | 'notebook_conversation'
   | 'browser_action'
   | 'browser_action_result'
   | 'browser_session_status';
@@ -139,7 +140,8 @@ export type ClineSay =
   | 'too_many_tools_warning'
   | 'tool'
   | 'cell_executed'
-  | 'kernel_status';
+  | 'kernel_status'
+  | 'notebook_conversation';
 
 export type LegacyAsk = 'browser_action_launch';
 

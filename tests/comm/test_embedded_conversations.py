@@ -107,7 +107,7 @@ async def test_a_colleagues_becomes_a_conversation_that_goes_on(
         shown = [(one.get("say"), str(one["text"])) for one in conversation(panel).values()]
         assert shown[0][1].startswith("This conversation came with the notebook work.ipynb. Its 2 oldest")
         assert shown[1] == ("user_feedback", "Sum up the prices")
-        assert [kind for kind, _ in shown] == ["text", "user_feedback", "text", "text"], "something could be approved"
+        assert [kind for kind, _ in shown] == ["notebook_conversation", "user_feedback", "text", "text"]
 
         assert (await panel.ask("queueMessage", taskId=task, text="Go on"))["ok"]
         await question(panel, "completion_result")

@@ -19,6 +19,7 @@ from hdsp_agent.persistence import (
     HistoryIndex,
     Masker,
     NewTask,
+    embedded_conversation,
 )
 from hdsp_agent.persistence.exchange._import import import_tasks
 from hdsp_agent.persistence.exchange._import_images import artifact_of_block, artifact_of_link
@@ -153,7 +154,7 @@ async def test_a_conversation_kept_in_a_notebook_comes_in(tmp_path: Path) -> Non
 
 
 async def test_the_conversation_that_a_notebook_carries_comes_in_once_as_words(tmp_path: Path) -> None:
-    said = [{"ts": 5, "by": "person", "text": "Sum it up"}, {"ts": 6, "by": "agent", "text": "It is 6."}]
+    said = [{"ts": 5, "by": "agent", "text": "I look."}, {"ts": 6, "by": "agent", "text": "It is 6."}]
     carried = {"version": 1, "task_id": "task-9", "title": "Sum", "left_out": 0, "messages": said}
     source = tmp_path / "old.ipynb"
     metadata = {"hdsp_conversation": carried, "hdsp_agent": {"version": 1, "head": "a"}}
@@ -163,8 +164,10 @@ async def test_the_conversation_that_a_notebook_carries_comes_in_once_as_words(t
         assert (await bring(source, store)).count("already_there") == 1
         (task_id,) = await store.tasks()
         ui, api = await histories(store, task_id)
-        assert task_id != "task-9" and [message.text for message in ui[1:]] == ["Sum it up", "It is 6."]
+        assert task_id != "task-9" and [message.text for message in ui[1:]] == ["I look.", "It is 6."]
         assert [record.role for record in api] == ["user", "assistant", "user"]
+        again = await embedded_conversation(await store.view(task_id), 10_000)
+        assert again is not None and again["messages"] == said, "who said what is another one now"
         source.write_text(source.read_text().replace('"version": 1, "task_id"', '"version": 2, "task_id"'))
         report = await bring(source, store)
         assert report.count("failed") == 1 and "later version" in report.problems[0].reason

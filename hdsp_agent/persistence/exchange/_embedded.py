@@ -91,9 +91,10 @@ async def embedded_conversation(reader: TaskReader, most_bytes: int) -> JsonObje
     )  # fmt: skip
     left = most_bytes - _size(head)
     kept: deque[tuple[EmbeddedMessage, int]] = deque()
-    count = 0
+    count, is_first = 0, True
     async for message in shown_ui(reader, await view_of(reader)):
-        said = await asyncio.to_thread(_embedded, message, masker, is_first=count == 0)
+        said = await asyncio.to_thread(_embedded, message, masker, is_first=is_first)
+        is_first = False
         if said is None:
             continue
         count += 1

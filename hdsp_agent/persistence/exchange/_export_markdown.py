@@ -37,7 +37,11 @@ async def render_markdown(reader: TaskReader) -> AsyncIterator[bytes]:
     async for message in shown_ui(reader, await view_of(reader)):
         text = _said(message)
         if text:
-            by = "You" if message.say in ("user_feedback", "user_feedback_diff") or is_first else "Agent"
+            by = (
+                "You"
+                if message.say in ("user_feedback", "user_feedback_diff") or (is_first and message.say == "text")
+                else "Agent"
+            )
             heading = "" if by == speaker else f"## {by}\n\n*{_when(message.ts)}*\n\n"
             yield f"{heading}{text}\n\n".encode("utf-8", "replace")
             speaker, is_first = by, False

@@ -55,7 +55,7 @@ class EmbeddedTask(RawTask):
         """A word about where it comes from, and what was said."""
         messages = self._conversation.messages
         first = messages[0].ts if messages else 1
-        yield {"ts": max(1, first - 1), "type": "say", "say": "text", "text": self._told_to_person()}
+        yield {"ts": max(1, first - 1), "type": "say", "say": "notebook_conversation", "text": self._told_to_person()}
         for message in messages:
             say = "user_feedback" if message.by == "person" else "text"
             yield {"ts": message.ts, "type": "say", "say": say, "text": _without_placeholders(message.text)}

@@ -94,6 +94,24 @@ describe('the conversation that a notebook carries', () => {
     }
   });
 
+  it('begins with a note of the agent, not with words of the person', async () => {
+    const text = 'This conversation came with the notebook a.ipynb.';
+    page.begin({
+      ...STATE,
+      currentTaskId: 't',
+      clineMessages: [
+        { ts: 1, type: 'say', say: 'notebook_conversation', text },
+        { ts: 2, type: 'say', say: 'text', text: 'I look.' }
+      ]
+    });
+    await page.settle();
+    const rows = page
+      .findAll('[aria-posinset]')
+      .map(row => row.getAttribute('aria-label'));
+    expect(rows).toEqual(['Note', 'Agent']);
+    expect(page.node.textContent).toContain(text);
+  });
+
   it('can be removed by a command, as a change of the person', async () => {
     const { commands } = page;
     const command = 'hdsp-agent:remove-notebook-conversation';
