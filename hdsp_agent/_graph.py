@@ -26,6 +26,7 @@ from .comm.audit import Audit
 from .comm.audited_programs import AuditedPrograms
 from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
+from .comm.embedded_conversations import EmbeddedConversations
 from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
@@ -84,6 +85,14 @@ def build_services(app: HdspAgentApp) -> Services:
     time_travel = TimeTravel(agent, room.history, screens, workspace_of(app))
     CheckpointRequests(time_travel, room.history).register(room.dispatcher)
     NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
+    EmbeddedConversations(
+        room.storage,
+        room.history,
+        screens,
+        notebooks.notebooks.desk,
+        workspace_of(app),
+        masked_kinds=lambda: configuration.config.settings.masked_kinds,
+    ).register(room.dispatcher)
     SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
         room.dispatcher
     )

@@ -1,4 +1,4 @@
-"""What a notebook itself says of its moments: pointers in its metadata, and nothing of the conversation."""
+"""What the agent writes into a notebook's metadata: pointers to its moments, and the conversation if the person wants that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from .. import persistence
 from ..checkpoints import CheckpointRecord
 from ..errors import HdspAgentError
-from ..messages import NotebookPointer
+from ..messages import JsonObject, NotebookPointer, SetNotebookMetadata
 from ..notebooks import NotebookDesk, Notebooks
 from ._time_lines import OpenWorkspace
 
@@ -38,6 +39,15 @@ class Pointers:
             self._waiting[path] = pointers
             if await _point(self._desk, workspace, record, path, pointers):
                 del self._waiting[path]
+
+    async def embed(self, workspace: OpenWorkspace | None, path: str, conversation: JsonObject) -> None:
+        """Let a notebook carry a conversation, in the way it gets its pointers; ``workspace`` is where checkpoints are kept."""
+        records = await workspace.files.list() if workspace is not None else []
+        value = SetNotebookMetadata(key=persistence.EMBEDDED_KEY, value=conversation)
+        if workspace is not None and records:
+            await _point(self._desk, workspace, records[0], self._desk.now_at(path), [value])
+        else:
+            await self._desk.point(path, [value])
 
 
 async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:

@@ -47,6 +47,7 @@ from ._auto_answer import AutoAnswer
 from ._calls import Calls
 from ._conversation import Conversation
 from ._dialogue import Dialogue
+from ._embedding import Embedding
 from ._flow import Flow
 from ._history_line import HistoryLine
 from ._items import ItemChange, TaskConfig, fresh_item
@@ -129,7 +130,7 @@ class Task:
         self._kept: Final = Kept(log)
         self.queue: Final = MessageQueue(self._save_queue, self._kept.queue)
         self._queue_told = self.queue.messages
-        self.dialogue.asks.on_open = self._heed_queue
+        self.dialogue.asks.on_open = self._asked
         self.item: HistoryItem = log.state.history_item or fresh_item(metadata)
         self.usage = UsageMeter()
         self.spending = Spending()
@@ -160,6 +161,7 @@ class Task:
         self.answers_itself: Final = AutoAnswer(self)
         self.speech: Final = Speech(self)
         self.moment_rows: Final = MomentRows(self.conversation)
+        self._embedding: Final = Embedding(self)
         self._on_settled = on_settled
         self._on_failure = on_failure
         self._worker: asyncio.Task[None] | None = None
@@ -346,6 +348,7 @@ class Task:
             self.dialogue.asks.go_on()
             await self._end_tools()
             await self._line.told()
+            await self._embedding.write()
             log = self.conversation.log
             if outcome is None:
                 await log.close()
@@ -367,6 +370,7 @@ class Task:
         for message in asked:
             # Whoever stops the task does not want to be asked this again.
             await self.dialogue.withdraw(message)
+        await self._embedding.write()
         self.services.events.emit(TaskAborted(payload=(self.task_id,)))
         if not self.stopping and not self._settled:
             self.launch(Again(stopped_by="person"))
@@ -441,6 +445,11 @@ class Task:
             self.dialogue.resting_with("completion_result")
 
     # ---- what waits in the queue
+
+    def _asked(self) -> None:
+        self._heed_queue()
+        if self.dialogue.asks.newest("followup") is not None:
+            self._held.begin(self._embedding.write())
 
     def _heed_queue(self) -> None:
         """What was said since the work stopped is the answer to a question whether to go on; it is told in the next turn."""

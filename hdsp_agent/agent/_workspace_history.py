@@ -18,7 +18,7 @@ from ..checkpoints.moments import ConversationPart, Parts, RestorePreview, TimeL
 from ..config import GlobalSettings
 from ..config._held import STOP_SECONDS, HeldTasks
 from ..errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
-from ..messages import FileChange, FilesPreview, TaskId
+from ..messages import FileChange, FilesPreview, JsonObject, TaskId
 from ..notebooks import Notebooks
 from ..tools import ActionRequest
 from ._effects import Acts
@@ -99,6 +99,11 @@ class WorkspaceHistory:
             self._under_way[folder] = others
         if acted:
             self._held.begin(self._after(folder, step, working))
+
+    def embed(self, folder: Path, notebook: str, conversation: JsonObject) -> None:
+        """Let a notebook carry a conversation. Nobody waits for it."""
+        if self._pointers is not None:
+            self._held.begin(self._embed(self._pointers, folder, notebook, conversation))
 
     @asynccontextmanager
     async def at(self, folder: Path) -> AsyncIterator[TimeLine]:
@@ -265,6 +270,13 @@ class WorkspaceHistory:
                 return
             if step.ran_code and self._pointers is not None and self.enabled:
                 await self._pointers.write(await self._line(folder), record)
+
+    async def _embed(self, pointers: Pointers, folder: Path, notebook: str, conversation: JsonObject) -> None:
+        try:
+            async with self._turn(folder):
+                await pointers.embed(await self._line(folder) if self.enabled else None, notebook, conversation)
+        except HdspAgentError as error:
+            logger.warning("%s does not carry its conversation: %s", notebook, error.message)
 
     def _door(self, folder: Path) -> asyncio.Lock:
         """Who comes first is first: what is saved later must not be taken for what was saved before."""

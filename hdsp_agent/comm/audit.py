@@ -34,7 +34,7 @@ ACTIONS: Final[dict[str, AuditAction]] = {
         "read",
     ),
     "exportTaskWithId": "export",
-    "newTask": "begin",
+    **dict.fromkeys(("newTask", "openEmbeddedConversation"), "begin"),
     **dict.fromkeys(
         (
             "askResponse",

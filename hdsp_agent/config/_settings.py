@@ -305,8 +305,8 @@ class GlobalSettings(WireModel):
         shown(
             "notebooks",
             "Keep the conversation in the notebook file",
-            "Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation.",
-            hidden=True,
+            "When the agent's turn is over, write the conversation into the notebook's metadata, with secrets masked. "
+            "Whoever gets the notebook can then read it.",
         ),
     ] = False
     embed_history_max_kilobytes: Annotated[
@@ -315,8 +315,8 @@ class GlobalSettings(WireModel):
         shown(
             "notebooks",
             "Largest conversation kept in a notebook (kB)",
-            "Older messages are left out of the notebook's metadata beyond this size.",
-            hidden=True,
+            "Beyond this size, the oldest messages are left out of the notebook. The conversation itself keeps them.",
+            advanced=True,
         ),
     ] = 256
 

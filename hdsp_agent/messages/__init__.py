@@ -103,6 +103,11 @@ from ._conversation_changes import (
     UndoConversationRequest,
     UndoOrRedo,
 )
+from ._embedded_conversations import (
+    EmbeddedConversationOffer,
+    FindEmbeddedConversationRequest,
+    OpenEmbeddedConversationRequest,
+)
 from ._errors import (
     ErrorBody,
     Notice,
@@ -575,6 +580,7 @@ __all__ = [
     "EditMessageConfirmRequest",
     "EditQueuedMessagePayload",
     "EditQueuedMessageRequest",
+    "EmbeddedConversationOffer",
     "EnhancePromptRequest",
     "EnhancedPromptMessage",
     "ErrorBody",
@@ -596,6 +602,7 @@ __all__ = [
     "FileResult",
     "FileSearchResultsMessage",
     "FilesPreview",
+    "FindEmbeddedConversationRequest",
     "FindFileRequest",
     "Flag",
     "FolderTrustUpdatedMessage",
@@ -674,6 +681,7 @@ __all__ = [
     "NoticeLevel",
     "NoticesUpdatedMessage",
     "OpenCommandFileRequest",
+    "OpenEmbeddedConversationRequest",
     "OpenNotebook",
     "OpenNotebooksRequest",
     "OpenTask",

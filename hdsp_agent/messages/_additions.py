@@ -29,8 +29,9 @@ __all__ = [
     "Rename",
 ]
 
-OwnSay = Literal["cell_executed", "kernel_status"]
-"""``cell_executed``: what a cell the agent ran produced; ``kernel_status``: the kernel started, died or restarted."""
+OwnSay = Literal["cell_executed", "kernel_status", "notebook_conversation"]
+"""``cell_executed``: what a cell the agent ran produced; ``kernel_status``: the kernel started, died or restarted;
+``notebook_conversation``: what follows came with a notebook."""
 
 OwnSayTool = Literal[
     "readNotebook",
@@ -104,6 +105,8 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "suggestRules",
+        "findEmbeddedConversation",
+        "openEmbeddedConversation",
         "requestProposal",
         "findFile",
     }

@@ -292,8 +292,8 @@ class ApplyNotebookOperationsMessage(Message):
     review: bool = False
     """Whether to show the person what changed, to keep or take back."""
     pointers: list[NotebookPointer] | None = None
-    """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. It
-    replaces what waits for that save already."""
+    """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. What
+    points to checkpoints replaces what waits of that already, and a conversation the one that waits."""
 
 
 class ReadNotebookMessage(Message):

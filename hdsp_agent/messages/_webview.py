@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ._conversation_changes import ConversationRequest
+from ._embedded_conversations import FindEmbeddedConversationRequest, OpenEmbeddedConversationRequest
 from ._notebooks import NotebookMessage
 from ._open_tasks import OpenTasksMessage
 from ._proposals import ProposalRequest
@@ -25,6 +26,8 @@ WebviewMessage = Annotated[
     | ConversationRequest
     | OpenTasksMessage
     | SuggestRulesRequest
+    | FindEmbeddedConversationRequest
+    | OpenEmbeddedConversationRequest
     | ProposalRequest,
     Field(discriminator="type"),
 ]

@@ -83,6 +83,10 @@ class NotebookDesk:
         """The notebook of this path. Whether there is one, its first use says."""
         return _DeskDocument(self, notebook_path(path))
 
+    def in_file(self, path: str) -> NotebookDocument:
+        """The notebook as its file has it, whoever has it open."""
+        return self._disk.document(self.now_at(notebook_path(path)))
+
     async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
         """A new, empty notebook. Raises Conflict where something is there already."""
         path = notebook_path(path)

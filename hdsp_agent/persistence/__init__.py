@@ -74,8 +74,15 @@ from .masking._vault import Vault
 from .upkeep._progress import Progress
 
 if TYPE_CHECKING:
+    from .exchange._embedded import (
+        EMBEDDED_KEY,
+        EmbeddedConversation,
+        embedded_conversation,
+        embedded_copy_id,
+        read_embedded,
+    )
     from .exchange._export import ExportFormat, export_task, render_task
-    from .exchange._import import ImportedTask, ImportReport, import_tasks
+    from .exchange._import import ImportedTask, ImportReport, import_embedded, import_tasks
     from .exchange._import_images import with_images
     from .exchange._import_json import Finding as ImportFinding
     from .exchange._migration import MigrationReport, migrate
@@ -91,6 +98,7 @@ __all__ = [
     "BACKENDS",
     "COMPLETED_STATUSES",
     "DATABASE_NAME",
+    "EMBEDDED_KEY",
     "INTERRUPTED",
     "STREAM_FILES",
     "AlertLevel",
@@ -111,6 +119,7 @@ __all__ = [
     "Damage",
     "DamageNotice",
     "DoctorReport",
+    "EmbeddedConversation",
     "ExportFormat",
     "FileStore",
     "Finding",
@@ -184,6 +193,8 @@ __all__ = [
     "clean",
     "effective_api",
     "effective_ui",
+    "embedded_conversation",
+    "embedded_copy_id",
     "estimated_tokens",
     "examine",
     "export_task",
@@ -192,6 +203,7 @@ __all__ = [
     "history_database",
     "history_item",
     "history_to_read",
+    "import_embedded",
     "import_tasks",
     "iso_time",
     "kept_aside",
@@ -202,6 +214,7 @@ __all__ = [
     "open_store",
     "parse_iso_time",
     "parse_mark",
+    "read_embedded",
     "read_lock",
     "render_task",
     "replay",
@@ -228,6 +241,11 @@ _LATER: Final = {
     "BackupReport": ("upkeep._backup", "BackupReport"),
     "CleanReport": ("upkeep._retention", "CleanReport"),
     "DoctorReport": ("upkeep._doctor", "DoctorReport"),
+    "EMBEDDED_KEY": ("exchange._embedded", "EMBEDDED_KEY"),
+    "EmbeddedConversation": ("exchange._embedded", "EmbeddedConversation"),
+    "embedded_conversation": ("exchange._embedded", "embedded_conversation"),
+    "embedded_copy_id": ("exchange._embedded", "embedded_copy_id"),
+    "read_embedded": ("exchange._embedded", "read_embedded"),
     "ExportFormat": ("exchange._export", "ExportFormat"),
     "Finding": ("upkeep._doctor", "Finding"),
     "ImportFinding": ("exchange._import_json", "Finding"),
@@ -248,6 +266,7 @@ _LATER: Final = {
     "clean": ("upkeep._retention", "clean"),
     "examine": ("upkeep._doctor", "examine"),
     "export_task": ("exchange._export", "export_task"),
+    "import_embedded": ("exchange._import", "import_embedded"),
     "import_tasks": ("exchange._import", "import_tasks"),
     "measure": ("upkeep._quota", "measure"),
     "migrate": ("exchange._migration", "migrate"),

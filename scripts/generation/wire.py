@@ -48,7 +48,7 @@ _ALIASES: Final = (
     "TaskEvent",
     "IpcMessage",
 )
-# Models that are inside a text, or that only files hold, and so are in no union.
+# Models that are inside a text or an answer, or that only files hold, and so are in no union.
 _MODELS: Final = (
     "ClineApiReqInfo",
     "ClineSayTool",
@@ -57,6 +57,7 @@ _MODELS: Final = (
     "CellExecuted",
     "KernelChanged",
     "ApiMessage",
+    "EmbeddedConversationOffer",
 )
 
 _CONSTANTS: Final = (

@@ -73,6 +73,12 @@ export namespace CommandIDs {
   export const showNewest = 'hdsp-agent:show-newest';
 
   /**
+   * Added for the conversation that a notebook carries.
+   */
+  export const removeNotebookConversation =
+    'hdsp-agent:remove-notebook-conversation';
+
+  /**
    * Added by the changes of conversations.
    */
   export const undoChange = 'hdsp-agent:undo-change';

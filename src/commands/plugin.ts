@@ -71,6 +71,7 @@ namespace Private {
     CommandIDs.showNewest,
     CommandIDs.undoChange,
     CommandIDs.redoChange,
+    CommandIDs.removeNotebookConversation,
     ...COMPOSER_COMMANDS,
     CommandIDs.reconnect,
     CommandIDs.showConnection

@@ -173,6 +173,18 @@ export function settingsText(
         'A cell the agent runs is interrupted after this long. Empty means no limit.'
       )
     },
+    embedHistoryInNotebook: {
+      title: trans.__('Keep the conversation in the notebook file'),
+      description: trans.__(
+        "When the agent's turn is over, write the conversation into the notebook's metadata, with secrets masked. Whoever gets the notebook can then read it."
+      )
+    },
+    embedHistoryMaxKilobytes: {
+      title: trans.__('Largest conversation kept in a notebook (kB)'),
+      description: trans.__(
+        'Beyond this size, the oldest messages are left out of the notebook. The conversation itself keeps them.'
+      )
+    },
     disabledHooks: {
       title: trans.__('Context features to turn off'),
       description: trans.__(

@@ -87,6 +87,7 @@ export type AnySay =
   | 'tool'
   | 'cell_executed'
   | 'kernel_status'
+  | 'notebook_conversation'
   | 'browser_action'
   | 'browser_action_result'
   | 'browser_session_status';
@@ -139,7 +140,8 @@ export type ClineSay =
   | 'too_many_tools_warning'
   | 'tool'
   | 'cell_executed'
-  | 'kernel_status';
+  | 'kernel_status'
+  | 'notebook_conversation';
 
 export type LegacyAsk = 'browser_action_launch';
 
@@ -282,6 +284,8 @@ export type WebviewMessage =
   | RenameTaskRequest
   | FavoriteTaskRequest
   | SuggestRulesRequest
+  | FindEmbeddedConversationRequest
+  | OpenEmbeddedConversationRequest
   | ProposalRequest;
 
 export type ExtensionMessage =
@@ -1222,6 +1226,13 @@ export interface EditQueuedMessageRequest {
   payload: EditQueuedMessagePayload;
 }
 
+/** What could be opened. */
+export interface EmbeddedConversationOffer {
+  title: string;
+  messages: number;
+  leftOut: number;
+}
+
 /** Let a model improve the prompt `text`. */
 export interface EnhancePromptRequest {
   requestId: string;
@@ -1382,6 +1393,14 @@ export interface FilesPreview {
   incomplete?: true;
 }
 
+/** Ask for the conversation in a notebook's file. The answer is an offer; null where it has none, or its conversation is among the person's own. */
+export interface FindEmbeddedConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'findEmbeddedConversation';
+  path: string;
+}
+
 /** Whether there is a file or folder of this path; the answer says so. */
 export interface FindFileRequest {
   requestId: string;
@@ -1499,9 +1518,9 @@ export interface GlobalSettings {
   kernelRunIdleLimitSeconds?: number;
   /** A cell the agent runs is interrupted after this long. Empty means no limit. */
   kernelRunTotalLimitSeconds?: number;
-  /** Write messages into the notebook's metadata. Whoever gets the notebook can then read the conversation. */
+  /** When the agent's turn is over, write the conversation into the notebook's metadata, with secrets masked. Whoever gets the notebook can then read it. */
   embedHistoryInNotebook: boolean;
-  /** Older messages are left out of the notebook's metadata beyond this size. */
+  /** Beyond this size, the oldest messages are left out of the notebook. The conversation itself keeps them. */
   embedHistoryMaxKilobytes: number;
   /** Choose what the agent no longer does by itself about a conversation that becomes too long for the model. */
   disabledHooks: Array<'context-window-monitor' | 'anthropic-auto-compact'>;
@@ -2070,6 +2089,14 @@ export interface OpenCommandFileRequest {
   type: 'openCommandFile';
   text: string;
   values: SourceValues;
+}
+
+/** Make a conversation of what a notebook's file carries, and show it; the answer is its id. Whoever has it already is shown theirs. */
+export interface OpenEmbeddedConversationRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'openEmbeddedConversation';
+  path: string;
 }
 
 /** A notebook that a tab has open. */

@@ -139,6 +139,11 @@ export class NotebookDesk extends Listener {
         }
         this._workChanged.emit(message);
         break;
+      case 'settingsUpdated':
+        if (!message.settings.embedHistoryInNotebook) {
+          this._pointers.forgetConversations();
+        }
+        break;
       default:
         break;
     }

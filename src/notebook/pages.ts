@@ -5,6 +5,7 @@ import type {
   NotebookPageRequest,
   ReadNotebookMessage
 } from '../generated/wire';
+import { CONVERSATION_KEY } from './heldpointers';
 
 type Json = Record<string, JsonValue>;
 
@@ -55,7 +56,7 @@ export function pageOf(
     first,
     total,
     cells,
-    metadata: notebook.getMetadata() as unknown as Json,
+    metadata: Private.metadataOf(notebook),
     nbformat: notebook.nbformat,
     nbformatMinor: notebook.nbformat_minor
   };
@@ -65,6 +66,15 @@ export function pageOf(
  * Functions of this module alone.
  */
 namespace Private {
+  /**
+   * All but the conversation, which is long and which nobody asks for.
+   */
+  export function metadataOf(notebook: ISharedNotebook): Json {
+    const { [CONVERSATION_KEY]: _, ...rest } =
+      notebook.getMetadata() as unknown as Json;
+    return rest;
+  }
+
   /**
    * A cell with its outputs in the detail asked for, and its length as text.
    */

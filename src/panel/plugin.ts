@@ -19,6 +19,7 @@ import { addComposerCommands } from './composer/commands';
 import { DraftStorage, tabStorage } from './composer/draftstorage';
 import { addHeaderCommands } from './header/commands';
 import { onDemand } from './header/ondemand';
+import { addNotebookConversationCommands } from './notebookconversation/commands';
 import { watchWhileAway } from './notify/away';
 import { AgentPanel } from './widget';
 
@@ -76,6 +77,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
       addAsksCommands(services),
       addChatCommands(services),
       addChangesCommands(services),
+      addNotebookConversationCommands(services),
       addComposerCommands(services),
       watchAsks(services, widget),
       watchWhileAway(services)

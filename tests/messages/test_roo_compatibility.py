@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
-OUR_SAYS = {"cell_executed", "kernel_status"}
+OUR_SAYS = {"cell_executed", "kernel_status", "notebook_conversation"}
 OUR_CLINE_MESSAGE_FIELDS = {
     "approvalFlags",
     "commandRun",
@@ -109,6 +109,8 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "suggestRules",
+    "findEmbeddedConversation",
+    "openEmbeddedConversation",
     "requestProposal",
     "findFile",
 }

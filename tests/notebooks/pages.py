@@ -24,6 +24,7 @@ from hdsp_agent.messages import (
     ReadNotebookMessage,
     ReplaceSource,
     SetCellMetadata,
+    SetNotebookMetadata,
     SetOutputs,
     TruncateOutputs,
 )
@@ -207,7 +208,8 @@ class Page:
             if isinstance(one, InsertCell | SetOutputs) and one.trusted is not None:
                 next(cell for cell in self.cells if cell["id"] == one.cell_id)["metadata"]["trusted"] = one.trusted
         if message.pointers is not None:
-            self.held = message.pointers
+            new = {_is_conversation(one) for one in message.pointers}
+            self.held = [*(one for one in self.held if _is_conversation(one) not in new), *message.pointers]
         if message.operations:
             self.revision += 1
             self.dirty = True
@@ -220,6 +222,10 @@ class Page:
             "saved": saved,
             "content_hash": self.content_hash if saved else None,
         }
+
+
+def _is_conversation(pointer: NotebookPointer) -> bool:
+    return isinstance(pointer, SetNotebookMetadata) and pointer.key == "hdsp_conversation"
 
 
 class Tabs:

@@ -19,6 +19,7 @@ from hdsp_agent.persistence import (
     HistoryIndex,
     Masker,
     NewTask,
+    embedded_conversation,
 )
 from hdsp_agent.persistence.exchange._import import import_tasks
 from hdsp_agent.persistence.exchange._import_images import artifact_of_block, artifact_of_link
@@ -150,6 +151,26 @@ async def test_a_conversation_kept_in_a_notebook_comes_in(tmp_path: Path) -> Non
         await bring(source, store)
         ui, _ = await histories(store, TaskId("task-9"))
         assert [message.text for message in ui] == ["in a notebook"]
+
+
+async def test_the_conversation_that_a_notebook_carries_comes_in_once_as_words(tmp_path: Path) -> None:
+    said = [{"ts": 5, "by": "agent", "text": "I look."}, {"ts": 6, "by": "agent", "text": "It is 6."}]
+    carried = {"version": 1, "task_id": "task-9", "title": "Sum", "left_out": 0, "messages": said}
+    source = tmp_path / "old.ipynb"
+    metadata = {"hdsp_conversation": carried, "hdsp_agent": {"version": 1, "head": "a"}}
+    source.write_text(json.dumps({"cells": [], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}))
+    async with a_store(tmp_path / "home") as store:
+        await bring(source, store)
+        assert (await bring(source, store)).count("already_there") == 1
+        (task_id,) = await store.tasks()
+        ui, api = await histories(store, task_id)
+        assert task_id != "task-9" and [message.text for message in ui[1:]] == ["I look.", "It is 6."]
+        assert [record.role for record in api] == ["user", "assistant", "user"]
+        again = await embedded_conversation(await store.view(task_id), 10_000)
+        assert again is not None and again["messages"] == said, "who said what is another one now"
+        source.write_text(source.read_text().replace('"version": 1, "task_id"', '"version": 2, "task_id"'))
+        report = await bring(source, store)
+        assert report.count("failed") == 1 and "later version" in report.problems[0].reason
 
 
 async def test_importing_twice_makes_one_task(tmp_path: Path) -> None:

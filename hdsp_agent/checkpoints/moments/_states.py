@@ -32,7 +32,7 @@ _MAJOR: Final = 4
 _FIRST_WITH_IDS: Final = 5
 _NOT_THE_CELLS: Final = frozenset(("trusted", "hdsp_checkpoint"))
 """Of a cell's metadata: what is the person's alone to say, and our own pointers."""
-_NOT_THE_NOTEBOOKS: Final = frozenset(("hdsp_agent", "kernelspec", "language_info"))
+_NOT_THE_NOTEBOOKS: Final = frozenset(("hdsp_agent", "hdsp_conversation", "kernelspec", "language_info"))
 """Of a notebook's: which kernel it runs in is a matter of the kernel, not of what was written."""
 _DIGITS: Final = 64
 _SEEN: Final = ("attachments", "cell_type", "left_out", "outputs", "source")

@@ -17,7 +17,7 @@ from .._protocol import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
 
-__all__ = ["fenced", "render_markdown"]
+__all__ = ["OUTPUTS", "fenced", "render_markdown", "without_pictures"]
 
 _TITLE_CHARACTERS: Final = 120
 _TICKS: Final = re.compile(r"`{3,}")
@@ -26,9 +26,7 @@ _SILENT: Final = frozenset(
      "api_req_deleted", "checkpoint_saved", "kernel_status", "shell_integration_warning"}
 )  # fmt: skip
 _SILENT_ASKS: Final = frozenset({"resume_task", "resume_completed_task", "completion_result", "command_output"})
-_OUTPUTS: Final = frozenset(
-    {"command_output", "mcp_server_response", "browser_action_result", "codebase_search_result"}
-)
+OUTPUTS: Final = frozenset({"command_output", "mcp_server_response", "browser_action_result", "codebase_search_result"})
 
 
 async def render_markdown(reader: TaskReader) -> AsyncIterator[bytes]:
@@ -39,7 +37,11 @@ async def render_markdown(reader: TaskReader) -> AsyncIterator[bytes]:
     async for message in shown_ui(reader, await view_of(reader)):
         text = _said(message)
         if text:
-            by = "You" if message.say in ("user_feedback", "user_feedback_diff") or is_first else "Agent"
+            by = (
+                "You"
+                if message.say in ("user_feedback", "user_feedback_diff") or (is_first and message.say == "text")
+                else "Agent"
+            )
             heading = "" if by == speaker else f"## {by}\n\n*{_when(message.ts)}*\n\n"
             yield f"{heading}{text}\n\n".encode("utf-8", "replace")
             speaker, is_first = by, False
@@ -65,13 +67,21 @@ def _head(item: HistoryItem) -> str:
     return f"# {title or item.id}\n\n" + "\n".join(facts) + "\n\n"
 
 
+def without_pictures(message: ClineMessage) -> str:
+    """What a message says; empty for one that says nothing."""
+    return "" if _is_silent(message) else _body(message, message.ask or message.say or "")
+
+
 def _said(message: ClineMessage) -> str:
     """What a message shows; empty for one that shows nothing."""
-    kind = message.ask or message.say or ""
-    if (message.ask in _SILENT_ASKS) if message.type == "ask" else (kind in _SILENT):
+    if _is_silent(message):
         return ""
-    parts = [_body(message, kind), *map(_image, message.images or ())]
+    parts = [without_pictures(message), *map(_image, message.images or ())]
     return "\n\n".join(part for part in parts if part)
+
+
+def _is_silent(message: ClineMessage) -> bool:
+    return message.ask in _SILENT_ASKS if message.type == "ask" else message.say in _SILENT
 
 
 def _truncation(message: ClineMessage) -> str:
@@ -92,7 +102,7 @@ def _body(message: ClineMessage, kind: str) -> str:
             return _question(text)
         case "ask":
             return f"**{kind.replace('_', ' ').capitalize()}**\n\n{text}".rstrip()
-        case "say" if kind in _OUTPUTS:
+        case "say" if kind in OUTPUTS:
             return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
         case "say" if kind == "cell_executed":
             return _cell(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,8 @@ from ..history._index import HistoryIndex
 from ..marks._marks import CondenseMark
 from ..masking._masker import Masker
 from ..upkeep._progress import Progress
+from ._embedded import EmbeddedConversation
+from ._import_embedded import EmbeddedTask
 from ._import_images import KeptImage
 from ._import_json import Finding, Findings
 from ._import_layouts import open_task
@@ -28,7 +30,7 @@ from ._import_plan import IMPORTED, Plan, task_id_of
 from ._import_raw import RawTask
 from ._import_sources import EXPORT_VERSION, FoundTask, find_tasks
 
-__all__ = ["ImportOutcome", "ImportReport", "ImportedTask", "import_tasks"]
+__all__ = ["ImportOutcome", "ImportReport", "ImportedTask", "import_embedded", "import_tasks"]
 
 T = TypeVar("T")
 
@@ -113,6 +115,26 @@ async def import_tasks(
     return report
 
 
+async def import_embedded(
+    conversation: EmbeddedConversation,
+    store: TaskStore,
+    *,
+    task_id: TaskId,
+    notebook: str,
+    workspace: str | None,
+    masker: Masker | None,
+    user: str | None,
+) -> ImportedTask:
+    """Make a task of this id of what a notebook carries. One that is there already stays as it is."""
+    found = FoundTask(Path(notebook), "notebook", conversation.task_id)
+
+    def open_it(found: FoundTask, findings: Findings) -> RawTask:
+        return EmbeddedTask(found, findings, conversation, task_id=task_id, notebook=notebook, workspace=workspace)
+
+    work = _Import(found, store, None, fresh_masker(masker), set(), dry_run=False, user=user, opened=open_it)
+    return await work.run()
+
+
 class _Import:
     """The import of one task."""
 
@@ -126,7 +148,9 @@ class _Import:
         *,
         dry_run: bool,
         user: str | None,
+        opened: Callable[[FoundTask, Findings], RawTask] = open_task,
     ) -> None:
+        self._opened = opened
         self._found = found
         self._store = store
         self._index = index
@@ -141,7 +165,7 @@ class _Import:
     async def run(self) -> ImportedTask:
         """Import it, and say what became of it."""
         try:
-            raw = await asyncio.to_thread(open_task, self._found, self._findings)
+            raw = await asyncio.to_thread(self._opened, self._found, self._findings)
             self._id = await asyncio.to_thread(task_id_of, raw)
             _check_version(raw)
             if (self._dry_run and self._id in self._seen) or await self._is_whole():

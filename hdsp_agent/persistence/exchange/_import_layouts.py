@@ -10,15 +10,27 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import JsonValue
+from typing_extensions import assert_never
 
 from ...messages import JsonObject
 from ..marks._marks import TruncateMark
+from ._embedded import EMBEDDED_KEY, embedded_copy_id, read_embedded
+from ._import_embedded import EmbeddedTask
 from ._import_folds import ApiHead, FoldEvents, Folding, UiTimes, fold_range, fold_tags
 from ._import_json import Findings, is_ordinary_file, list_records, members, read_object
 from ._import_messages import is_api_message, is_ui_message, whole_number
 from ._import_own import ContextsTask, ExportedTask
 from ._import_raw import RawTask
-from ._import_sources import API_NAMES, ITEM_NAMES, LEGACY_NAME, UI_NAMES, FoundTask, left_behind, notebook_memory
+from ._import_sources import (
+    API_NAMES,
+    ITEM_NAMES,
+    LEGACY_NAME,
+    UI_NAMES,
+    FoundTask,
+    left_behind,
+    notebook_memory,
+    notebook_metadata,
+)
 
 __all__ = ["open_task"]
 
@@ -115,9 +127,9 @@ class NotebookTask(RawTask):
 
     tagged = True
 
-    def __init__(self, found: FoundTask, findings: Findings) -> None:
+    def __init__(self, found: FoundTask, findings: Findings, metadata: JsonObject) -> None:
         super().__init__(found, findings)
-        self._memory = notebook_memory(found.path, findings) or {}
+        self._memory = notebook_memory(metadata) or {}
 
     @property
     def source(self) -> str:
@@ -143,10 +155,27 @@ class NotebookTask(RawTask):
 
 def open_task(found: FoundTask, findings: Findings) -> RawTask:
     """The task that was found, to be read."""
-    kinds: dict[str, type[RawTask]] = {
-        "roo": RooTask, "contexts": ContextsTask, "export": ExportedTask, "notebook": NotebookTask
-    }  # fmt: skip
-    return kinds[found.layout](found, findings)
+    match found.layout:
+        case "roo":
+            return RooTask(found, findings)
+        case "contexts":
+            return ContextsTask(found, findings)
+        case "export":
+            return ExportedTask(found, findings)
+        case "notebook":
+            return _notebook_task(found, findings)
+        case _:
+            assert_never(found.layout)
+
+
+def _notebook_task(found: FoundTask, findings: Findings) -> RawTask:
+    metadata = notebook_metadata(found.path, findings)
+    carried = metadata.get(EMBEDDED_KEY)
+    if carried is None:
+        return NotebookTask(found, findings, metadata)
+    conversation = read_embedded(carried)
+    copy = embedded_copy_id(conversation, "")
+    return EmbeddedTask(found, findings, conversation, task_id=copy, notebook=found.path.name)
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:

@@ -161,11 +161,16 @@ def _is_export(path: Path) -> bool:
     return False
 
 
-def notebook_memory(path: Path, findings: Findings) -> JsonObject | None:
-    """What an agent left in a notebook's metadata: ``task_id``, ``messages`` and ``api_history``."""
+def notebook_metadata(path: Path, findings: Findings) -> JsonObject:
+    """What a notebook's file says of itself."""
     notebook = read_object(path, findings)
     metadata = None if notebook is None else notebook.get("metadata")
-    memory = metadata.get("hdsp_agent") if isinstance(metadata, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def notebook_memory(metadata: JsonObject) -> JsonObject | None:
+    """What an agent left in a notebook's metadata: ``task_id``, ``messages`` and ``api_history``."""
+    memory = metadata.get("hdsp_agent")
     if isinstance(memory, str):
         with suppress(ValueError):
             memory = json.loads(memory)

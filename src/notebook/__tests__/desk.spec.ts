@@ -2,7 +2,11 @@ import type { YNotebook } from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 
-import type { ApplyNotebookOperationsMessage } from '../../generated/wire';
+import type {
+  ApplyNotebookOperationsMessage,
+  GlobalSettings,
+  JsonValue
+} from '../../generated/wire';
 import type { IAgentChange } from '../desk';
 import { OpenedNotebook } from './openednotebook';
 
@@ -321,6 +325,55 @@ describe('the desk', () => {
       expect(sharedModel.getCell(0).canUndo()).toBe(false);
     }
   );
+
+  describe('what waits for a save', () => {
+    const KEY = 'hdsp_conversation';
+    const hold = async (key: string, value: JsonValue) => {
+      ask(`${key} ${JSON.stringify(value)}`, {
+        operations: [],
+        save: false,
+        pointers: [{ op: 'setNotebookMetadata', key, value }]
+      });
+      await opened.settle();
+    };
+    const saved = async () => {
+      await opened.context.save();
+      const file = await opened.services.contents.get(opened.path);
+      return (file.content as nbformat.INotebookContent).metadata;
+    };
+
+    it('is replaced by more of its kind, checkpoints or the conversation', async () => {
+      await hold('hdsp_agent', { head: 'a' });
+      await hold(KEY, { version: 1, left_out: 1 });
+      await hold('hdsp_agent', { head: 'b' });
+      await hold(KEY, { version: 1, left_out: 2 });
+      expect(opened.model.dirty).toBe(false);
+      const { hdsp_agent: pointer, [KEY]: conversation } = await saved();
+      expect(pointer).toEqual({ head: 'b' });
+      expect(conversation).toEqual({ version: 1, left_out: 2 });
+    });
+
+    it('is no conversation any more once that is switched off', async () => {
+      await hold('hdsp_agent', { head: 'a' });
+      await hold(KEY, { version: 1 });
+      opened.client.receive({
+        type: 'settingsUpdated',
+        settings: { embedHistoryInNotebook: false } as GlobalSettings,
+        fixed: []
+      });
+      const { hdsp_agent: pointer, [KEY]: conversation } = await saved();
+      expect(pointer).toEqual({ head: 'a' });
+      expect(conversation).toBeUndefined();
+    });
+
+    it('does not bring back a conversation that somebody removed', async () => {
+      await hold(KEY, { version: 1 });
+      expect((await saved())[KEY]).toEqual({ version: 1 });
+      await hold(KEY, { version: 1, left_out: 3 });
+      opened.model.deleteMetadata(KEY);
+      expect((await saved())[KEY]).toBeUndefined();
+    });
+  });
 
   it('does nothing any more when it is disposed', async () => {
     opened.desk.dispose();

@@ -36,6 +36,18 @@ describe('pages of a notebook', () => {
     return (page.cells?.[0].outputs as Record<string, unknown>[])[0];
   };
 
+  it('leave out the conversation that the notebook carries', () => {
+    notebook.setMetadata('hdsp_conversation', { version: 1 });
+    notebook.setMetadata('hdsp_agent', { head: 'a' });
+    const { metadata } = pageOf(notebook, {
+      first: 0,
+      budget: 1,
+      outputs: 'none'
+    });
+    expect(metadata).toMatchObject({ hdsp_agent: { head: 'a' } });
+    expect(metadata).not.toHaveProperty('hdsp_conversation');
+  });
+
   it('have as many cells as fit, and how many there are', () => {
     const page = pageOf(notebook, {
       first: 0,

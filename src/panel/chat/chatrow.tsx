@@ -65,7 +65,7 @@ function speakerOf(
   isFirst: boolean,
   trans: TranslationBundle
 ): string {
-  if (isFirst) {
+  if (isFirst && say === 'text') {
     return trans.__('You');
   }
   switch (ask ?? say) {

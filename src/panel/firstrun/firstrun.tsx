@@ -4,6 +4,7 @@ import type { ModelSetup } from '../../state/setup';
 import { modelSetup } from '../../state/setup';
 import { onDemand } from '../header/ondemand';
 import { useStore } from '../hooks';
+import { NotebookConversation } from '../notebookconversation/offer';
 import { usePanel } from '../services';
 import { Greeting } from './greeting';
 
@@ -32,6 +33,7 @@ export function FirstRun(): JSX.Element | null {
         setup.kind === 'chosen' &&
         state.currentTaskId === undefined && <Greeting setup={setup} />
       )}
+      {state.currentTaskId === undefined && <NotebookConversation />}
       {conversations === 'unsupported' && (
         <p className="jp-hdspAgent-hint">
           {trans.__(
