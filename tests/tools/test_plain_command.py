@@ -22,6 +22,7 @@ from hdsp_agent.tools._plain_command import PlainRedirection
         ("ls >>f", "ls 1>>f"), ("x2>/dev/null", "x2 1>/dev/null"), ("LANG=C ls", "LANG=C ls"), ("time ls -l", "time ls -l"), ("time -p ls", "'time' -p ls"), ("if2 x", "if2 x"), ("'if' x", "'if' x"),
         ("'A=b' x", "'A=b' x"), ("grep foo$ x", "grep 'foo$' x"), ('grep "a$" x', "grep 'a$' x"), ('echo "\\$x"', "echo '$x'"), ('echo "a\\nb"', "echo 'a\\nb'"), ("echo a#b '#'", "echo 'a#b' '#'"), ("echo {}", "echo '{}'"),
         ("echo -- - !", "echo -- - '!'"), ("echo HEAD@{1}", "echo 'HEAD@{1}'"), ("cut -d$'\\t' f", "cut '-d\t' f"), ("echo $'a\\'b\\\\'", "echo 'a'\\''b\\'"), ("echo 안녕", "echo '안녕'"), ("[ -f x ]", "[ -f x ']'"),
+        ("X Xx aX 'X' \"X\" \\X X", "X Xx aX X X X X"), ("ls >X", "ls 1>X"), ("X=X ls", "X=X ls"), ('ls "\\X"', "ls '\\X'"), ("ls X|X;X", "ls X | X; X"), ("ls # X", "ls"), ("echo $'a\\nb\\tc\\\\d\\'e'", "echo 'a\nb\tc\\d'\\''e'"), ("echo 'X*' X$", "echo 'X*' 'X$'"),
     ],
 )  # fmt: skip
 def test_a_plain_line_is_written_anew(text: str, written: str) -> None:
@@ -111,6 +112,12 @@ def test_why_a_line_is_not_plain_is_said(text: str, why: str) -> None:
     with pytest.raises(NotPlain) as problem:
         parse_plain(text)
     assert str(problem.value) == why
+
+
+@pytest.mark.parametrize("text", ["ls;", "ls\n", "ls\n\n", "ls;\n", " ls ; # x"])
+def test_nothing_stands_behind_the_last_command(text: str) -> None:
+    script = parse_plain(text)
+    assert (len(script.commands), script.operators) == (1, ())
 
 
 def test_a_line_of_ten_thousand_characters_is_read() -> None:
