@@ -35,15 +35,17 @@ export function ProblemRow({ message }: IRowContent): JSX.Element {
           cellId={message.notebook.cellId}
         />
       )}
-      {section && (
-        <button
-          className="jp-hdspAgent-button"
-          onClick={() => openSettings(section)}
-        >
-          {trans.__('Open the settings')}
-        </button>
-      )}
-      <SaveDetails ts={message.ts} />
+      <div className="jp-hdspAgent-actions">
+        {section && (
+          <button
+            className="jp-hdspAgent-button"
+            onClick={() => openSettings(section)}
+          >
+            {trans.__('Open the settings')}
+          </button>
+        )}
+        <SaveDetails ts={message.ts} />
+      </div>
       {details && (
         <Fold id={`${message.ts}:details`} summary={trans.__('Details')}>
           <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
