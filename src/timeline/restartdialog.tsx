@@ -38,7 +38,7 @@ export async function askRestart(
         {busy && <p>{trans.__('The cell that runs now is stopped.')}</p>}
         <p>
           {trans.__(
-            'These cells run from the top, in this order. A cell that fails is the last one.'
+            'These cells run from the top, in this order. If one fails, the rest do not run.'
           )}
         </p>
         <RerunCells cells={cells} trans={trans} />
