@@ -71,6 +71,26 @@ async def test_no_turn_reads_the_history_again_or_converts_more_than_was_added(
         assert [len(request.messages) for request in agent.model.requests] == list(range(1, 2 * TURNS + 2, 2))
 
 
+async def test_a_turn_looks_at_its_folder_in_one_thread_and_decides_about_what_changes_nothing_in_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = Counted()
+    monkeypatch.setattr(asyncio, "to_thread", threads.counting(asyncio.to_thread))
+
+    def turn(number: int) -> Callable[[ModelRequest], list[object]]:
+        def answer(request: ModelRequest) -> list[object]:
+            threads.at_requests.append(threads.count)
+            return [*call_tool("look", {"text": f"part {number}"}, id=f"call-{number}")]
+
+        return answer
+
+    turns = [*map(turn, range(5)), call_tool("attempt_completion", {"result": "done"}, id="end")]
+    async with running_agent(tmp_path, turns, settings=AUTO) as agent:  # type: ignore[arg-type]  # steps are steps
+        await agent.finished()
+        assert min(threads.each_turn()) == 1
+        assert set(threads.each_turn()) <= {1, 2}  # The state is written now and then.
+
+
 def record(seq: int, role: str, text: str) -> ApiRecord:
     return ApiRecord.model_validate(
         {"seq": seq, "role": role, "content": text, "timestamp": "2026-01-01T00:00:00Z", "token_count": 1}
