@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
-
-import anyio
 
 from ..config._held import HeldTasks
 from ..errors import HdspAgentError
@@ -16,15 +13,11 @@ from ._ports import HistoryPort
 
 __all__ = ["HistoryLine"]
 
-_REST_SECONDS: Final = 0.25
-"""A turn changes the line several times, and each time the index and all tabs follow."""
-
 
 class HistoryLine:
     """Puts one line at a time; of what it is told meanwhile only the newest counts, as each tells the whole.
 
-    After a line it rests for ``rest`` seconds, unless somebody waits for what was told. ``on_listed`` is told how a line is
-    listed.
+    ``on_listed`` is told how a line is listed.
     """
 
     def __init__(
@@ -34,14 +27,11 @@ class HistoryLine:
         log: logging.Logger | logging.LoggerAdapter[logging.Logger],
         *,
         on_listed: Callable[[HistoryItem], None] = lambda item: None,
-        rest: float = _REST_SECONDS,
     ) -> None:
         self._history: Final = history
         self._owner: Final = owner
         self._log: Final = log
         self._on_listed: Final = on_listed
-        self._rest: Final = rest
-        self._is_waited_for = asyncio.Event()
         self._held = HeldTasks()
         self._waiting: HistoryItem | None = None
         self._text: str | None = None
@@ -55,12 +45,10 @@ class HistoryLine:
         self._text = self._text if text is None else text
         if not self._putting:
             self._putting = True
-            self._is_waited_for.clear()
             self._held.begin(self._put_all(self._history))
 
     async def told(self) -> None:
         """Return when the history says what was told, or it was logged why it does not."""
-        self._is_waited_for.set()
         await self._held.drain()
 
     async def _put_all(self, history: HistoryPort) -> None:
@@ -71,7 +59,5 @@ class HistoryLine:
                     self._on_listed(await history.put(item, text=text, owner=self._owner))
                 except HdspAgentError as error:
                     self._log.warning("The history does not show the task as it is: %s", error)
-                with anyio.move_on_after(self._rest):
-                    await self._is_waited_for.wait()
         finally:
             self._putting = False

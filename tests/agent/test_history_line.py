@@ -12,8 +12,6 @@ from hdsp_agent.agent._history_line import HistoryLine
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import HistoryItem
 
-from ..timing import until
-
 LOG = logging.getLogger("test")
 
 
@@ -50,20 +48,6 @@ async def test_of_what_was_told_meanwhile_only_the_newest_is_put_and_its_text_is
     followed.tell(line(4))
     await followed.told()
     assert history.put_so_far[-1] == (4, None, "anna")
-
-
-async def test_lines_that_follow_each_other_quickly_are_put_once_and_at_once_where_somebody_waits() -> None:
-    history = SlowHistory()
-    history.may_go_on.set()
-    followed = HistoryLine(history, None, LOG, rest=3_600)
-    followed.tell(line(1))
-    await until(lambda: history.put_so_far)
-    for cost in (2, 3):
-        followed.tell(line(cost))
-        for _ in range(5):
-            await asyncio.sleep(0)
-    await followed.told()
-    assert [cost for cost, _, _ in history.put_so_far] == [1, 3]
 
 
 async def test_a_history_that_cannot_be_written_is_logged_and_the_next_line_is_put(
