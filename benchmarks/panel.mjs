@@ -95,7 +95,7 @@ async function visit(url) {
   session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
   await page.goto(url);
-  await page.getByRole('tab', { name: 'HDSP Agent' }).click();
+  await page.getByRole('tab', { name: 'HDSP Agent', exact: true }).click();
   await page.locator('.jp-hdspAgent-strip').waitFor();
   return 'open';
 }

@@ -89,7 +89,7 @@ for (let index = 0; index < Number(count); index++) {
   const page = await context.newPage();
   await page.addInitScript(countFrames);
   await page.goto(`${url}/lab/workspaces/bench-${index}?token=${token}`);
-  await page.getByRole('tab', { name: 'HDSP Agent' }).click();
+  await page.getByRole('tab', { name: 'HDSP Agent', exact: true }).click();
   await page.locator('.jp-hdspAgent-Panel').waitFor();
   await page.evaluate(watchRows);
   pages.push(page);

@@ -43,7 +43,7 @@ from ..tools.compound import Surroundings as CompoundSurroundings
 from ..tools.compound import surroundings
 from ._conversation import Conversation
 from ._manager import TaskManager
-from ._mode_prompts import ignored_files
+from ._mode_prompts import folder_prompt
 from ._models import ProfileModels
 from ._ports import HistoryPort, MessageSink, Situation, Unheard
 from ._services import AgentServices, ContextNoticed, RecoveryNoticed
@@ -52,7 +52,7 @@ from .approval import ApprovalEngine
 from .context import PlainContext, Standing, SurroundingsNow
 from .lite import ChosenContext, LiteContext
 from .modes import ModeBook
-from .prompts import Surroundings, standing_prompt
+from .prompts import Surroundings
 from .speech import CommandBook
 
 if TYPE_CHECKING:
@@ -267,19 +267,15 @@ def _context(
     notebook = conversation.log.metadata.notebook
 
     async def prompt(situation: Situation, where: str | None) -> Standing:
-        folder = Path(where) if where else None
         surroundings = Surroundings(
-            workspace=folder,
+            workspace=Path(where) if where else None,
             person=home_folder(),
-            trusted=await asyncio.to_thread(folders.trusted, folder) if folder is not None else None,
             notebook=notebook.path if notebook is not None else None,
             has_notebooks=any(tool.name == "read_notebook" for tool in situation.tools),
         )
-        known = await modes.modes(where)
-        # What the person changed about the mode since it was chosen counts.
-        mode = next((one for one in known if one.slug == situation.mode.slug), situation.mode)
-        ignored = await asyncio.to_thread(ignored_files, folder) if folder is not None else None
-        return await standing_prompt(mode, situation.settings, surroundings, other_modes=known, ignored=ignored)
+        return await asyncio.to_thread(
+            folder_prompt, situation.mode, situation.settings, surroundings, modes, folders.trusted
+        )
 
     async def seen(situation: Situation) -> CompoundSurroundings | str | None:
         if notebooks is None or notebook is None:

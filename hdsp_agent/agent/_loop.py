@@ -69,8 +69,7 @@ class Loop:
         spoken = await self._after_mistakes() or spoken
         # Last: words that were said meanwhile may be what let it go on.
         spoken = await task.words.take_queue() or spoken
-        await task.renew_mode()
-        await task.renew_project()
+        await task.renew()
         surroundings = await task.context.environment(task.situation, spoken=spoken)
         if surroundings is not None:
             await task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)

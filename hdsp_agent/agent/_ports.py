@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -134,6 +134,9 @@ class Modes(Protocol):
 
     async def modes(self, workspace: str | None) -> Sequence[ModeConfig]:
         """All modes that may be used, whole."""
+
+    def by_slug(self, workspace: str | None) -> Mapping[str, ModeConfig]:
+        """The same by their names. Blocks where there is a workspace."""
 
 
 class ToolBox(Protocol):

@@ -82,7 +82,7 @@ class Requests:
 
     async def _try(self, tries: _Tries) -> AnswerStream | None:
         task = self._task
-        stream = AnswerStream(task.conversation, task.preview, lambda usage: None)
+        stream = AnswerStream(task.conversation, task.preview, lambda usage: None, task.services.gathering)
         started: ClineMessage | None = None
         client: ModelClient | None = None
         try:

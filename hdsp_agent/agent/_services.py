@@ -16,6 +16,7 @@ from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
 from ..providers import CompactionOffers
+from ._gathering import Gathering
 from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, ToolBox, Unheard
 from ._retry import Sleep
 from .context import SeenHistories
@@ -78,6 +79,7 @@ class AgentServices:
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""
     spacing: Spacing = field(default_factory=Spacing)
+    gathering: Gathering = field(default_factory=Gathering)
     calibration: Calibration = field(default_factory=Calibration)
     offers: CompactionOffers = field(default_factory=CompactionOffers)
     seen: SeenHistories = field(default_factory=SeenHistories)

@@ -27,6 +27,7 @@ from ..providers import (
     parsed_arguments,
 )
 from ._conversation import Conversation, masked_json, sound_text
+from ._gathering import Gathering
 
 __all__ = ["AnswerStream", "Preview"]
 
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 _RECORD_SECONDS: Final = 0.9
 _PREVIEW_SECONDS: Final = 0.1
+_PIECES: Final = TextDelta | ThinkingDelta | ToolCallDelta
 _BREATH: Final = 16
 """After so many events others get their turn: what has arrived already would be taken in without a pause."""
 
@@ -123,11 +125,43 @@ class _Call:
         self.done = False
 
 
+class _Waits:
+    """Tells whether something was waited for: then the event loop went round more than once, which a mere pause takes."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._round: asyncio.Handle | None = None
+
+    def begin(self) -> None:
+        """Something may be waited for from here on."""
+        self._round = self._loop.call_soon(self._once)
+
+    def end(self) -> bool:
+        """Whether it was waited for."""
+        if self._round is None:
+            return True
+        self._round.cancel()
+        return False
+
+    def _once(self) -> None:
+        self._round = self._loop.call_soon(self._twice)
+
+    def _twice(self) -> None:
+        self._round = None
+
+
 class AnswerStream:
     """Takes in one answer. ``answer`` is what the API history gets; ``previews`` are the questions shown, by call id."""
 
-    def __init__(self, conversation: Conversation, preview: Preview, on_usage: Callable[[UsageReport], None]) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        preview: Preview,
+        on_usage: Callable[[UsageReport], None],
+        gathering: Gathering,
+    ) -> None:
         self._conversation = conversation
+        self._gathering = gathering
         self._preview = preview
         self._on_usage = on_usage
         self._shown: _Shown | None = None
@@ -175,12 +209,22 @@ class AnswerStream:
 
     async def _take(self, events: AsyncIterator[ModelEvent]) -> None:
         taken = 0
-        async for event in events:
-            self.begun = True
-            await self._add(_sound(event))
-            taken += 1
-            if taken % _BREATH == 0:
-                await asyncio.sleep(0)
+        waits = _Waits()
+        with self._gathering.streaming():
+            waits.begin()
+            async for event in events:
+                waited = waits.end()
+                self.begun = True
+                await self._add(_sound(event))
+                taken += 1
+                together = self._gathering.seconds if waited and isinstance(event, _PIECES) else 0
+                if together:
+                    # What else has come by then is taken in without waiting for it.
+                    await asyncio.sleep(together)
+                elif taken % _BREATH == 0:
+                    await asyncio.sleep(0)
+                waits.begin()
+            waits.end()
 
     async def _add(self, event: ModelEvent) -> None:
         match event:

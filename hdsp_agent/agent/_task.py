@@ -515,15 +515,12 @@ class Task:
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
 
-    async def renew_project(self) -> None:
-        """Go by the settings of the folder it works in as they are now, if that is trusted now."""
-        now = await asyncio.to_thread(self.services.project_settings, self.folder)
-        if now != self._project:
-            self._project, self._settings = now, None
-
-    async def renew_mode(self) -> None:
-        """Go by its mode as it is now: its file may have changed, and its folder may be trusted no more."""
-        now = await self.services.modes.get(self.mode.slug, str(self.folder))
+    async def renew(self) -> None:
+        """Go by its mode and its folder's settings as they are now: files may have changed, and whether the folder is trusted."""
+        modes, project = await asyncio.to_thread(self._look_at_folder)
+        if project != self._project:
+            self._project, self._settings = project, None
+        now = modes.get(self.mode.slug)
         if now is not None and now != self.mode:
             self.mode = now
         elif now is None and self.mode.source == "project":
@@ -531,6 +528,10 @@ class Task:
                 if await self.services.modes.get(slug, self.workspace) is not None:
                     await self.switch_mode(slug)
                     return
+
+    def _look_at_folder(self) -> tuple[Mapping[str, ModeConfig], Mapping[str, JsonValue]]:
+        services, folder = self.services, self.folder
+        return services.modes.by_slug(str(folder)), services.project_settings(folder)
 
     async def switch_profile(self, name: str) -> None:
         """Go on with another model."""

@@ -160,10 +160,14 @@ class CallContext:
     async def _decided(self, action: ActionRequest) -> Decision:
         task = self._task
         settings, policy, mode = task.settings, task.services.policy(), task.mode
-        # A command is decided about with a look at the files that it names.
-        return await asyncio.to_thread(
-            lambda: task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
-        )
+
+        def decide() -> Decision:
+            return task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
+
+        if action.command is None and action.same_as is None and action.path is None and not action.paths:
+            return decide()
+        # A command is decided about with a look at the files that it names, and a file by the mode's patterns.
+        return await asyncio.to_thread(decide)
 
     async def _edited(
         self, proposal: Proposal, answer: AskAnswer, approval: Approval, tool: str | None

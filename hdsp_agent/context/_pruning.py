@@ -22,6 +22,8 @@ _ARTIFACT: Final = re.compile(r"artifact_id ([0-9a-f]{64})\b")
 _LONGEST_ARGUMENTS: Final = 100
 _REWRITING: Final = 11.5
 """Writing a token to the cache instead of reading it, in reads: (1.25 - 0.1) / 0.1, the dearest of the published prices."""
+_PORTION: Final = 100
+"""By such a part of itself a request has grown at least before it is looked at again."""
 _STUB: Final = re.compile(r"\[(?:Cleared|Repeated|Outdated): [^\n]*\]")
 
 
@@ -92,6 +94,11 @@ class Pruner:
         self._counter = counter or TokenCounter()
         self._not_before = 0
 
+    def is_due(self, used: int, *, cold: bool = False) -> bool:
+        """Whether a request of ``used`` tokens is looked at."""
+        trigger = self._settings.cold_trigger if cold else self._settings.trigger
+        return used >= trigger and (cold or used >= self._not_before)
+
     def plan(self, messages: Sequence[ApiMessage], used: int, *, cold: bool = False) -> Pruning | None:
         """What to clear of these messages, as they would be sent, when the request has ``used`` tokens; None for nothing.
 
@@ -100,7 +107,7 @@ class Pruner:
         settings = self._settings
         trigger = settings.cold_trigger if cold else settings.trigger
         least = settings.cold_gain if cold else settings.minimum_gain
-        if used < trigger or (used < self._not_before and not cold):
+        if not self.is_due(used, cold=cold):
             return None
         results = _results(messages, settings, self._counter)
         keep = settings.cold_keep if cold else settings.keep
@@ -118,7 +125,8 @@ class Pruner:
             if cold or crowded or self._pays(messages, results, choice, gain):
                 self._not_before = used - gain + least
                 return Pruning(choice, gain)
-        self._not_before = used + least // 4
+        # Looking takes the longer the more there is.
+        self._not_before = used + max(least // 4, used // _PORTION)
         return None
 
     def _pays(

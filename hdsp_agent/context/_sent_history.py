@@ -59,6 +59,8 @@ class SentHistory:
         self._sums: list[int] = [0]
         self._pictured: dict[int, list[int]] = {}
         self._looked_for_pictures = 0
+        self._detailed: list[ApiMessage] = []
+        self._looked_for_details = 0
         self._asked: list[tuple[ApiMessage, Calls]] = []
         self._said: list[ApiMessage] = []
         self._turn: list[ApiMessage] | None = []
@@ -120,6 +122,14 @@ class SentHistory:
         behind = enumerate(self._last_turn(), len(self._over))
         return {**self._pictured, **{place: sizes for place, message in behind if (sizes := picture_sizes(message))}}
 
+    def detailed(self) -> Sequence[ApiMessage]:
+        """The messages with a provider's details of its reasoning. What is over is looked at once."""
+        for place in range(self._looked_for_details, len(self._over)):
+            if self._over[place].reasoning_details:
+                self._detailed.append(self._over[place])
+        self._looked_for_details = len(self._over)
+        return [*self._detailed, *(one for one in self._last_turn() if one.reasoning_details)]
+
     @property
     def cleared(self) -> Mapping[str, str]:
         """What is sent instead of results that were pruned, by call."""
@@ -133,6 +143,7 @@ class SentHistory:
         # A new list: requests that were made hold the old one.
         self._over, self._sums, self._turn = changed, self._sums[: first + 1], None
         self._pictured, self._looked_for_pictures = {}, 0
+        self._detailed, self._looked_for_details = [], 0
 
     def _last_turn(self) -> list[ApiMessage]:
         if self._turn is None:

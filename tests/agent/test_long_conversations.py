@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,33 @@ async def test_no_turn_reads_the_history_again_or_converts_more_than_was_added(
         assert set(read.each_turn()[1:]) == {0}
         # And yet every request held the whole conversation.
         assert [len(request.messages) for request in agent.model.requests] == list(range(1, 2 * TURNS + 2, 2))
+
+
+async def test_a_turn_looks_at_its_folder_in_one_thread_and_decides_about_what_changes_nothing_in_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = Counted()
+    to_thread, counted = asyncio.to_thread, threads.counting(asyncio.to_thread)
+
+    def seen(*arguments: Any, **named: Any) -> Any:
+        task = asyncio.current_task()
+        # The state is written by the clock, not by turns.
+        by_clock = task is not None and task.get_name() == "hdsp-agent task heartbeat"
+        return (to_thread if by_clock else counted)(*arguments, **named)
+
+    monkeypatch.setattr(asyncio, "to_thread", seen)
+
+    def turn(number: int) -> Callable[[ModelRequest], list[object]]:
+        def answer(request: ModelRequest) -> list[object]:
+            threads.at_requests.append(threads.count)
+            return [*call_tool("look", {"text": f"part {number}"}, id=f"call-{number}")]
+
+        return answer
+
+    turns = [*map(turn, range(5)), call_tool("attempt_completion", {"result": "done"}, id="end")]
+    async with running_agent(tmp_path, turns, settings=AUTO) as agent:  # type: ignore[arg-type]  # steps are steps
+        await agent.finished()
+        assert set(threads.each_turn()[1:]) == {1}
 
 
 def record(seq: int, role: str, text: str) -> ApiRecord:

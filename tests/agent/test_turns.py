@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.agent._tool_context import CallContext
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import Halt, TaskId
+from hdsp_agent.messages import DELTA_INTERVAL_MS, Halt, TaskId
 from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Turn
@@ -258,3 +259,28 @@ async def test_the_disk_has_a_turn_before_what_the_model_says_to_it_is_recorded(
 async def _answers_recorded(agent: Agent, task_id: TaskId) -> int:
     records = await (await agent.store.view(task_id)).api.page()
     return sum(record.role == "assistant" for record in records)
+
+
+@pytest.mark.parametrize(("others", "gathered"), [(0, 0), (20, 1)])
+async def test_pieces_come_together_where_many_answers_stream_and_an_answer_alone_is_read_as_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int, gathered: int
+) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(seconds)
+
+    # Of these pieces one alone is waited for.
+    words: Turn = [TextDelta("one "), 0.001, TextDelta("two "), TextDelta("three "), TextDelta("four"), *DONE]
+    async with running_agent(tmp_path, [words]) as agent:
+        gathering = agent.manager.services.gathering
+        with ExitStack() as streams:
+            for _ in range(others):
+                streams.enter_context(gathering.streaming())
+            monkeypatch.setattr(asyncio, "sleep", noted)
+            task_id = await agent.finished()
+        assert pauses.count(DELTA_INTERVAL_MS / 1000) == gathered
+        assert gathering.seconds == 0
+        assert "one two three four" in [message.text for message in await agent.says(task_id, "text")]

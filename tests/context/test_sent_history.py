@@ -272,17 +272,29 @@ def test_ten_thousand_messages_are_ready_after_a_few_steps_each_and_in_four_mega
 def test_a_step_costs_nothing_for_how_long_the_conversation_is() -> None:
     def lines(steps: int) -> int:
         history = build(long_history(steps))
-        history.tokens()
+        _ = history.tokens(), history.detailed()
 
         def go_on() -> None:
             for number in range(20):
                 history.add(answer(call(f"more_{number}")))
                 history.add(user(result(f"more_{number}")))
-                _ = history.messages, history.tokens(), history.tokens(history.after_answer)
+                _ = history.messages, history.tokens(), history.tokens(history.after_answer), history.detailed()
 
         return lines_run(go_on)
 
     assert lines(3_000) == lines(30)
+
+
+def test_answers_with_details_of_their_reasoning_are_found_wherever_they_are() -> None:
+    history = SentHistory()
+    assert [*history.detailed()] == []
+    for number in (1, 2):
+        history.add(user(text("go")))
+        history.add(answer(call(f"c{number}")).model_copy(update={"ts": number, "reasoning_details": [{"n": number}]}))
+        history.add(user(result(f"c{number}", "x" * 600)))
+        assert [message.ts for message in history.detailed()] == [*range(1, number + 1)]
+    history.clear_results({"c1": "[Cleared]"})
+    assert [message.ts for message in history.detailed()] == [1, 2]
 
 
 def blocks(message: ApiMessage) -> list[JsonObject]:

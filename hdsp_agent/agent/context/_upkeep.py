@@ -226,10 +226,12 @@ class ContextUpkeep:
 
         Tried once. If it is in vain, the text that stands beside what is sealed has to do.
         """
-        history = await plain.history(client.info)
-        # Of ten thousand messages few have such details at all.
-        sealed = next((one.ts for one in history if one.reasoning_details and sealed_items(one)), None)
-        if sealed is None or sealed == self._not_readable or reads_all(client, history):
+        sent = await plain.sent(client.info)
+        sealed = next((one.ts for one in sent.detailed() if sealed_items(one)), None)
+        if sealed is None or sealed == self._not_readable:
+            return used
+        history = sent.messages
+        if reads_all(client, history):
             return used
         self._not_readable = sealed
         by = before if before is not None and reads_all(before, history) else None
@@ -295,6 +297,8 @@ class ContextUpkeep:
         messages = sent.messages
         answered = next((message.ts for message in reversed(messages) if message.role == "assistant"), None)
         cold = answered is not None and time.time() - answered / 1000 > _CACHE_SECONDS
+        if not self._pruner[1].is_due(used, cold=cold):
+            return False
         # Thousands of outputs take long to look at.
         plan = await asyncio.to_thread(self._pruner[1].plan, messages, used, cold=cold)
         if plan is None or await plain.sent(client.info) is not sent:

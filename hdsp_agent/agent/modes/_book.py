@@ -39,19 +39,23 @@ class ModeBook:
 
     async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
         """The mode of this name, if there is one and the operator allows it."""
-        return (await self._all(workspace)).get(slug)
+        return (await self._found(workspace)).get(slug)
 
     async def names(self, workspace: str | None) -> Sequence[ModeName]:
         """All modes that may be used."""
-        return [ModeName(slug=mode.slug, name=mode.name) for mode in (await self._all(workspace)).values()]
+        return [ModeName(slug=mode.slug, name=mode.name) for mode in (await self._found(workspace)).values()]
 
     async def modes(self, workspace: str | None) -> Sequence[ModeConfig]:
         """All modes that may be used, whole."""
-        return list((await self._all(workspace)).values())
+        return list((await self._found(workspace)).values())
 
-    async def _all(self, workspace: str | None) -> dict[str, ModeConfig]:
+    async def _found(self, workspace: str | None) -> dict[str, ModeConfig]:
+        return await asyncio.to_thread(self.by_slug, workspace) if workspace else self.by_slug(None)
+
+    def by_slug(self, workspace: str | None) -> dict[str, ModeConfig]:
+        """All modes that may be used, by their names. Blocks where there is a workspace."""
         settings, policy = self._settings(), self._policy()
-        local = await asyncio.to_thread(self._local, Path(workspace)) if workspace else ()
+        local = self._local(Path(workspace)) if workspace else ()
         # An operator who lists modes means what is built in: another mode of the same name could do more.
         before, after = ((), BUILT_IN) if policy.allowed_modes is not None else (BUILT_IN, ())
         modes = {mode.slug: _with_prompt(mode, settings) for mode in (*before, *settings.custom_modes, *after)}

@@ -6,7 +6,6 @@ provider's cache keeps the beginning.
 
 from __future__ import annotations
 
-import asyncio
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -91,7 +90,7 @@ class Surroundings:
     """Whether there are tools for notebooks."""
 
 
-async def standing_prompt(
+def standing_prompt(
     mode: ModeConfig,
     settings: GlobalSettings,
     surroundings: Surroundings,
@@ -99,17 +98,7 @@ async def standing_prompt(
     other_modes: Sequence[ModeConfig] = (),
     ignored: str | None = None,
 ) -> Standing:
-    """The whole system prompt. ``other_modes`` may be switched to; ``ignored`` is the text of the ignore file."""
-    return await asyncio.to_thread(_assembled, mode, settings, surroundings, tuple(other_modes), ignored)
-
-
-def _assembled(
-    mode: ModeConfig,
-    settings: GlobalSettings,
-    surroundings: Surroundings,
-    other_modes: tuple[ModeConfig, ...],
-    ignored: str | None,
-) -> Standing:
+    """The whole system prompt. ``other_modes`` may be switched to; ``ignored`` is the text of the ignore file. Blocks."""
     role = Entry("Role", mode.role_definition.strip())
     modes = [Entry("Modes", _modes_section(other_modes))] if other_modes else []
     where = _where(surroundings)
@@ -127,7 +116,7 @@ def _assembled(
     return Standing(text, tells, is_folder_trusted=surroundings.trusted is not None)
 
 
-def _modes_section(others: tuple[ModeConfig, ...]) -> str:
+def _modes_section(others: Sequence[ModeConfig]) -> str:
     listed = "\n".join(f"- {_mode_line(other)}" for other in others)
     return f"# Modes\n\nYou work in one of these modes at a time; the environment details say in which.\n\n{listed}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ def write(path: Path, text: str) -> None:
 
 
 async def system_prompt(mode: ModeConfig, settings: GlobalSettings, where: Surroundings, **more: Any) -> str:
-    standing: Standing = await standing_prompt(mode, settings, where, **more)
+    standing: Standing = await asyncio.to_thread(standing_prompt, mode, settings, where, **more)
     return standing.text
 
 
@@ -146,7 +147,7 @@ async def test_what_the_prompt_tells_is_named_so_that_changes_can_be_told_alone(
     write(work / ".hdsp/rules/all.md", "all modes")
     settings = GlobalSettings(custom_instructions="global wish", language="ko")
     where = Surroundings(workspace=work, person=home, trusted=work, notebook="a.ipynb")
-    standing = await standing_prompt(CODE, settings, where, other_modes=BUILT_IN, ignored="*.secret")
+    standing = await asyncio.to_thread(standing_prompt, CODE, settings, where, other_modes=BUILT_IN, ignored="*.secret")
     told = {part.name: [entry.key for entry in part.entries] for part in standing.tells}
     assert told == {
         "environment": ["Operating system", "Programs", "Home folder", "Workspace", "Notebook of this task"],

@@ -141,6 +141,28 @@ describe('Markdown', () => {
     expect(parser.rendered.length).toBeLessThan(20);
   });
 
+  it('should never be more than 80 ms behind a text that is quick to render', async () => {
+    await show('0', true);
+    let text = '0';
+    let furthest = 0;
+    for (let count = 1; count <= 40; count++) {
+      page.publish({
+        type: 'messageDelta',
+        taskId: 't',
+        ts: 2,
+        field: 'text',
+        offset: text.length,
+        append: ` ${count}`
+      });
+      text += ` ${count}`;
+      // 20 ms of the page's clock.
+      await page.settle();
+      const shown = Number(row().textContent?.trim().split(' ').at(-1));
+      furthest = Math.max(furthest, count - shown);
+    }
+    expect(furthest).toBeLessThanOrEqual(4);
+  });
+
   it('should show code that is not all there as it is, and highlight it then', async () => {
     await show('```python\nx = 1', true);
     expect(parser.rendered).toEqual([]);

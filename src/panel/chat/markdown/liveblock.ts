@@ -4,10 +4,9 @@ import { Widget } from '@lumino/widgets';
 import type { RenderedBlocks } from './renderedblocks';
 
 /**
- * How often a block that grows is rendered, in milliseconds; one that takes
- * long is rendered less often.
+ * How often a block that grows is rendered, in milliseconds, even if that takes
+ * long.
  */
-const RENDER_EVERY = 100;
 const RENDER_AT_LEAST_EVERY = 1_000;
 const LOOK_AGAIN_AFTER = 300;
 
@@ -94,8 +93,7 @@ export class LiveBlock implements IDisposable {
     }
     this._isBusy = false;
     const now = performance.now();
-    const pause = Math.max(RENDER_EVERY, SHARE * (now - begun));
-    this._next = now + Math.min(pause, RENDER_AT_LEAST_EVERY);
+    this._next = now + Math.min(SHARE * (now - begun), RENDER_AT_LEAST_EVERY);
     if ((isPutOff || this._wanted !== text) && !this._isDisposed) {
       this._timer = setTimeout(() => void this._render(), this._next - now);
     }

@@ -47,29 +47,33 @@ export function Markdown({
 }
 
 /**
- * A text that grows with every word, in steps a reader takes for steady.
+ * A text that grows with every word, in steps a reader takes for steady. What
+ * comes after a pause is shown at once.
  */
 function useSteady(text: string, isGrowing: boolean): string {
-  const [shown, setShown] = React.useState(text);
-  const last = React.useRef(0);
+  const shown = React.useRef(text);
+  const last = React.useRef(-Infinity);
+  const [, draw] = React.useReducer((count: number) => count + 1, 0);
+  const left = last.current + SHOW_EVERY - performance.now();
+  if (shown.current !== text && (!isGrowing || left <= 0)) {
+    shown.current = text;
+    last.current = performance.now();
+  }
+  const isBehind = shown.current !== text;
   React.useEffect(() => {
-    if (!isGrowing) {
+    if (!isBehind) {
       return;
     }
-    const wait = Math.max(0, last.current + SHOW_EVERY - performance.now());
-    const timer = setTimeout(() => {
-      last.current = performance.now();
-      setShown(text);
-    }, wait);
+    const timer = setTimeout(draw, left);
     return () => clearTimeout(timer);
-  }, [text, isGrowing]);
-  return isGrowing ? shown : text;
+  });
+  return shown.current;
 }
 
 /**
  * How often more of a text that grows is shown, in milliseconds.
  */
-const SHOW_EVERY = 80;
+const SHOW_EVERY = 60;
 
 /**
  * How many characters a block has at most that is rendered while it grows.
