@@ -17,6 +17,8 @@ from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import Turn, asked, conversation, question, said, speak
 from tests.comm.test_agent import another_server
 
+from ..timing import until
+
 ME = server_owner()
 
 
@@ -221,7 +223,12 @@ async def test_a_fork_is_shown_listed_and_goes_on_by_itself(
         assert task in (await panel.ask("deleteTaskWithId", taskId=task))["result"]
         assert (await other.ask("askResponse", messageTs=ask, askResponse="yesButtonClicked"))["ok"]
         await question(panel, "completion_result")
-        assert (await services.history.item(ME, fork)).status == "completed"
+        # The history is told behind the conversation.
+        await until(lambda: _is_completed(services, fork))
+
+
+async def _is_completed(services: Services, task: str) -> bool:
+    return (await services.history.item(ME, task)).status == "completed"
 
 
 async def test_files_go_back_with_the_conversation_and_come_again_with_an_undo(
