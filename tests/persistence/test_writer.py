@@ -86,6 +86,60 @@ async def test_a_slow_disk_under_one_file_does_not_hold_up_the_others(
         await asyncio.gather(durable, behind)
 
 
+async def test_while_written_lines_are_synced_others_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = threading.Event()
+    synced: list[int] = []
+
+    def slow(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_size)
+        release.wait(100)
+
+    monkeypatch.setattr(_append_file, "_sync", slow)
+    async with running() as writer:
+        log = LogFile(tmp_path / "log")
+        await writer.append(log, record(0), durable=False)
+        done = writer.append(log, b"", durable=True)
+        for number in range(1, 4):
+            await asyncio.wait_for(writer.append(log, record(number), durable=False), 60)
+        assert lines(log.path) == [record(n).strip() for n in range(4)]
+        assert not done.done()
+        # What needs the disk waits for another sync, and what comes behind it too.
+        durable = writer.append(log, record(4), durable=True)
+        behind = writer.append(log, record(5), durable=False)
+        await asyncio.sleep(0.05)
+        assert not durable.done() and not behind.done()
+        release.set()
+        await asyncio.gather(done, durable, behind)
+    assert synced[-1] == len(log.path.read_bytes())
+    assert lines(log.path) == [record(n).strip() for n in range(6)]
+
+
+async def test_lines_that_were_written_while_a_sync_failed_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = threading.Event()
+
+    def failing(descriptor: int) -> None:
+        release.wait(100)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    async with running() as writer:
+        log = LogFile(tmp_path / "log")
+        await writer.append(log, record(0), durable=False)
+        with monkeypatch.context() as patch:
+            patch.setattr(_append_file, "_sync", failing)
+            done = writer.append(log, b"", durable=True)
+            await writer.append(log, record(1), durable=False)
+            release.set()
+            with pytest.raises(StorageUnavailable):
+                await done
+        assert log.accepted == 2
+        await writer.append(log, record(2), durable=True)
+        assert lines(log.path) == [record(n).strip() for n in range(3)]
+
+
 async def test_a_refused_line_fails_with_all_behind_it_and_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

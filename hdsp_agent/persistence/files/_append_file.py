@@ -72,8 +72,13 @@ class Appender:
     def sync(self) -> None:
         """Wait until the disk has what was written."""
         assert self._descriptor is not None
-        _sync(self._descriptor)
+        # Before: what is written meanwhile may come too late for this time.
         self._unsynced = False
+        try:
+            _sync(self._descriptor)
+        except OSError:
+            self._unsynced = True
+            raise
 
     def take_back(self) -> None:
         """Cut off what is not acknowledged, now or before the next line."""

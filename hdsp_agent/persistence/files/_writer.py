@@ -3,6 +3,7 @@
 The event loop hands over lines and goes on; the thread gives them to the OS at once, file by file in the order they
 came. Lines that must survive a power cut are synced by a few more threads at the same time, because a journaling file
 system commits together what is synced together; what comes for that file meanwhile goes along with its next commit.
+Where only lines that the OS has already are synced, others are written meanwhile.
 
 When the disk refuses a line, every line for that file handed over before the refusal became known fails with it, so
 that no later line takes the place of an earlier one; the next one is a new attempt.
@@ -65,6 +66,11 @@ class _ThreadSide:
         self.held: list[_Line] = []
         self.waiting: list[_Line] = []
         self.refused_behind: tuple[list[_Line], OSError] | None = None
+
+    def must_wait(self, lines: list[_Line]) -> bool:
+        """Whether these lines wait for the sync under way: it may take back lines before them, or they need another one."""
+        takes_back = any(line.data for line in self.held)
+        return bool(takes_back or self.waiting or self.refused_behind or any(line.durable for line in lines))
 
 
 @dataclass(slots=True)
@@ -251,7 +257,7 @@ class _Files:
         return deferred
 
     def write(self, file: _ThreadSide, lines: list[_Line], outcomes: _Outcomes) -> None:
-        if file in self._syncing:
+        if file in self._syncing and file.must_wait(lines):
             file.waiting += lines
             return
         if not self._has_place_for(file):
@@ -277,13 +283,18 @@ class _Files:
 
     def _settle(self, file: _ThreadSide, written: list[_Line], outcomes: _Outcomes) -> None:
         """Acknowledge what the OS has up to the first line that must be durable; that and the rest await the disk."""
+        held: list[_Line] = []
         for index, line in enumerate(written):
-            if line.durable:
-                file.held = written[index:]
+            if line.durable and line.data:
+                held += written[index:]
                 break
+            if line.durable:
+                held.append(line)
+                continue
             file.appender.confirm(len(line.data))
             outcomes.add(line, None)
-        if file.held:
+        file.held += held
+        if file.held and file not in self._syncing:
             self._syncing.add(file)
             if len(self._syncers) < min(_SYNC_THREADS, len(self._syncing)):
                 self._syncers.append(threading.Thread(target=self._sync, name="hdsp-agent log sync", daemon=True))
