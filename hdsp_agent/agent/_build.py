@@ -29,6 +29,7 @@ from ..persistence import (
     Backend,
     HistoryIndex,
     StateDatabase,
+    TaskSizes,
     TaskStore,
     backend_named,
     history_database,
@@ -229,10 +230,11 @@ class _IndexOnly:
     def __init__(self, index: HistoryIndex, store: TaskStore) -> None:
         self._index = index
         self._store = store
+        self._sizes = TaskSizes()
 
     async def put(self, item: HistoryItem, *, text: str | None = None, owner: str | None = None) -> HistoryItem:
         """A task is new or changed."""
-        size = await self._store.size(TaskId(item.id))
+        size = await self._sizes.of(item, self._store)
         return await self._index.upsert(item.model_copy(update={"size": size}), text=text, owner=owner)
 
 

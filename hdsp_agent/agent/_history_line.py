@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
@@ -12,6 +13,9 @@ from ..messages import HistoryItem
 from ._ports import HistoryPort
 
 __all__ = ["HistoryLine"]
+
+_LATER_SECONDS: Final = 0.5
+"""So much later at most the history says when a task last did something; what else changes it says at once."""
 
 
 class HistoryLine:
@@ -36,24 +40,42 @@ class HistoryLine:
         self._waiting: HistoryItem | None = None
         self._text: str | None = None
         self._putting = False
+        self._is_due = False
+        self._newest: HistoryItem | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def tell(self, item: HistoryItem, *, text: str | None = None) -> None:
         """The line is this now, and can be found by ``text`` if that is given."""
         if self._history is None:
             return
+        before, self._newest = self._newest, item
+        is_later_only = text is None and before is not None and before.model_copy(update={"ts": item.ts}) == item
         self._waiting = item
         self._text = self._text if text is None else text
-        if not self._putting:
-            self._putting = True
-            self._held.begin(self._put_all(self._history))
+        if not is_later_only:
+            self._put(self._history)
+        elif self._timer is None and not self._is_due:
+            self._timer = asyncio.get_running_loop().call_later(_LATER_SECONDS, self._put, self._history)
 
     async def told(self) -> None:
         """Return when the history says what was told, or it was logged why it does not."""
+        if self._timer is not None and self._history is not None:
+            self._put(self._history)
         await self._held.drain()
+
+    def _put(self, history: HistoryPort) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._is_due = True
+        if not self._putting:
+            self._putting = True
+            self._held.begin(self._put_all(history))
 
     async def _put_all(self, history: HistoryPort) -> None:
         try:
-            while (item := self._waiting) is not None:
+            while self._is_due and (item := self._waiting) is not None:
+                self._is_due = False
                 text, self._waiting, self._text = self._text, None, None
                 try:
                     self._on_listed(await history.put(item, text=text, owner=self._owner))

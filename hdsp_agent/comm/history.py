@@ -39,6 +39,7 @@ from ..persistence import (
     HistoryQuery,
     TaskLog,
     TaskReader,
+    TaskSizes,
     TaskState,
     TaskStore,
     as_left,
@@ -68,6 +69,7 @@ class History:
 
     def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ModelRooms) -> None:
         self._storage = storage
+        self._sizes = TaskSizes()
         self._channels = channels
         self._rooms = rooms
         self._shown: dict[Owner, ShownTask] = {}
@@ -380,7 +382,7 @@ class History:
             self.hide(owner)
 
     async def _upsert(self, owner: Owner, item: HistoryItem, text: str | None) -> HistoryItem:
-        size = await (await self._storage.store()).size(TaskId(item.id))
+        size = await self._sizes.of(item, await self._storage.store())
         item = item.model_copy(update={"size": size})
         return await (await self._storage.index()).upsert(item, text=text, owner=owner)
 

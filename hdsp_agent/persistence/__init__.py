@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .upkeep._quota import AlertLevel, PlaceUse, StorageLimits, StorageUse, alert_level, measure
     from .upkeep._retention import CleanReport, RetentionRules, clean
     from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
+from ._task_sizes import TaskSizes
 
 __all__ = [
     "BACKENDS",
@@ -174,6 +175,7 @@ __all__ = [
     "TaskMetadata",
     "TaskOverview",
     "TaskReader",
+    "TaskSizes",
     "TaskState",
     "TaskStatus",
     "TaskStore",
