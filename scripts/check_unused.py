@@ -4,6 +4,7 @@
 - A message of the page that no code of the server handles, or that no code of the page sends.
 - A message of the server that no code of the server makes, or that no code of the page handles.
 - A field of a message, or of a record that is stored, that nobody fills or nobody reads.
+- A field of what a REST request brings that the server does not read, or of its answer that the server does not fill.
 
 Names are looked for, not meanings: a field counts as read where any attribute of its name is read.
 """
@@ -26,11 +27,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from hdsp_agent import messages, persistence
+from hdsp_agent.comm.rest._endpoint import endpoint_of
+from hdsp_agent.comm.rest._routes import routes
 from hdsp_agent.config import GlobalSettings, ProviderSettings
 
 _ROOT: Final = Path(__file__).parent.parent
 _DECLARING: Final = {"_settings.py", "_provider_settings.py", "_migrations.py"}
 _NOT_CODE: Final = ("generated", "__tests__")
+_VERBS: Final = ("get", "post", "put", "patch", "delete")
 _WORD: Final = re.compile(r"\w+")
 _SENT: Final = re.compile(r"\btype:([^,;{}]*)")
 _QUOTED: Final = re.compile(r"'(\w+)'")
@@ -246,6 +250,11 @@ def _unused_fields(server: ServerCode, page: PageCode) -> Iterator[tuple[str, st
         yield from _without(model, readers, "Nobody reads" if _is_record(model) else "The page does not read")
     for model in outside:
         yield from _without(model, server.read | server.filled, "The server neither reads nor fills")
+    asked, answered = _rest()
+    for model in asked:
+        yield from _without(model, server.read, "The server does not read")
+    for model in answered - told:
+        yield from _without(model, server.filled, "The server does not fill")
     for model in _stored():
         yield from _without(model, server.read | page.words, "Nobody reads")
         yield from _without(model, server.filled, "Nobody fills")
@@ -279,6 +288,15 @@ def _models(*annotations: object) -> set[type[BaseModel]]:
     for annotation in annotations:
         look(annotation)
     return found
+
+
+@cache
+def _rest() -> tuple[set[type[BaseModel]], set[type[BaseModel]]]:
+    """The models of what REST requests bring, and of what they are answered."""
+    verbs = (getattr(handler, name, None) for handler in routes().values() for name in _VERBS)
+    declared = [found for verb in verbs if verb is not None and (found := endpoint_of(verb)) is not None]
+    asked = _models(*(model for one in declared for model in (one.body, one.query) if model is not None))
+    return asked, _models(*(one.answer for one in declared if one.answer is not None))
 
 
 @cache

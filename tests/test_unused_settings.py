@@ -86,6 +86,8 @@ def test_a_message_that_nobody_uses_is_found_by_its_name(
         ),
         ("page", "words", {"hasOlderMessages"}, "The page does not read ExtensionState.has_older_messages"),
         ("server", "filled", {"api_hides", "apiHides"}, "Nobody fills RewindMark.api_hides"),
+        ("server", "read", {"against"}, "The server does not read CheckpointDiffQuery.against"),
+        ("server", "filled", {"llm_calls", "llmCalls"}, "The server does not fill TotalsView.llm_calls"),
     ],
 )
 def test_a_field_that_nobody_uses_is_found_by_its_name(
