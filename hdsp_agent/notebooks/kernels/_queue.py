@@ -105,11 +105,12 @@ class KernelQueue:
             link = self._link
             if link is not None and link.lost is None and life == self._life:
                 return link
+            has_ended = link is not None and link.lost is not None
             await self._unlink()
             await self._alive()
             self._life = self._port.life(self.kernel_id)
             transport = await self._port.connect(self.kernel_id)
-            link = KernelLink(self.kernel_id, transport, server_state=lambda: self._port.state(self.kernel_id))
+            link = KernelLink(self.kernel_id, transport, server_state=self._server_state(has_ended=has_ended))
             try:
                 await link.greet(self._limits().start_seconds)
                 await self._prepare(link)
@@ -234,6 +235,18 @@ class KernelQueue:
             if time.monotonic() > until:
                 raise Unavailable("The kernel died and did not come back. Restart it.", kernel=self.kernel_id)
             await asyncio.sleep(self._port.watch_seconds(self.kernel_id) / 2)
+
+    def _server_state(self, *, has_ended: bool) -> Callable[[], KernelState]:
+        """What the server takes the kernel to do. The cell that a life ended with can count as running ever after."""
+        is_left_over = has_ended and self._port.state(self.kernel_id) == "busy"
+
+        def state() -> KernelState:
+            nonlocal is_left_over
+            now = self._port.state(self.kernel_id)
+            is_left_over = is_left_over and now == "busy"
+            return "unknown" if is_left_over else now
+
+        return state
 
     async def _prepare(self, link: KernelLink) -> None:
         """Make its variables visible, also while a cell runs; that cannot be begun while one does."""

@@ -38,6 +38,16 @@ async def test_a_kernel_that_is_started_anew_before_anybody_looked_is_said_to_ha
         assert run.cells[0].reason == "kernel_died"
 
 
+async def test_a_run_does_not_wait_for_the_cell_that_the_kernel_died_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(tmp_path) as work:
+        await work.run("import os; os._exit(1)")
+        # The server has not heard of the new life.
+        monkeypatch.setattr(work.kernels.port, "state", lambda kernel_id: "busy")
+        assert (await work.cell("'again'")).state == "ok"
+
+
 async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         run = await work.start(SLEEP, "'never'")
