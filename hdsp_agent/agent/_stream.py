@@ -57,6 +57,7 @@ class _Shown:
         self._pieces: list[str] = []
         self._recording: asyncio.Task[None] | None = None
         self.ts: int | None = None
+        self._is_told = False
         self.thoughts: str | None = None
         """What the model thought before it said this."""
 
@@ -74,7 +75,8 @@ class _Shown:
             self._recording.cancel()
             await asyncio.wait({self._recording})
         if self.ts is not None:
-            await self._conversation.update(self._message(self.ts, partial=False))
+            message = self._message(self.ts, partial=False)
+            await (self._conversation.update(message) if self._is_told else self._conversation.create(message))
         return rest
 
     async def _grow(self, piece: str) -> str:
@@ -88,7 +90,8 @@ class _Shown:
             # Known before it is recorded: whoever is stopped meanwhile ends the message all the same.
             async with self._conversation.log.new_message() as self.ts:
                 await self._conversation.create(self._message(self.ts, partial=True))
-        else:
+            self._is_told = True
+        elif self._is_told:
             self._conversation.delta(self.ts, "text", piece)
             if self._recording is None or self._recording.done():
                 self._recording = asyncio.create_task(self._record(self.ts), name="Recording what streams")

@@ -11,8 +11,9 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, UnknownTask
-from hdsp_agent.messages import JsonObject, ModelFailure, ModelFailureParts, TaskId
+from hdsp_agent.messages import ClineMessage, JsonObject, ModelFailure, ModelFailureParts, TaskId
 from hdsp_agent.persistence import INTERRUPTED
+from hdsp_agent.persistence._recording_log import RecordingLog
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
@@ -53,6 +54,30 @@ async def test_a_streaming_answer_is_cut_and_kept(tmp_path: Path) -> None:
         sent = agent.model.requests[1].messages
         assert "Half an answer" in str(sent[-2].content)
         assert "shorter please" in str(sent[-1].content)
+
+
+async def test_an_answer_cut_while_its_beginning_is_recorded_is_shown_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The end may become a key, so it is held back until the answer ends.
+    words = "Half an answer with sk-"
+    begun, put_ui = asyncio.Event(), RecordingLog.put_ui
+
+    async def slow(log: RecordingLog, message: ClineMessage, *, durable: bool = False) -> None:
+        if message.say == "text" and message.partial and not begun.is_set():
+            begun.set()
+            await asyncio.sleep(60)
+        await put_ui(log, message, durable=durable)
+
+    monkeypatch.setattr(RecordingLog, "put_ui", slow)
+    async with running_agent(tmp_path, [[TextDelta(words), 60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await begun.wait()
+        await cancelled(agent, task_id)
+        text = (await agent.says(task_id, "text"))[-1]
+        assert (text.text, text.partial) == (words, False)
+        await until(lambda: agent.heard.shown[task_id][text.ts].text == words)
+        await go_on(agent, task_id)
 
 
 async def test_an_answer_cut_by_closing_its_conversation_is_not_blamed_on_the_server(tmp_path: Path) -> None:
