@@ -77,7 +77,7 @@ class HiddenFromAgent:
         loaded = self._current()
         if loaded.problem is not None:
             raise ToolFailed(loaded.problem)
-        if loaded.spec is None or relative in {"", "."}:
+        if loaded.spec is None or relative == ".":
             return False
         return loaded.spec.match_file(f"{relative}/" if is_directory else relative)
 

@@ -147,7 +147,7 @@ class PathPolice:
         parts = PurePosixPath(relative).parts if relative is not None else real.parts
         return PolicedPath(
             path=real,
-            shown=real.as_posix() if relative is None else relative or ".",
+            shown=real.as_posix() if relative is None else relative,
             is_outside=not inside,
             is_foreign=found is not None and _is_foreign(found),
             is_protected=is_protected_name(parts) or is_protected_name(asked.parts[-1:]),
@@ -178,7 +178,7 @@ class PathPolice:
     def shown(self, path: Path) -> str:
         """How a real path is called."""
         relative = self._relative(path)
-        return path.as_posix() if relative is None else relative or "."
+        return path.as_posix() if relative is None else relative
 
     def _asked(self, given: str) -> Path:
         if not given or not given.strip():
@@ -197,8 +197,7 @@ class PathPolice:
         tidy = Path(os.path.normpath(path))
         for root in (self._workspace, self._given_workspace):
             if tidy.is_relative_to(root):
-                relative = tidy.relative_to(root).as_posix()
-                return "" if relative == "." else relative
+                return tidy.relative_to(root).as_posix()
         return None
 
     def _refuse_places(self, real: Path, given: str) -> None:

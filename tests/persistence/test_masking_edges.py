@@ -208,8 +208,8 @@ def test_what_is_random_may_have_no_digits_where_its_prefix_says_enough() -> Non
     assert is_random("abcdabcdabcd", mixed=False) and not is_random("abcdefghijk", mixed=False)
 
 
-OPAQUE = ("a1b2c3d4", "x9abcdeq7", "ABcdEfghijKlMnOp", "abcdefghijklmnop12345", "word-word-a1b2c3d4", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAaB3dE5g+", f"/{MIX}aB3dE5gH7j+")  # fmt: skip
-NOT_OPAQUE = ("ABCDEFabcdefghijklmn", "ABCDEFGHIJKLMNOPabcd", "a1b2c3d", "a1a1b2b2", "abcdefgh", "word-word-word12", "v12.34.5678", "sha256-md5-aes128", "my.ApiKeyType", "get(a1b2c3d4)", "/a1b2c3d4", "a1b2c3d4://", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP", "abcdefghijklmnop1234", "Abcdefghijklmnopqrst", f"/{MIX}aB3dE5gH+")  # fmt: skip
+OPAQUE = ("a1b2c3d4", "aB3dEaB3dE", "x9abcdeq7", "ABcdEfghijKlMnOp", "abcdefghijklmnop12345", "word-word-a1b2c3d4", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAaB3dE5g+", f"/{MIX}aB3dE5gH7j+")  # fmt: skip
+NOT_OPAQUE = ("aB3daB3da", "ABCDEFabcdefghijklmn", "ABCDEFGHIJKLMNOPabcd", "a1b2c3d", "a1a1b2b2", "abcdefgh", "word-word-word12", "v12.34.5678", "sha256-md5-aes128", "my.ApiKeyType", "get(a1b2c3d4)", "/a1b2c3d4", "a1b2c3d4://", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP", "abcdefghijklmnop1234", "Abcdefghijklmnopqrst", f"/{MIX}aB3dE5gH+")  # fmt: skip
 
 
 def test_what_is_drawn_by_lot() -> None:
@@ -460,3 +460,9 @@ def test_of_prefixes_that_begin_alike_the_longest_counts() -> None:
     match = rule.reach.match(text)
     assert match is not None
     assert rule.check(text, match, 0) == Finding(0, len(text), "token", "TOKEN")
+
+
+def test_a_token_that_is_the_password_of_an_address_goes_as_either() -> None:
+    text = "https://u:ghp_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1b2C@host/x"
+    for kinds in ({"url-password"}, {"github-token"}, {"url-password", "github-token"}):
+        assert Masker(frozenset(kinds)).mask(text) == "https://u:[GITHUB_TOKEN]@host/x"

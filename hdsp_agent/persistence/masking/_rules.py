@@ -84,9 +84,10 @@ def _url_password(text: str, match: re.Match[str], floor: int) -> Finding | None
     if not password or match["at"] is None or is_template(password):
         return None
     known = token_at(text, match.start("password"))
-    if known is not None and known.end == match.end("password"):
-        return known
-    return Finding(match.start("password"), match.end("password"), "url-password", "URL_PASSWORD")
+    is_token = known is not None and known.end == match.end("password")
+    # It goes as a password also where tokens of its kind are not masked.
+    label = known.label if known is not None and is_token else "URL_PASSWORD"
+    return Finding(match.start("password"), match.end("password"), "url-password", label)
 
 
 # ---- e-mail addresses

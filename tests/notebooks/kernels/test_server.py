@@ -78,5 +78,6 @@ async def test_the_persons_restart_and_interrupt_through_the_server_are_noticed(
         run = await work.start("time.sleep(60)")
         await until(lambda: run.cells[0].state == "running")
         await jp_fetch("api", "kernels", info.id, "restart", method="POST", body="")
-        assert await run.wait(30) and run.cells[0].reason == "kernel_restarted"
+        # Jupyter interrupts a kernel before it restarts it, and the cell may have heeded that.
+        assert await run.wait(30) and run.cells[0].reason in ("kernel_restarted", "interrupted")
         assert (await work.run("'fresh'")).cells[0].state == "ok"

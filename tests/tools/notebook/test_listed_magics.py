@@ -113,3 +113,15 @@ def test_history_is_shown_unless_it_is_written() -> None:
     for name in ("hist", "history"):
         assert risks(f"%{name} -n 1-5") == risks(f"{name} -n") == ONLY_PYTHON
         assert risks(f"%{name} -f x") == risks(f"%{name} 1 -nf x") == SHELL
+
+
+def test_what_a_magic_captures_into_is_a_name() -> None:
+    assert command("%%capture !ls\n1") is None
+    assert command("%%capture out\n!ls") == "ls"
+
+
+def test_history_that_is_written_is_asked_about_with_and_without_a_sign() -> None:
+    for name in ("hist", "history"):
+        for sign in ("%", ""):
+            assert risks(f"{sign}{name} -f x.py") == SHELL
+            assert risks(f"{sign}{name} -n") == ONLY_PYTHON
