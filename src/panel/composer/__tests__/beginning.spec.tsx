@@ -21,7 +21,13 @@ class Front {
           context: {
             path,
             localPath: path.replace(/^\w+:/, ''),
-            pathChanged: new Signal({})
+            pathChanged: new Signal({}),
+            isReady: true,
+            ready: Promise.resolve(),
+            model: {
+              metadataChanged: new Signal({}),
+              getMetadata: () => undefined
+            }
           },
           content: { activeCell: { model: { id: 'c1' } } }
         }) as unknown as NotebookPanel
@@ -30,6 +36,7 @@ class Front {
 
   readonly currentChanged = new Signal<this, NotebookPanel | null>(this);
   readonly activeCellChanged = new Signal<this, null>(this);
+  readonly widgetAdded = new Signal<this, NotebookPanel>(this);
 
   get currentWidget(): NotebookPanel | null {
     return this._panels[0] ?? null;
@@ -37,6 +44,10 @@ class Front {
 
   forEach(visit: (panel: NotebookPanel) => void): void {
     this._panels.forEach(visit);
+  }
+
+  find(wanted: (panel: NotebookPanel) => boolean): NotebookPanel | undefined {
+    return this._panels.find(wanted);
   }
 
   close(): void {
