@@ -13,7 +13,7 @@ const context = await browser.newContext();
 /** Runs in the page: reads the times that text carries, once each. */
 function watchRows() {
   let newest = 0;
-  let read = null;
+  let read = 0;
   window.hdspLatencies = [];
   window.hdspFrames = 0;
   const look = row => {
@@ -25,19 +25,22 @@ function watchRows() {
     }
     if (ts > newest) {
       newest = ts;
-      read = null;
+      read = 0;
       window.hdspLatencies = [];
     }
-    const from = read ?? begins;
-    const upTo = text.lastIndexOf(';') + 1;
-    if (upTo <= from) {
+    const upTo = text.lastIndexOf(';');
+    if (upTo <= begins) {
       return;
     }
     const now = performance.timeOrigin + performance.now();
-    for (const piece of text.slice(from, upTo - 1).split(';')) {
-      window.hdspLatencies.push(now - Number(piece));
+    for (const piece of text.slice(begins, upTo).split(';')) {
+      // By its time: where it stands in the row changes with what the row says of itself.
+      const published = Number(piece);
+      if (published > read) {
+        read = published;
+        window.hdspLatencies.push(now - published);
+      }
     }
-    read = upTo;
   };
   new MutationObserver(changes => {
     const rows = new Set();
