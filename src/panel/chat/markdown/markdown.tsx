@@ -73,7 +73,7 @@ function useSteady(text: string, isGrowing: boolean): string {
 /**
  * How often more of a text that grows is shown, in milliseconds.
  */
-const SHOW_EVERY = 60;
+const SHOW_EVERY = 50;
 
 /**
  * How many characters a block has at most that is rendered while it grows.
