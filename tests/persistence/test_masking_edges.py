@@ -466,3 +466,8 @@ def test_a_token_that_is_the_password_of_an_address_goes_as_either() -> None:
     text = "https://u:ghp_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1b2C@host/x"
     for kinds in ({"url-password"}, {"github-token"}, {"url-password", "github-token"}):
         assert Masker(frozenset(kinds)).mask(text) == "https://u:[GITHUB_TOKEN]@host/x"
+
+
+def test_of_two_beginnings_of_a_token_the_longer_names_it() -> None:
+    key = "sk-ant-api03-aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1b2C"
+    assert masked(f"https://u:{key}@host/x") == "https://u:[ANTHROPIC_KEY]@host/x"

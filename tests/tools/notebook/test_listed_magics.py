@@ -124,4 +124,6 @@ def test_history_that_is_written_is_asked_about_with_and_without_a_sign() -> Non
     for name in ("hist", "history"):
         for sign in ("%", ""):
             assert risks(f"{sign}{name} -f x.py") == SHELL
+            # To Python alone this would be a difference.
+            assert risks(f"{sign}{name} -f") == SHELL
             assert risks(f"{sign}{name} -n") == ONLY_PYTHON
