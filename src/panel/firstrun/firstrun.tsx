@@ -27,13 +27,13 @@ export function FirstRun(): JSX.Element | null {
   const why = hindrance(setup);
   return (
     <div className="jp-hdspAgent-firstRun">
+      {state.currentTaskId === undefined && <NotebookConversation />}
       {isAtIt || why !== null ? (
         <Setup hindrance={why} onBusy={setAtIt} />
       ) : (
         setup.kind === 'chosen' &&
         state.currentTaskId === undefined && <Greeting setup={setup} />
       )}
-      {state.currentTaskId === undefined && <NotebookConversation />}
       {conversations === 'unsupported' && (
         <p className="jp-hdspAgent-hint">
           {trans.__(
