@@ -299,7 +299,7 @@ def measure() -> list[Result]:
     """All claims about checkpoints of variables."""
     with tempfile.TemporaryDirectory(prefix="hdsp-bench-") as folder:
         times = asyncio.run(_race(Path(folder), _prepare(Path(folder))))
-    ours = times.restore["ours"]
+    ours, without_imports = times.restore["ours"], times.again - times.imports
     beside_kishu = [] if "kishu" not in times.restore else [
         result(
             "variables.restore.kishu", "restore with an undo, beside Kishu's checkout", ours, "ms",
@@ -323,8 +323,9 @@ def measure() -> list[Result]:
         ],
         *beside_kishu,
         result(
-            "variables.restore.again", "restore with an undo, beside running the cells again", ours, "ms",
-            goal="<= 0.5x", met=ours <= 0.5 * times.again, runs=ROUNDS, baseline=times.again,
+            "variables.restore.again",
+            "restore with an undo, beside running the cells again, both where the libraries are imported", ours, "ms",
+            goal="<= 0.5x", met=ours <= 0.5 * without_imports, runs=ROUNDS, baseline=without_imports,
         ),
         result(
             "variables.restore.cold",
