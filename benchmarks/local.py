@@ -17,7 +17,7 @@ from statistics import median
 
 from pydantic import JsonValue
 
-from hdsp_agent.agent import TaskRequest, Unheard, headless_agent
+from hdsp_agent.agent import NoListener, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy, ProviderSettings
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.local import Consent, LocalModels
@@ -120,7 +120,7 @@ async def _first_word(client: ModelClient, messages: list[ApiMessage]) -> tuple[
     return first, words
 
 
-class _Watched(Unheard):
+class _Watched(NoListener):
     """Notes when the first of a step is shown."""
 
     def __init__(self) -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from ._asks import AskAnswer, AskNotOpen, Given
-from ._build import Headless, build_agent, headless_agent
-from ._commands import CommandSession
-from ._enhancing import enhanced_prompt
-from ._kernel_restarts import UpTo
-from ._manager import TaskManager, TaskRequest
-from ._mode_prompts import mode_prompt
-from ._models import ProfileModels
+from ._agent_services import AgentServices, Spacing
+from ._factory import Headless, build_agent, headless_agent
+from ._ipc_commands import IpcCommandSession
 from ._ports import (
     ContextPort,
     Contexts,
@@ -18,30 +13,37 @@ from ._ports import (
     MessageSink,
     Models,
     Modes,
+    NoListener,
     Situation,
-    Unheard,
 )
-from ._services import AgentServices, Spacing
-from ._task import Task
-from ._workspace_moments import WorkspaceMoments
-from .context import PlainContext, SeenRequest, seen_by_model
+from ._profile_models import ProfileModels
+from ._task_manager import TaskManager, TaskRequest
+from .checkpoints.kernel_restarts import UpTo
+from .checkpoints.operations import CheckpointOperations
+from .context_window import FullContext, SeenRequest, seen_by_model
+from .conversation.asks import AnswerGiven, AskAnswer, AskNotOpen
 from .git import search_commits
+from .prompts._mode_prompts import mode_prompt
+from .prompts._prompt_improvement import enhanced_prompt
+from .task.task import Task
 
 __all__ = [
     "AgentServices",
+    "AnswerGiven",
     "AskAnswer",
     "AskNotOpen",
-    "CommandSession",
+    "CheckpointOperations",
     "ContextPort",
     "Contexts",
     "ConversationShown",
-    "Given",
+    "FullContext",
     "Headless",
     "HistoryPort",
+    "IpcCommandSession",
     "MessageSink",
     "Models",
     "Modes",
-    "PlainContext",
+    "NoListener",
     "ProfileModels",
     "SeenRequest",
     "Situation",
@@ -49,9 +51,7 @@ __all__ = [
     "Task",
     "TaskManager",
     "TaskRequest",
-    "Unheard",
     "UpTo",
-    "WorkspaceMoments",
     "build_agent",
     "enhanced_prompt",
     "headless_agent",

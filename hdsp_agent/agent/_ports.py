@@ -21,8 +21,8 @@ from ..providers import ModelClient, ModelInfo, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
 
 if TYPE_CHECKING:
-    from ._conversation import Conversation
-    from .context import PlainContext
+    from .context_window import FullContext
+    from .conversation.conversation import Conversation
 
 __all__ = [
     "ContextPort",
@@ -33,10 +33,10 @@ __all__ = [
     "MessageSink",
     "Models",
     "Modes",
+    "NoListener",
     "Situation",
     "Telling",
     "ToolBox",
-    "Unheard",
 ]
 
 DeltaField = Literal["text", "reasoning"]
@@ -72,7 +72,7 @@ class MessageSink(Protocol):
         """This is what can be undone and redone now."""
 
 
-class Unheard:
+class NoListener:
     """A sink for tasks nobody watches."""
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
@@ -199,7 +199,7 @@ class ContextPort(Protocol):
     async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, to the model this is known of."""
 
-    def condensable(self, situation: Situation) -> PlainContext | None:
+    def condensable(self, situation: Situation) -> FullContext | None:
         """What may be pruned and condensed; None where requests are made to fit anyway."""
 
     async def recover(self, situation: Situation, kind: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..agent.trust import Brought, BroughtKind, FolderTrust
+    from ..agent.trust import BroughtKind, FolderContents, FolderTrust
     from ..config import ContextProxy
     from ._attendant import Attendant
     from ._terminal import Terminal
@@ -61,6 +61,6 @@ def _unused(found: FolderTrust) -> str:
     return f"{what}: the folder is not trusted (--trust-folder uses them this time)"
 
 
-def _counted(brings: Sequence[Brought]) -> str:
+def _counted(brings: Sequence[FolderContents]) -> str:
     counts = Counter(one.kind for one in brings)
     return ", ".join(f"{counts[kind]} {words[counts[kind] > 1]}" for kind, words in _KINDS.items() if counts[kind])

@@ -8,7 +8,7 @@ from ..messages import TaskCommand, TaskEvent
 from ..persistence import AuditAction
 
 if TYPE_CHECKING:
-    from ..agent import CommandSession
+    from ..agent import IpcCommandSession
     from ..events import Emitter
     from .audit import Audit
     from .running_agent import RunningAgent
@@ -47,7 +47,7 @@ class AuditedPrograms:
 
 
 class _AuditedCommands:
-    def __init__(self, commands: CommandSession, audit: Audit, person: str) -> None:
+    def __init__(self, commands: IpcCommandSession, audit: Audit, person: str) -> None:
         self._commands = commands
         self._audit = audit
         self._person = person

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..agent import CommandSession, build_agent
+from ..agent import IpcCommandSession, build_agent
 from ..config import ContextProxy
 from ..errors import Unavailable
 from ..messages import TaskId
@@ -66,9 +66,9 @@ class RunningAgent:
         """Let the tabs hear what a task is doing now, of what no event tells."""
         self._feed.tell_progress(task_id)
 
-    def session(self) -> CommandSession:
+    def session(self) -> IpcCommandSession:
         """A program outside; what it begins belongs to the person whose server this is."""
-        return CommandSession(self.manager, self._feed.person)
+        return IpcCommandSession(self.manager, self._feed.person)
 
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""

@@ -35,7 +35,7 @@ from .running_agent import RunningAgent
 from .screens import Screens
 
 if TYPE_CHECKING:
-    from ..agent import UpTo, WorkspaceMoments
+    from ..agent import CheckpointOperations, UpTo
 
 __all__ = ["Place", "TimeTravel"]
 
@@ -225,7 +225,7 @@ class TimeTravel:
         if commit is not None and commit != self._history.checkpoint_of(task_id):
             self._history.stands_at(place.owner, commit, task_id)
 
-    async def _at(self, place: Place) -> tuple[Path, WorkspaceMoments]:
+    async def _at(self, place: Place) -> tuple[Path, CheckpointOperations]:
         """Which folder is meant, and who knows its moments. A task of somebody else is as unknown as one that is not there."""
         manager = await self._agent.manager()
         folder = self._workspace
@@ -234,11 +234,11 @@ class TimeTravel:
             folder = Path(own) if own else folder
         return folder, manager.moments
 
-    async def _others(self, place: Place, folder: Path, moments: WorkspaceMoments) -> OthersNotes:
+    async def _others(self, place: Place, folder: Path, moments: CheckpointOperations) -> OthersNotes:
         return OthersNotes(await moments.notes_of_others(folder, place.owner, unnamed=self._history.person))
 
     async def _gone_back(
-        self, place: Place, folder: Path, moments: WorkspaceMoments, result: RestoreResult, went: TaskId | None
+        self, place: Place, folder: Path, moments: CheckpointOperations, result: RestoreResult, went: TaskId | None
     ) -> None:
         """Whoever's conversation on screen went back is asked whether to go on from there."""
         commit, of = await moments.stands_at(folder, result.operation.id)

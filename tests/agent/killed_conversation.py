@@ -13,8 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent._conversation_part import ConversationGoingBack
-from hdsp_agent.agent._workspace_history import WorkspaceHistory
+from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
+from hdsp_agent.agent.conversation.rewind import RewindTransaction
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.persistence.sqlite._writer import GroupWriter
@@ -43,9 +43,9 @@ def die_at(step: int) -> None:
     """Let this process die at its nth change of a disk after it began with the conversation, or when that is done."""
 
     def beginning(name: str) -> None:
-        original = getattr(ConversationGoingBack, name)
+        original = getattr(RewindTransaction, name)
 
-        async def part(self: ConversationGoingBack, *arguments: str) -> None:
+        async def part(self: RewindTransaction, *arguments: str) -> None:
             if step:
                 # What SQLite itself writes is no call of Python's.
                 dying(step, (GroupWriter, "_transaction"))
@@ -53,14 +53,14 @@ def die_at(step: int) -> None:
             if not step:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        setattr(ConversationGoingBack, name, part)
+        setattr(RewindTransaction, name, part)
 
     beginning("go_back")
     beginning("undo")
 
 
 async def main(home: Path, what: str, step: int) -> None:
-    files = WorkspaceHistory(home / "home", lambda: ALLOWED, None)
+    files = AutomaticCheckpoints(home / "home", lambda: ALLOWED, None)
     async with running_agent(home, TURNS, settings=ALLOWED, files=files) as agent:
         task_id = await agent.finished()
         print(task_id, flush=True)

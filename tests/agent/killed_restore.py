@@ -13,7 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent._workspace_history import SavedStep, WorkspaceHistory
+from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints, SavedStep
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import EditSource
@@ -58,7 +58,7 @@ async def main(home: Path, *, with_notebook: bool) -> None:
         (folder / NOTEBOOK).write_text(json.dumps(notebook(code("c1", "before"))))
     settings = GlobalSettings()
     async with headless_notebooks(folder) as notebooks:
-        history = WorkspaceHistory(home / "home", lambda: settings, notebooks if with_notebook else None)
+        history = AutomaticCheckpoints(home / "home", lambda: settings, notebooks if with_notebook else None)
         step = SavedStep(history, folder, TASK, "execute_command", NOTEBOOK if with_notebook else None)
         await step.approved(ActionRequest(frozenset({"shell"}), "execute_command"), 1)
         for name in NAMES:

@@ -23,7 +23,7 @@ from hdsp_agent.persistence import TaskStore
 
 from ..modelgateway import TOKEN_ANSWER
 from ..modelserver import RawRequest, RawServer, Script, raw_server
-from .scripted_agent import Heard, until
+from .scripted_agent import ExpandedMessage, until
 
 __all__ = [
     "CHAT_SERVERS",
@@ -144,7 +144,7 @@ class ProviderAgent:
     store: TaskStore
     workspace: Path
     home: Path
-    heard: Heard
+    heard: ExpandedMessage
     slept: list[float]
 
     async def start(self, text: str = "Do it") -> TaskId:
@@ -207,7 +207,7 @@ async def speaking_agent(
     """
     workspace, storage = home / "work", home / "home"
     workspace.mkdir(parents=True, exist_ok=True)
-    heard, slept = Heard(), []
+    heard, slept = ExpandedMessage(), []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)

@@ -12,14 +12,16 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
-from hdsp_agent.agent import AgentServices, ConversationShown, PlainContext, Situation, Task, TaskManager, TaskRequest
-from hdsp_agent.agent._conversation import Conversation
+from hdsp_agent.agent import AgentServices, ConversationShown, FullContext, Situation, Task, TaskManager, TaskRequest
 from hdsp_agent.agent._ports import ToolBox
-from hdsp_agent.agent._workspace_history import WorkspaceHistory
 from hdsp_agent.agent.approval import ApprovalEngine
-from hdsp_agent.agent.context import Dimension, Entry, RecoveryNotice, Standing, SurroundingsNow
-from hdsp_agent.agent.modes import ModeBook
-from hdsp_agent.agent.speech import CommandBook
+from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
+from hdsp_agent.agent.context_window import RecoveryNotice
+from hdsp_agent.agent.environment import EnvironmentBasis
+from hdsp_agent.agent.conversation.conversation import Conversation
+from hdsp_agent.agent.environment import CurrentEnvironment, Section, SectionEntry
+from hdsp_agent.agent.modes import ModeRegistry
+from hdsp_agent.agent.user_messages import SlashCommands
 from hdsp_agent.config import (
     GlobalSettings,
     ModeConfig,
@@ -60,7 +62,7 @@ from hdsp_agent.tools import (
 
 from ..kept_tasks import make_store
 
-__all__ = ["Agent", "Heard", "Toolbox", "running_agent", "until"]
+__all__ = ["Agent", "ExpandedMessage", "Toolbox", "running_agent", "until"]
 
 PATIENCE = 60.0
 
@@ -281,7 +283,7 @@ class Toolbox:
 
 
 @dataclass
-class Heard:
+class ExpandedMessage:
     """A sink that remembers, and rebuilds each conversation from what it heard alone."""
 
     shown: dict[str, dict[int, ClineMessage]] = field(default_factory=dict)
@@ -372,7 +374,7 @@ class Agent:
     manager: TaskManager
     store: TaskStore
     model: ScriptedModel
-    heard: Heard
+    heard: ExpandedMessage
     models: ScriptedModels
     workspace: Path
     events: list[TaskEvent]
@@ -460,7 +462,7 @@ async def running_agent(
     policy: OperatorPolicy | None = None,
     tools: ToolBox | None = None,
     notebooks: Notebooks | None = None,
-    files: WorkspaceHistory | None = None,
+    files: AutomaticCheckpoints | None = None,
     trusted: bool = False,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops. ``trusted`` is what the person says of the folder."""
@@ -473,33 +475,33 @@ async def running_agent(
         await asyncio.to_thread(folders.decide, workspace, True)
     store = make_store(home / "home", heartbeat_seconds=5)
     model = ScriptedModel(turns)
-    models, heard, history = ScriptedModels(model), Heard(), HistoryList()
+    models, heard, history = ScriptedModels(model), ExpandedMessage(), HistoryList()
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
         await asyncio.sleep(0)
 
-    async def prompt(situation: Situation, workspace: str | None) -> Standing:
+    async def prompt(situation: Situation, workspace: str | None) -> EnvironmentBasis:
         text = f"You are in mode {situation.mode.slug}."
-        return Standing(text, (Dimension("role", (Entry("Role", text),)),))
+        return EnvironmentBasis(text, (Section("role", (SectionEntry("Role", text),)),))
 
-    def context(conversation: Conversation, where: str | None) -> PlainContext:
+    def context(conversation: Conversation, where: str | None) -> FullContext:
         bound = conversation.log.metadata.notebook
-        around = SurroundingsNow(
+        around = CurrentEnvironment(
             policy=lambda: operator,
             paths=lambda: PathPolice(workspace),
             notebooks=notebooks,
             notebook=bound.path if bound is not None else None,
         )
-        return PlainContext(conversation, where, prompt=prompt, surrounded=around)
+        return FullContext(conversation, where, prompt=prompt, surrounded=around)
 
     services = AgentServices(
         store=store,
         settings=lambda: current,
         policy=lambda: operator,
         models=models,
-        modes=ModeBook(lambda: current, lambda: operator, folders.trusted),
+        modes=ModeRegistry(lambda: current, lambda: operator, folders.trusted),
         tools=tools or Toolbox(),
         approvals=ApprovalEngine(),
         contexts=context,
@@ -512,7 +514,7 @@ async def running_agent(
         history=history,
         notebooks=notebooks,
         files=files,
-        commands=CommandBook(None, folders.trusted),
+        commands=SlashCommands(None, folders.trusted),
         project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
         sleep=sleep,
     )

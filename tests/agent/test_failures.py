@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent import _openings, _request
-from hdsp_agent.agent._resume import Recalled
-from hdsp_agent.agent._retry import LONGEST_WAIT, backoff_seconds
-from hdsp_agent.agent._silent_cuts import SilentCuts
-from hdsp_agent.agent._stream import AnswerStream
+from hdsp_agent.agent.task import model_requests as _request
+from hdsp_agent.agent.task import start_resume as _openings
+from hdsp_agent.agent.task.answer_stream import AnswerStream
+from hdsp_agent.agent.task.recorded_state import RecordedState
+from hdsp_agent.agent.task.retry import LONGEST_WAIT, backoff_seconds
+from hdsp_agent.agent.task.truncation_detector import TruncationDetector
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure, ModelFailureParts
 from hdsp_agent.providers import (
@@ -168,7 +169,7 @@ async def test_tasks_that_wait_for_one_model_do_not_ask_it_all_at_once(tmp_path:
 async def test_a_task_that_fails_before_it_can_even_ask_is_put_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def unreadable(*args: object, **more: object) -> Recalled:
+    async def unreadable(*args: object, **more: object) -> RecordedState:
         raise RuntimeError("a slip of ours")
 
     async with running_agent(tmp_path, [DONE]) as agent:
@@ -203,17 +204,17 @@ def test_tools_that_are_left_out_are_noticed() -> None:
     tools = [ToolSpec(f"tool_{number}", "What it is good for. " * 40, {"type": "object"}) for number in range(30)]
     usage = UsageReport(input=300, output=5)
     asked = ModelRequest(system="Be brief.", messages=[ApiMessage(role="user", content="Hi.")], tools=tools)
-    assert (SilentCuts().first_seen(asked, usage, None) or 0) > 3_000
-    assert SilentCuts().first_seen(replace(asked, tools=[]), usage, None) is None
+    assert (TruncationDetector().first_seen(asked, usage, None) or 0) > 3_000
+    assert TruncationDetector().first_seen(replace(asked, tools=[]), usage, None) is None
 
 
 def test_a_server_that_counts_all_but_the_tools_is_not_suspected() -> None:
     tools = [ToolSpec(f"tool_{number}", "What it is good for. " * 40, {"type": "object"}) for number in range(30)]
     asked = ModelRequest(system="Be brief. " * 500, messages=[ApiMessage(role="user", content="Hi.")], tools=tools)
     for counted in (900, 1_000, 1_250):
-        assert SilentCuts().first_seen(asked, UsageReport(input=counted, output=5), None) is None
+        assert TruncationDetector().first_seen(asked, UsageReport(input=counted, output=5), None) is None
     # Less than was said alone is suspicious whatever is counted.
-    assert SilentCuts().first_seen(asked, UsageReport(input=500, output=5), None) is not None
+    assert TruncationDetector().first_seen(asked, UsageReport(input=500, output=5), None) is not None
 
 
 async def test_a_server_that_counts_all_it_was_sent_is_not_suspected(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from hdsp_agent.agent._workspace_history import WorkspaceHistory
+from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.providers import call_tool
 
@@ -34,8 +34,8 @@ async def killed(home: Path, what: Literal["restore", "undo"], step: int) -> tup
     return TaskId(out.decode().strip()), process.returncode != 0
 
 
-def files_of(home: Path) -> WorkspaceHistory:
-    return WorkspaceHistory(home / "home", lambda: ALLOWED, None)
+def files_of(home: Path) -> AutomaticCheckpoints:
+    return AutomaticCheckpoints(home / "home", lambda: ALLOWED, None)
 
 
 async def seen(agent: Agent, task_id: TaskId) -> str:

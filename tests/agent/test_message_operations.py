@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent._asks import AskAnswer
+from hdsp_agent.agent.conversation.asks import AskAnswer
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
 from hdsp_agent.messages import GoBack, TakeBack, TaskId, UndoOrRedo
 from hdsp_agent.persistence import MessageManager

@@ -174,7 +174,7 @@ async def test_typing_stops_the_answer_that_would_be_taken(tmp_path: Path) -> No
 
 
 def test_what_a_task_gives_its_tools_is_what_they_ask_for() -> None:
-    from hdsp_agent.agent._tool_context import CallContext
+    from hdsp_agent.agent.task.tool_context import CallContext
 
     def context(task: Task) -> ToolContext:
         return CallContext(task, task.calls)

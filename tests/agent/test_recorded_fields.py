@@ -14,7 +14,7 @@ from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry
 
 from ..timing import PATIENCE
-from .context.small_window import look, small_agent, summarised
+from .context_window.small_window import look, small_agent, summarised
 from .scripted_agent import Agent, running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import AskNotOpen, TaskRequest
-from hdsp_agent.agent._manager import _READY_SECONDS
-from hdsp_agent.agent._resume import unanswered_calls
+from hdsp_agent.agent._task_manager import _READY_SECONDS
+from hdsp_agent.agent.task.recorded_state import unanswered_calls
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import HistoryItem, TaskId, TodoItem

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent._manager import _READY_SECONDS
+from hdsp_agent.agent._task_manager import _READY_SECONDS
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent._tool_context import CallContext
+from hdsp_agent.agent.task.tool_context import CallContext
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import DELTA_INTERVAL_MS, Halt, TaskId
 from hdsp_agent.persistence.files._append_file import Appender

@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent._time_lines import TimeLines
+from hdsp_agent.agent.checkpoints.workspace_registry import WorkspaceRegistry
 from hdsp_agent.checkpoints._checkpoint_store import CheckpointStore
 from hdsp_agent.checkpoints.moments import Parts
 from hdsp_agent.config import GlobalSettings
@@ -26,7 +26,7 @@ async def _there_and_back(folder: Path) -> None:
     (root / "large.bin").write_bytes(bytes(1_500_000))
     async with headless_notebooks(root, tabs=Tabs()) as notebooks:
         settings = GlobalSettings(checkpoint_max_file_megabytes=1)
-        lines = TimeLines(folder / "new" / "home", lambda: settings, notebooks)
+        lines = WorkspaceRegistry(folder / "new" / "home", lambda: settings, notebooks)
         opened = await lines.at(root, is_used=lambda _: True)
         assert opened.variables is not None
         await asyncio.to_thread(opened.variables.store.probe)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent import _enhancing
-from hdsp_agent.agent.git import _search
+from hdsp_agent.agent.git import _commit_search as _search
+from hdsp_agent.agent.prompts import _prompt_improvement as _enhancing
 from hdsp_agent.comm.file_search import FileSearch
 from hdsp_agent.comm.services import Services
 from hdsp_agent.tools import PathPolice

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.serverapp import ServerApp
 
-from hdsp_agent.agent._workspace_history import SavedStep
+from hdsp_agent.agent.checkpoints.automatic import SavedStep
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId

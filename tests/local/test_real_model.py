@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
-from hdsp_agent.agent._models import ProfileModels
+from hdsp_agent.agent._profile_models import ProfileModels
 from hdsp_agent.config import ContextProxy, OperatorPolicy, ProviderSettings, SecretStore
 from hdsp_agent.errors import ForbiddenByOperator, NotFound
 from hdsp_agent.local import LocalModels, NotAModelFile, WeightsMissing, model_limits

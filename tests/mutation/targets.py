@@ -7,8 +7,8 @@ from typing import Final
 __all__ = ["LEFT_OUT", "TARGETS"]
 
 LEFT_OUT: Final = (
-    "tests/agent/approval/test_commands.py::test_a_text_that_crashes_the_grammars_scanner_does_not_reach_it",
-    "tests/agent/approval/test_commands.py::test_nested_and_long_texts_are_decided_soon",
+    "tests/agent/approval/test_command_approval.py::test_a_text_that_crashes_the_grammars_scanner_does_not_reach_it",
+    "tests/agent/approval/test_command_approval.py::test_nested_and_long_texts_are_decided_soon",
     "tests/persistence/test_vendor_tokens.py::test_time_grows_with_the_text_and_no_faster",
     "tests/persistence/test_vendor_tokens.py::test_nearly_every_token_drawn_by_lot_goes",
     "tests/tools/notebook/test_code_risks.py::test_a_cell_made_to_take_long_does_not",
@@ -48,21 +48,21 @@ _TOKENS: Final = (
 )
 
 TARGETS: Final[dict[str, tuple[str, ...]]] = {
-    "hdsp_agent/agent/approval/_commands.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_command_approval.py": _COMMANDS,
     "hdsp_agent/agent/approval/_engine.py": _ENGINE,
-    "hdsp_agent/agent/approval/_denials.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_denied_commands.py": _COMMANDS,
     "hdsp_agent/agent/approval/_file_patterns.py": _USUAL,
-    "hdsp_agent/agent/approval/_flags.py": _FLAGS,
-    "hdsp_agent/agent/approval/_git.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_command_warnings.py": _FLAGS,
+    "hdsp_agent/agent/approval/_git_commands.py": _COMMANDS,
     "hdsp_agent/agent/approval/_git_settings.py": (f"{_APPROVAL}/test_git_settings.py", *_COMMANDS),
-    "hdsp_agent/agent/approval/_outside.py": _USUAL,
-    "hdsp_agent/agent/approval/_plain_judge.py": (*_FLAGS, *_USUAL),
+    "hdsp_agent/agent/approval/_workspace_bounds.py": _USUAL,
+    "hdsp_agent/agent/approval/_plain_command_check.py": (*_FLAGS, *_USUAL),
     "hdsp_agent/agent/approval/_program_languages.py": _USUAL,
     "hdsp_agent/agent/approval/_program_options.py": _USUAL,
     "hdsp_agent/agent/approval/_programs.py": (*_FLAGS, *_USUAL),
-    "hdsp_agent/agent/approval/_wrappers.py": _COMMANDS,
-    "hdsp_agent/agent/approval/_rules.py": (f"{_APPROVAL}/test_rules.py", *_COMMANDS, *_ENGINE),
-    "hdsp_agent/agent/approval/_suggestions.py": (
+    "hdsp_agent/agent/approval/_wrapper_programs.py": _COMMANDS,
+    "hdsp_agent/agent/approval/_command_rules.py": (f"{_APPROVAL}/test_rules.py", *_COMMANDS, *_ENGINE),
+    "hdsp_agent/agent/approval/_rule_suggestions.py": (
         f"{_APPROVAL}/test_listed_suggestions.py",
         f"{_APPROVAL}/test_suggestions.py",
     ),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ._commands import CommandDecision, CommandPart, Verdict, decide_command
-from ._engine import ApprovalEngine, Decision, Standing, standing
+from ._command_approval import CommandDecision, CommandPart, Verdict, decide_command
+from ._engine import ApprovalEngine, ApprovalSummary, Decision, standing
 from ._git_settings import git_settings_problem
-from ._suggestions import Suggestions, suggest_rules
+from ._rule_suggestions import Suggestions, suggest_rules
 
 __all__ = [
     "ApprovalEngine",
+    "ApprovalSummary",
     "CommandDecision",
     "CommandPart",
     "Decision",
-    "Standing",
     "Suggestions",
     "Verdict",
     "decide_command",

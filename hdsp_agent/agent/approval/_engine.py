@@ -10,10 +10,10 @@ from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
 from ...messages import ApprovalFlag
 from ...tools import ActionRequest, Risk
 from ..modes import allows_group, file_refusal
-from ._commands import CommandDecision, CommandPart, Verdict, decide_command
-from ._rules import longest, read_rules
+from ._command_approval import CommandDecision, CommandPart, Verdict, decide_command
+from ._command_rules import longest, read_rules
 
-__all__ = ["ApprovalEngine", "Decision", "Standing", "standing"]
+__all__ = ["ApprovalEngine", "ApprovalSummary", "Decision", "standing"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ _WRITES: Final[frozenset[Risk]] = frozenset({"write", "write_outside", "write_pr
 
 
 @dataclass(frozen=True)
-class Standing:
+class ApprovalSummary:
     """What is done at once, and what is asked about first, each by what it is called.
 
     What the mode has no tools for is in neither. ``commands`` are the rules for shell commands that are done at once.
@@ -84,7 +84,7 @@ class Standing:
     commands: tuple[str, ...] = ()
 
 
-def standing(settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> Standing:
+def standing(settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> ApprovalSummary:
     """What is decided for each kind of action, before anything is known of a single one."""
     risks = [risk for risk in _SETTINGS if risk not in _NO_ACTIONS and allows_group(mode, _GROUPS.get(risk))]
     switched_on = policy.allow_auto_approval and settings.auto_approval_enabled
@@ -92,7 +92,7 @@ def standing(settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig)
     commands = _commands_at_once(settings) if "shell" in at_once else ()
     if not commands:
         at_once = [risk for risk in at_once if risk != "shell"]
-    return Standing(
+    return ApprovalSummary(
         tuple(_SETTINGS[risk][1] for risk in at_once),
         tuple(_SETTINGS[risk][1] for risk in risks if risk not in at_once),
         commands,

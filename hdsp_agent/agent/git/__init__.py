@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ._changes import Change, status
-from ._messages import commit_text, working_tree_text
+from ._changed_files import ChangedFile, status
+from ._commit_search import search_commits
+from ._mention_text import commit_text, working_tree_text
 from ._program import Git, NoRepository
-from ._search import search_commits
 
-__all__ = ["Change", "Git", "NoRepository", "commit_text", "search_commits", "status", "working_tree_text"]
+__all__ = ["ChangedFile", "Git", "NoRepository", "commit_text", "search_commits", "status", "working_tree_text"]

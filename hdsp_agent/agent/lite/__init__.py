@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._chosen import ChosenContext
-from ._context import LiteContext
-from ._since import since_asked
+from ._lite_context import LiteContext
+from ._recent_steps import since_asked
+from ._selector import ContextSelector
 
-__all__ = ["ChosenContext", "LiteContext", "since_asked"]
+__all__ = ["ContextSelector", "LiteContext", "since_asked"]

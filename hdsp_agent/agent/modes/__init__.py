@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ._book import ModeBook
 from ._builtin import BUILT_IN, DEFAULT_MODE
-from ._exchange import RuleFile, mode_file, mode_of_file, write_rules
+from ._import_export import RuleFile, mode_file, mode_of_file, write_rules
 from ._project_modes import MODE_FILES, project_modes
+from ._registry import ModeRegistry
 from ._restrictions import allows_group, changeable_files, file_refusal
 
 __all__ = [
     "BUILT_IN",
     "DEFAULT_MODE",
     "MODE_FILES",
-    "ModeBook",
+    "ModeRegistry",
     "RuleFile",
     "allows_group",
     "changeable_files",

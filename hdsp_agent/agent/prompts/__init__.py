@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ._rules import RuleText, agent_rules, folder_rules, mode_rules, shared_rules, subfolders_with_rules
-from ._system import Surroundings, standing_prompt
+from ._rules_files import RuleText, agent_rules, folder_rules, mode_rules, shared_rules, subfolders_with_rules
+from ._system_prompt import PromptFacts, standing_prompt
 
 __all__ = [
+    "PromptFacts",
     "RuleText",
-    "Surroundings",
     "agent_rules",
     "folder_rules",
     "mode_rules",

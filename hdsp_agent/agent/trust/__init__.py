@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._brings import Brought, BroughtKind, brought_by
+from ._folder_contents import BroughtKind, FolderContents, brought_by
 from ._workspace_trust import FolderTrust, WorkspaceTrust
 
-__all__ = ["Brought", "BroughtKind", "FolderTrust", "WorkspaceTrust", "brought_by"]
+__all__ = ["BroughtKind", "FolderContents", "FolderTrust", "WorkspaceTrust", "brought_by"]

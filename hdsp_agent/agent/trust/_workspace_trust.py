@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..._storage_dir import home_folder
 from ...config import FolderStanding, TrustedFolder, TrustedFolders
-from ._brings import Brought, brought_by
+from ._folder_contents import FolderContents, brought_by
 
 __all__ = ["FolderTrust", "WorkspaceTrust"]
 
@@ -22,7 +22,7 @@ class FolderTrust:
     """How a folder stands, and what it brings."""
 
     standing: FolderStanding
-    brings: Sequence[Brought]
+    brings: Sequence[FolderContents]
 
     @property
     def is_question(self) -> bool:

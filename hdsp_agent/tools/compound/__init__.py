@@ -11,7 +11,7 @@ from ._code import made_names
 from ._doing import variable_words
 from ._examples import EXAMPLES
 from ._looking import InspectVariable, ReadCell
-from ._surroundings import CHANGES, Surroundings, ToldCell, cell_of_person, cells_in, surroundings
+from ._surroundings import CHANGES, NotebookFacts, ToldCell, cell_of_person, cells_in, surroundings
 from ._telling import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
 
 __all__ = [
@@ -25,10 +25,10 @@ __all__ = [
     "DeleteCell",
     "EditCell",
     "InspectVariable",
+    "NotebookFacts",
     "ReadCell",
     "RenameVariable",
     "RunCell",
-    "Surroundings",
     "ToldCell",
     "asks_to_mend",
     "cell_instead",

@@ -25,7 +25,7 @@ from ._doing import variable_words
 from ._hints import hint_for
 from ._telling import error_in, error_words, shortened, shown_text
 
-__all__ = ["CHANGES", "Surroundings", "ToldCell", "cell_of_person", "cells_in", "surroundings"]
+__all__ = ["CHANGES", "NotebookFacts", "ToldCell", "cell_of_person", "cells_in", "surroundings"]
 
 CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
 """Begin what is told after all was told once."""
@@ -57,7 +57,7 @@ class ToldCell:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class NotebookFacts:
     """How things are, in parts that can be told of one by one."""
 
     files: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Surroundings:
     at: int | None = None
     """The number of the cell the person is in."""
 
-    def told_anew(self, before: Surroundings | None) -> str:
+    def told_anew(self, before: NotebookFacts | None) -> str:
         """All of it, or what is different from what was told before, if that is less."""
         if before is None or len(self.cells) < len(before.cells):
             return self._text(self.files, self.cells, self.variables)
@@ -114,7 +114,7 @@ def cell_of_person(told: str) -> int | None:
 
 async def surroundings(
     notebooks: Notebooks, path: str, paths: PathPolice, *, reads_files: bool, at: CellId | None = None
-) -> Surroundings | str | None:
+) -> NotebookFacts | str | None:
     """How things are around a notebook, unmasked; a sentence if that cannot be told, None if it is kept from the agent.
 
     ``reads_files`` lets the first rows of tables be looked at; else files are only named. ``at`` is the cell the person is in.
@@ -137,7 +137,7 @@ async def surroundings(
 
 async def _told(
     notebooks: Notebooks, path: str, folder: Path, paths: PathPolice, reads_files: bool, at: CellId | None
-) -> Surroundings:
+) -> NotebookFacts:
     snapshot = await notebooks.desk.document(path).snapshot(outputs="full")
     kernel = await notebooks.kernel(path)
     states = freshness_of(snapshot.cells, notebooks.memory(path, kernel))
@@ -151,7 +151,7 @@ async def _told(
     texts = [_cell(number, cell, states, hints) for number, cell in enumerate(snapshot.cells, 1)]
     files = await in_thread(lambda _stop: _files(folder, paths, reads_files))
     here = next((number for number, cell in enumerate(snapshot.cells, 1) if cell.id == at), None)
-    return Surroundings(tuple(files), tuple(_fitting(texts)), tuple(variables), here)
+    return NotebookFacts(tuple(files), tuple(_fitting(texts)), tuple(variables), here)
 
 
 def _hints(cells: Sequence[Cell], variables: Sequence[Variable], folder: Path) -> dict[CellId, str]:

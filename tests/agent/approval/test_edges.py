@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.agent.approval import decide_command
 from hdsp_agent.agent.approval._file_patterns import FilePatternProblem, _Search, expanded
 from hdsp_agent.agent.approval._git_settings import _Budget
-from hdsp_agent.agent.approval._outside import WorkspaceBounds
+from hdsp_agent.agent.approval._workspace_bounds import WorkspaceBounds
 
 GIT = shutil.which("git") or ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.approval import ApprovalEngine, Decision, Standing, standing
+from hdsp_agent.agent.approval import ApprovalEngine, ApprovalSummary, Decision, standing
 from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import ActionRequest, Risk
@@ -135,7 +135,7 @@ SHELL, EDITING = "running shell commands", "editing"
 WITH_RULES = EVERYTHING.model_copy(update={"allowed_commands": ("git log", "ls"), "denied_commands": ("rm",)})
 
 
-def told(settings: GlobalSettings, policy: OperatorPolicy | None = None, mode: ModeConfig = CODE) -> Standing:
+def told(settings: GlobalSettings, policy: OperatorPolicy | None = None, mode: ModeConfig = CODE) -> ApprovalSummary:
     return standing(settings, policy or OperatorPolicy(), mode)
 
 

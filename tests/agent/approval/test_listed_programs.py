@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent.approval import CommandDecision, decide_command
-from hdsp_agent.agent.approval._denials import commands_of
+from hdsp_agent.agent.approval._denied_commands import commands_of
 
 from . import listed_programs as listed
 

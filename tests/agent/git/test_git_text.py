@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.git import Git, NoRepository, _differences, commit_text, working_tree_text
+from hdsp_agent.agent.git import Git, NoRepository, commit_text, working_tree_text
+from hdsp_agent.agent.git import _diff_text as _differences
 from hdsp_agent.tools import PathPolice, ToolFailed
 
 from .repositories import commit, git, needs_git, notebook, write

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.modes import BUILT_IN, ModeBook, allows_group, file_refusal, project_modes
+from hdsp_agent.agent.modes import BUILT_IN, ModeRegistry, allows_group, file_refusal, project_modes
 from hdsp_agent.config import GlobalSettings, ModeConfig, ModePrompt, OperatorPolicy
 
 WRITER = {
@@ -19,9 +19,9 @@ WRITER = {
 }
 
 
-def book(settings: GlobalSettings | None = None, policy: OperatorPolicy | None = None) -> ModeBook:
+def book(settings: GlobalSettings | None = None, policy: OperatorPolicy | None = None) -> ModeRegistry:
     """The modes of a person who trusts every folder."""
-    return ModeBook(lambda: settings or GlobalSettings(), lambda: policy or OperatorPolicy(), lambda folder: folder)
+    return ModeRegistry(lambda: settings or GlobalSettings(), lambda: policy or OperatorPolicy(), lambda folder: folder)
 
 
 async def test_five_modes_are_always_there() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.agent.approval import ApprovalEngine
-from hdsp_agent.agent.modes import BUILT_IN, ModeBook, allows_group, changeable_files, file_refusal
+from hdsp_agent.agent.modes import BUILT_IN, ModeRegistry, allows_group, changeable_files, file_refusal
 from hdsp_agent.config import GlobalSettings, ModeConfig, ModePrompt, OperatorPolicy, ToolGroup
 from hdsp_agent.tools import ActionRequest, ToolFailed, ToolRegistry, built_in_tools
 from hdsp_agent.tools._edit import _check_mode
@@ -43,7 +43,7 @@ local_modes = st.fixed_dictionaries(
 
 
 def modes_of(folder: Path | None, settings: GlobalSettings) -> dict[str, ModeConfig]:
-    book = ModeBook(lambda: settings, OperatorPolicy, lambda path: path)
+    book = ModeRegistry(lambda: settings, OperatorPolicy, lambda path: path)
     return {mode.slug: mode for mode in asyncio.run(book.modes(None if folder is None else str(folder)))}
 
 

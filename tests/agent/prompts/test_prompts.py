@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hdsp_agent.agent.context import Standing
+from hdsp_agent.agent.environment import EnvironmentBasis
 from hdsp_agent.agent.modes import BUILT_IN
-from hdsp_agent.agent.prompts import Surroundings, agent_rules, mode_rules, shared_rules, standing_prompt
-from hdsp_agent.agent.prompts._rules import subfolder_rules
+from hdsp_agent.agent.prompts import PromptFacts, agent_rules, mode_rules, shared_rules, standing_prompt
+from hdsp_agent.agent.prompts._rules_files import subfolder_rules
 from hdsp_agent.config import GlobalSettings, ModeConfig, ProviderSettings, with_profile
 
 CODE = BUILT_IN[0]
@@ -21,13 +21,13 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-async def system_prompt(mode: ModeConfig, settings: GlobalSettings, where: Surroundings, **more: Any) -> str:
-    standing: Standing = await asyncio.to_thread(standing_prompt, mode, settings, where, **more)
+async def system_prompt(mode: ModeConfig, settings: GlobalSettings, where: PromptFacts, **more: Any) -> str:
+    standing: EnvironmentBasis = await asyncio.to_thread(standing_prompt, mode, settings, where, **more)
     return standing.text
 
 
 async def test_the_prompt_is_the_same_until_something_it_tells_changes(tmp_path: Path) -> None:
-    where = Surroundings(workspace=tmp_path, person=tmp_path / "home")
+    where = PromptFacts(workspace=tmp_path, person=tmp_path / "home")
     first = await system_prompt(CODE, GlobalSettings(), where, other_modes=BUILT_IN)
     assert first == await system_prompt(CODE, GlobalSettings(), where, other_modes=BUILT_IN)
     assert CODE.role_definition in first
@@ -44,7 +44,7 @@ async def test_instructions_come_in_order_and_the_nearest_last(tmp_path: Path) -
     settings = GlobalSettings(custom_instructions="global wish", language="ko")
     mode = CODE.model_copy(update={"custom_instructions": "mode wish"})
     text = await system_prompt(
-        mode, settings, Surroundings(workspace=work, person=home, trusted=work), ignored="*.secret"
+        mode, settings, PromptFacts(workspace=work, person=home, trusted=work), ignored="*.secret"
     )
     places = [text.index(part) for part in ("Korean", "global wish", "mode wish", "*.secret", "workspace, this mode", "agents file", "person, all modes", "workspace, all modes")]  # fmt: skip
     assert places == sorted(places)
@@ -57,14 +57,14 @@ async def test_rules_of_subfolders_count_when_switched_on_and_say_where(tmp_path
     write(work / "models/.hdsp/rules/a.md", "rules for models")
     write(work / "models/.hdsp/rules-code/a.md", "this mode in models")
     write(work / "models/.hdsp/rules-ask/a.md", "another mode")
-    where = Surroundings(workspace=work, person=tmp_path / "home", trusted=work)
+    where = PromptFacts(workspace=work, person=tmp_path / "home", trusted=work)
     assert "for models" not in await system_prompt(CODE, GlobalSettings(), where)
     text = await system_prompt(CODE, GlobalSettings(enable_subfolder_rules=True), where)
     below = "These count for files below models.\n\n"
     places = [text.index(part) for part in ("for all", f"{below}this mode in models", f"{below}for models", f"{below}rules for models")]  # fmt: skip
     assert places == sorted(places)
     assert "another mode" not in text
-    untrusted = Surroundings(workspace=work, person=tmp_path / "home")
+    untrusted = PromptFacts(workspace=work, person=tmp_path / "home")
     assert "for models" not in await system_prompt(CODE, GlobalSettings(enable_subfolder_rules=True), untrusted)
 
 
@@ -76,7 +76,7 @@ def test_a_huge_tree_and_links_are_not_searched_for_rules_for_ever(tmp_path: Pat
 
 
 async def test_the_to_do_list_is_spoken_of_only_where_there_is_one(tmp_path: Path) -> None:
-    where = Surroundings(workspace=tmp_path, person=tmp_path / "home")
+    where = PromptFacts(workspace=tmp_path, person=tmp_path / "home")
     assert "to-do list" in await system_prompt(CODE, GlobalSettings(), where)
     off = with_profile(GlobalSettings(), ProviderSettings(todo_list_enabled=False))
     assert off.disabled_tools == ("update_todo_list",)
@@ -84,7 +84,7 @@ async def test_the_to_do_list_is_spoken_of_only_where_there_is_one(tmp_path: Pat
 
 
 async def test_the_language_of_the_page_counts_where_no_setting_does(tmp_path: Path) -> None:
-    where = Surroundings(workspace=None, person=tmp_path, language="ja_JP")
+    where = PromptFacts(workspace=None, person=tmp_path, language="ja_JP")
     assert "Japanese" in await system_prompt(CODE, GlobalSettings(), where)
     assert "Japanese" not in await system_prompt(CODE, GlobalSettings(language="en"), where)
 
@@ -134,8 +134,8 @@ def test_a_workspace_cannot_have_files_from_elsewhere_read_as_its_rules(tmp_path
 
 
 async def test_who_has_tools_for_notebooks_is_told_how_to_treat_them(tmp_path: Path) -> None:
-    without = Surroundings(workspace=tmp_path, person=tmp_path)
-    having = Surroundings(workspace=tmp_path, person=tmp_path, notebook="a.ipynb", has_notebooks=True)
+    without = PromptFacts(workspace=tmp_path, person=tmp_path)
+    having = PromptFacts(workspace=tmp_path, person=tmp_path, notebook="a.ipynb", has_notebooks=True)
     assert "# Notebooks" not in await system_prompt(CODE, GlobalSettings(), without)
     text = await system_prompt(CODE, GlobalSettings(), having)
     assert "# Notebooks" in text and "never as text files" in text and "Notebook of this task: a.ipynb" in text
@@ -146,7 +146,7 @@ async def test_what_the_prompt_tells_is_named_so_that_changes_can_be_told_alone(
     write(work / "AGENTS.md", "agents file")
     write(work / ".hdsp/rules/all.md", "all modes")
     settings = GlobalSettings(custom_instructions="global wish", language="ko")
-    where = Surroundings(workspace=work, person=home, trusted=work, notebook="a.ipynb")
+    where = PromptFacts(workspace=work, person=home, trusted=work, notebook="a.ipynb")
     standing = await asyncio.to_thread(standing_prompt, CODE, settings, where, other_modes=BUILT_IN, ignored="*.secret")
     told = {part.name: [entry.key for entry in part.entries] for part in standing.tells}
     assert told == {
@@ -163,6 +163,6 @@ async def test_rules_beyond_the_limit_are_left_out_and_that_is_said(tmp_path: Pa
     for number in range(3):
         write(tmp_path / f".hdsp/rules/{number}.md", "word " * 30_000)
     text = await system_prompt(
-        CODE, GlobalSettings(), Surroundings(workspace=tmp_path, person=tmp_path / "home", trusted=tmp_path)
+        CODE, GlobalSettings(), PromptFacts(workspace=tmp_path, person=tmp_path / "home", trusted=tmp_path)
     )
     assert len(text) < 120_000 and "tokens truncated…" in text and "[… 2 more are left out" in text

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent._workspace_history import SavedStep
+from hdsp_agent.agent.checkpoints.automatic import SavedStep
 from hdsp_agent.checkpoints import Checkpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services

@@ -1,0 +1,86 @@
+"""What all tasks of one manager share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pydantic import JsonValue
+
+from ..config import GlobalSettings, OperatorPolicy
+from ..context import Calibration, NoticeKind
+from ..events import Emitter
+from ..messages import TaskId
+from ..persistence import TaskStore
+from ..providers import CompactionOffers
+from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, NoListener, ToolBox
+from .context_window import SeenHistories
+from .task.read_pacing import ReadPacing
+from .task.retry import Sleep
+from .user_messages._slash_commands import SlashCommands
+
+if TYPE_CHECKING:
+    from ..notebooks import Notebooks
+    from ..tools import PathPolice, ToolState
+    from .approval import ApprovalEngine
+    from .checkpoints.automatic import AutomaticCheckpoints
+    from .context_window import RecoveryNotice
+
+__all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
+
+ContextNoticed: TypeAlias = Callable[[TaskId, NoticeKind, int], None]
+RecoveryNoticed: TypeAlias = "Callable[[TaskId, RecoveryNotice], None]"
+
+
+class Spacing:
+    """When a model may be asked, by profile, over all tasks."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def take_turn(self, profile: str, least: float) -> float:
+        """The seconds until this profile's model may be asked. The turn is taken: who comes next waits longer."""
+        now = asyncio.get_running_loop().time()
+        last = self._last.get(profile)
+        turn = self._last[profile] = now if last is None else max(now, last + least)
+        return turn - now
+
+
+@dataclass(frozen=True)
+class AgentServices:
+    """Built once; everything here may be used by several tasks at a time."""
+
+    store: TaskStore
+    settings: Callable[[], GlobalSettings]
+    policy: Callable[[], OperatorPolicy]
+    models: Models
+    modes: Modes
+    tools: ToolBox
+    approvals: ApprovalEngine
+    contexts: Contexts
+    paths: Callable[[Path, GlobalSettings], PathPolice]
+    tool_state: Callable[[TaskId], ToolState]
+    workspace: Path
+    events: Emitter = field(default_factory=Emitter)
+    sink: MessageSink = field(default_factory=NoListener)
+    history: HistoryPort | None = None
+    on_notice: ContextNoticed = lambda task_id, kind, percent: None
+    """Is told once when a conversation has come to fill so much of its model's window."""
+    on_recovery: RecoveryNoticed = lambda task_id, notice: None
+    """Is told what is tried where a provider refuses a request, and whether it helped."""
+    notebooks: Notebooks | None = None
+    """None where no notebooks can be worked with."""
+    files: AutomaticCheckpoints | None = None
+    """None where nothing is kept of files."""
+    commands: SlashCommands = field(default_factory=SlashCommands)
+    project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
+    """What the folder a task works in sets, if the person trusts it. Blocks."""
+    spacing: Spacing = field(default_factory=Spacing)
+    gathering: ReadPacing = field(default_factory=ReadPacing)
+    calibration: Calibration = field(default_factory=Calibration)
+    offers: CompactionOffers = field(default_factory=CompactionOffers)
+    seen: SeenHistories = field(default_factory=SeenHistories)
+    sleep: Sleep = asyncio.sleep

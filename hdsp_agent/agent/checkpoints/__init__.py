@@ -1,0 +1,1 @@
+"""What the agent and people do with a workspace's checkpoints: made on the way, compared, restored."""

@@ -1,0 +1,104 @@
+"""A restore that was cut short: whoever goes on in that folder is asked first what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from ...errors import HdspAgentError
+from ...messages import ClineMessage, FollowUpData, Suggestion
+
+if TYPE_CHECKING:
+    from ..task.task import Task
+    from .automatic import AutomaticCheckpoints
+
+__all__ = ["InterruptedRestores"]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked, and what each answer that it suggests means."""
+
+    text: str
+    choices: Mapping[str, Literal["roll_back", "keep"]]
+
+
+def _question(text: str, put_back: str, keep: str) -> _Question:
+    data = FollowUpData(question=text, suggest=[Suggestion(answer=answer) for answer in (put_back, keep)])
+    return _Question(data.to_json(), {put_back: "roll_back", keep: "keep"})
+
+
+_OF_FILES: Final = _question(
+    "The server was stopped while files of this folder were being brought back, so some of them are as they were "
+    "then and some are not. What should become of them? What you changed since stays either way.",
+    "Put the files back as they were before",
+    "Keep the files as they are now",
+)
+_OF_SEVERAL_PARTS: Final = _question(
+    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "variables are as they were then and some are not. What should become of them? What you changed since stays either way.",
+    "Put everything back as it was before",
+    "Keep everything as it is now",
+)
+_OF_A_CONVERSATION_TOO: Final = _question(
+    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "variables, or the conversation that belongs to them, are as they were then and some are not. What should become of them? "
+    "What you changed or said since stays either way.",
+    "Put everything back as it was before",
+    "Keep everything as it is now",
+)
+_QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS, _OF_A_CONVERSATION_TOO)
+
+
+class InterruptedRestores:
+    """Asks in one task's conversation, and does as the person says."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    async def settle(self, waiting: ClineMessage | None = None) -> bool:
+        """Ask if there is such a restore; ``waiting`` is this question if it waits in the log. Says whether this conversation
+        is another now, because it had gone back with the rest and was put back."""
+        task, files = self._task, self._task.services.files
+        before = task.conversation.history.view
+        question = None if files is None else await self._question(files)
+        if files is None or question is None:
+            if waiting is not None:
+                # Settled in another conversation.
+                await task.dialogue.withdraw(waiting)
+            return False
+        task.dialogue.expect(waiting)
+        answer = await task.dialogue.ask("followup", question.text)
+        choice = question.choices.get(answer.text or "")
+        if choice is None:
+            # It is asked again when the conversation is opened again; what was said is meant for the model.
+            task.words.add_later(answer)
+            return False
+        try:
+            await files.recover(task.folder, choice, asked_in=task.task_id)
+        except HdspAgentError as error:
+            await task.conversation.say("error", f"This could not be seen to: {error.message}")
+        return task.conversation.history.view is not before
+
+    @staticmethod
+    def is_its_own(message: ClineMessage) -> bool:
+        """Whether this is the question, or an answer it suggests: both are nothing to the model and its calls."""
+        if message.ask == "followup":
+            return any(message.text == question.text for question in _QUESTIONS)
+        said = (message.text or "") if message.say == "user_feedback" else None
+        return any(said in question.choices for question in _QUESTIONS)
+
+    async def _question(self, files: AutomaticCheckpoints) -> _Question | None:
+        try:
+            restore = await files.interrupted(self._task.folder)
+        except HdspAgentError as error:
+            self._task.logger.warning("Whether a restore was cut short is not known: %s", error.message)
+            return None
+        if restore is None:
+            return None
+        parts = restore.parts
+        if parts is not None and parts.conversation is not None:
+            return _OF_A_CONVERSATION_TOO
+        several = parts is not None and bool(parts.notebooks or parts.variables)
+        return _OF_SEVERAL_PARTS if several else _OF_FILES

@@ -1,0 +1,93 @@
+"""What the agent writes into a notebook's metadata: pointers to its moments, and the conversation if the person wants that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from ... import persistence
+from ...checkpoints import CheckpointRecord
+from ...errors import HdspAgentError
+from ...messages import JsonObject, NotebookPointer, SetNotebookMetadata
+from ...notebooks import NotebookDesk, Notebooks
+from .workspace_registry import OpenWorkspace
+
+__all__ = ["NotebookMetadata", "with_copies"]
+
+logger = logging.getLogger(__name__)
+
+
+class NotebookMetadata:
+    """Writes them. Those of a notebook that is open wait until it is saved anyway."""
+
+    def __init__(self, notebooks: Notebooks) -> None:
+        self._desk = notebooks.desk
+        self._waiting: dict[str, Sequence[NotebookPointer]] = {}
+
+    async def write(self, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
+        """Let each notebook whose cells ran before this moment point to it."""
+        self._waiting = {self._desk.now_at(path): pointers for path, pointers in self._waiting.items()}
+        try:
+            ran = await _ran(workspace, record)
+            found = await workspace.line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
+        except HdspAgentError as error:
+            logger.warning("No notebook points to the moment %s: %s", record.id, error.message)
+            return
+        for path, pointers in found.items():
+            self._waiting[path] = pointers
+            if await _point(self._desk, workspace, record, path, pointers):
+                del self._waiting[path]
+
+    async def embed(self, workspace: OpenWorkspace | None, path: str, conversation: JsonObject) -> None:
+        """Let a notebook carry a conversation, in the way it gets its pointers; ``workspace`` is where checkpoints are kept."""
+        records = await workspace.files.list() if workspace is not None else []
+        value = SetNotebookMetadata(key=persistence.EMBEDDED_KEY, value=conversation)
+        if workspace is not None and records:
+            await _point(self._desk, workspace, records[0], self._desk.now_at(path), [value])
+        else:
+            await self._desk.point(path, [value])
+
+
+async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:
+    """The notebooks' cells that ran since the moment before."""
+    if workspace.variables is None:
+        return []
+    load = workspace.variables.store.load
+    return [
+        (kept.path, run.cell)
+        for kept in record.variables
+        for run in (await asyncio.to_thread(load, kept.manifest)).runs
+        if run.cell is not None
+    ]
+
+
+async def _point(
+    desk: NotebookDesk,
+    workspace: OpenWorkspace,
+    record: CheckpointRecord,
+    path: str,
+    pointers: Sequence[NotebookPointer],
+) -> bool:
+    """Whether the file says so now."""
+    try:
+        if not await desk.point(path, pointers):
+            return False
+        if desk.root is not None:
+            # Unclaimed, it would be a change of the person's, which a restore keeps.
+            await workspace.line.pointed(record, list(with_copies([os.fspath(desk.root / path)])))
+    except HdspAgentError as error:
+        logger.info("%s does not point to its moment: %s", path, error.message)
+        return False
+    return True
+
+
+def with_copies(paths: Iterable[str]) -> Iterator[str]:
+    """The files, and the copies that Jupyter makes of them when it saves a notebook."""
+    for path in paths:
+        yield path
+        folder, name = os.path.split(path)
+        stem, extension = os.path.splitext(name)
+        if extension == ".ipynb":
+            yield os.path.join(folder, ".ipynb_checkpoints", f"{stem}-checkpoint{extension}")

@@ -1,0 +1,79 @@
+"""Taking the first suggested answer to a question after a while, for those who set that."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from ...messages import ClineAsk, FollowUpData
+from .asks import AnswerGiven, AskNotOpen
+
+if TYPE_CHECKING:
+    from ..task.task import Task
+
+__all__ = ["AutoAnswer"]
+
+
+class AutoAnswer:
+    """Answers one task's follow-up questions when nobody else does in time. Never answers anything else."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._timer: asyncio.Task[None] | None = None
+        self._at: int | None = None
+
+    @property
+    def at(self) -> int | None:
+        """When the question on screen is answered, in milliseconds since 1970; None if it is not."""
+        return self._at if self._task.status == "interactive" else None
+
+    def cancel(self) -> None:
+        """The person answers themselves, in their own time."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._at = None
+
+    @asynccontextmanager
+    async def watching(self, ask: ClineAsk, text: str | None) -> AsyncIterator[None]:
+        """While this question is asked, the time runs, if the person wants that and an answer is suggested."""
+        settings = self._task.settings
+        wanted = settings.auto_approval_enabled and settings.always_allow_followup_questions
+        suggestion = _first_suggestion(text) if wanted and ask == "followup" else None
+        seconds = settings.followup_auto_approve_timeout_ms / 1000
+        if suggestion is None or seconds <= 0:
+            yield
+            return
+        self._at = int((time.time() + seconds) * 1000)
+        timer = self._timer = asyncio.create_task(self._answer_after(seconds, suggestion))
+        try:
+            yield
+        finally:
+            self._timer = self._at = None
+            timer.cancel()
+            await asyncio.wait({timer})
+
+    async def _answer_after(self, seconds: float, suggestion: str) -> None:
+        await self._task.services.sleep(seconds)
+        asks = self._task.dialogue.asks
+        await asks.any_open(1.0)
+        question = asks.newest("followup")
+        if question is None:
+            return
+        try:
+            await self._task.answer(question.ts, AnswerGiven("messageResponse", suggestion))
+        except AskNotOpen:
+            # The person was quicker.
+            return
+
+
+def _first_suggestion(text: str | None) -> str | None:
+    try:
+        data = FollowUpData.model_validate_json(text or "")
+    except ValidationError:
+        return None
+    return data.suggest[0].answer if data.suggest else None

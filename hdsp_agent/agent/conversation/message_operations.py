@@ -1,0 +1,360 @@
+"""Changing what was said: delete, edit and resend, rewind, undo, and going on in a copy. Each is one mark in the log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+from typing_extensions import assert_never
+
+from ...config._held import STOP_SECONDS, HeldTasks
+from ...errors import Conflict, InvalidInput, UnknownTask
+from ...messages import (
+    ClineMessage,
+    ConversationChange,
+    ConversationPreview,
+    GoBack,
+    TakeBack,
+    TaskCreated,
+    TaskId,
+    TimeSpan,
+    UndoOrRedo,
+)
+from ...persistence import Foreseen, MessageManager, Spans, TaskReader, history_to_read
+from .._ports import ConversationShown
+from ..checkpoints.file_rollback import FileRollback
+from ..checkpoints.interrupted_restores import InterruptedRestores
+from ..task.outcomes import Again, Edited, Opening
+from ..task.recorded_state import last_that_counts, unanswered_calls
+from .fork import fork_task
+from .history_items import ItemChange
+from .rewind import RewindPreview, RewindTransaction
+from .side_effects import SideEffectCounter
+
+if TYPE_CHECKING:
+    from ...checkpoints import RestoredConversation
+    from ...checkpoints.moments import ConversationPart
+    from ...persistence import Newer, RewindMark, UndoMark
+    from .._task_manager import TaskManager
+    from ..task.task import Task
+
+__all__ = ["MessageOperations"]
+
+_LAST_SECONDS: Final = 1.0
+_WHETHER_TO_GO_ON: Final = frozenset({"resume_task", "resume_completed_task"})
+_SHOWN: Final = 50
+"""As many messages as a page begins with; what comes back is told one by one up to that."""
+
+
+class MessageOperations:
+    """What a person can do to a conversation. A task that works is stopped first, and asks before it goes on.
+
+    What cannot be done is refused before anything is stopped or changed.
+    """
+
+    def __init__(self, manager: TaskManager) -> None:
+        self._manager = manager
+        self._files = FileRollback(manager.services)
+        self._held = HeldTasks()
+        self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
+
+    async def delete(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
+        """Take back the message ``ts`` and all that followed. ``undo`` brings it back.
+
+        With ``files`` the workspace goes back too, to before what the agent did in that part; so it is with the others.
+        """
+        await self._make(task_id, TakeBack(operation="delete", message_ts=ts), files=files)
+
+    async def rewind(self, task_id: TaskId, ts: int, *, keep: bool = True, files: bool = False) -> None:
+        """Go back to the message ``ts``, which stays if ``keep``."""
+        await self._make(task_id, GoBack(operation="rewind", message_ts=ts, keep=keep), files=files)
+
+    async def edit(
+        self, task_id: TaskId, ts: int, text: str, images: Sequence[str] = (), *, files: bool = False
+    ) -> None:
+        """Say something else instead of the message ``ts``, and go on from there."""
+        if not text.strip() and not images:
+            raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
+        change = TakeBack(operation="edit", message_ts=ts)
+        await self._make(task_id, change, opening=Edited(text, tuple(images)), files=files)
+
+    async def undo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
+        """Take back the newest change, or the one named."""
+        await self._make(task_id, UndoOrRedo(operation="undo", mark_id=mark_id), newer=newer)
+
+    async def redo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
+        """Take back the newest undo, or the one named."""
+        await self._make(task_id, UndoOrRedo(operation="redo", mark_id=mark_id), newer=newer)
+
+    async def preview(self, task_id: TaskId, change: ConversationChange, *, files: bool = False) -> ConversationPreview:
+        """What a change would take back, with ``files`` also of the workspace. Nothing is stopped or changed by looking."""
+        along = files or isinstance(change, UndoOrRedo)
+        history = await self._to_look_at(task_id)
+        foreseen = await _foresee(history, change)
+        removed, restored = SideEffectCounter(), SideEffectCounter()
+        async for message in history.messages_in(foreseen.removed):
+            removed.add(message)
+        async for message in history.messages_in(foreseen.restored):
+            restored.add(message)
+        effects, more = removed.told()
+        return ConversationPreview(
+            operation=change.operation,
+            removed=removed.said,
+            restored=restored.said,
+            tool_calls=removed.tool_calls,
+            effects=effects,
+            more_effects=more,
+            can_be_undone=bool(removed.messages or restored.messages),
+            gone_on=foreseen.gone_on,
+            stops_task=self._manager.status(task_id) == "running",
+            files=await self._files.preview(await self._reader(task_id), history, change, removed.acts)
+            if along
+            else None,
+        )
+
+    async def fork(self, task_id: TaskId, ts: int) -> TaskId:
+        """A new task with the conversation up to and with ``ts``; its id. The old one stays as it is."""
+        fork = await fork_task(self._manager.services, await self._reader(task_id), ts)
+        self._manager.events.emit(TaskCreated(payload=(fork,)))
+        return fork
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        await self._held.drain(STOP_SECONDS)
+
+    # ---- for a moment that is gone back to
+
+    def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
+        """The conversation as a part of a preview."""
+        return RewindPreview(self, task_id, change)
+
+    async def ends_before(self, task_id: TaskId, ts: int) -> bool:
+        """Whether the message ``ts``, and all that followed, was taken back and nothing was said since."""
+        history = await self._to_look_at(task_id)
+        if ts in history.view.visible_ui:
+            return False
+        newest = [one for one in await history.ui_page(limit=_SHOWN) if not InterruptedRestores.is_its_own(one)]
+        return all(one.ts < ts or (one.ask in _WHETHER_TO_GO_ON and not one.is_answered) for one in newest)
+
+    @asynccontextmanager
+    async def going_back(
+        self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse"
+    ) -> AsyncIterator[ConversationPart]:
+        """The conversation as a part of a restore: at rest until that is done, then it asks whether to go on from there."""
+        async with self._door(task_id):
+            await self._refuse_early(task_id, change, newer, files=False)
+            async with self._at_rest(task_id) as task:
+                await task.leash.gone(_LAST_SECONDS)
+                yield RewindTransaction(self, task, change)
+
+    @asynccontextmanager
+    async def settling(
+        self, went: RestoredConversation, asked_in: TaskId | None
+    ) -> AsyncIterator[ConversationPart | None]:
+        """The conversation that went back with a restore that was cut short, at rest until that is settled; None if nothing
+        of it is to be put back. ``asked_in`` is the task that asked what becomes of the restore, and waits until it is done.
+        """
+        task_id = went.task_id
+        async with self._door(task_id):
+            if not await self._went(went):
+                yield None
+                return
+            change = UndoOrRedo(operation="undo", mark_id=went.mark_id)
+            asking = self._manager.opened(task_id) if asked_in == task_id else None
+            if asking is not None:
+                yield RewindTransaction(self, asking, change)
+                return
+            await self._manager.refuse_beside_child(task_id)
+            async with self._at_rest(task_id) as task:
+                await task.leash.gone(_LAST_SECONDS)
+                yield RewindTransaction(self, task, change)
+
+    async def _went(self, went: RestoredConversation) -> bool:
+        """Whether the conversation is still kept, and the mark was made before the crash."""
+        try:
+            return (await self._to_look_at(went.task_id)).counts(went.mark_id)
+        except UnknownTask:
+            return False
+
+    async def change_at_rest(
+        self,
+        task: Task,
+        change: ConversationChange,
+        *,
+        newer: Newer = "set_aside",
+        files: str | None = None,
+        mark_id: str | None = None,
+    ) -> str | None:
+        """Change the conversation of a task at rest; the id of the mark, None if there was nothing to change.
+
+        ``mark_id`` is what the mark is to be called.
+        """
+        history = task.conversation.history
+        before = history.view.visible_ui
+        mark = await _do(history, change, newer, files, mark_id)
+        await self._settle_item(task)
+        task.conversation.shown_changed(await _shown(history, before))
+        return None if mark is None else mark.id
+
+    # ---- inside
+
+    async def _make(
+        self,
+        task_id: TaskId,
+        change: ConversationChange,
+        *,
+        newer: Newer = "refuse",
+        opening: Opening | None = None,
+        files: bool = False,
+    ) -> None:
+        # Files and conversation change both or neither, even if whoever asked goes away in between.
+        await self._held.finish(self._make_whole(task_id, change, newer, opening, files))
+
+    async def _make_whole(
+        self, task_id: TaskId, change: ConversationChange, newer: Newer, opening: Opening | None, files: bool
+    ) -> None:
+        async with self._door(task_id):
+            await self._refuse_early(task_id, change, newer, files)
+            async with self._at_rest(task_id, opening) as task:
+                # A tool that is slow to end must not write behind what is brought back.
+                await task.leash.gone(_LAST_SECONDS)
+                history = task.conversation.history
+                async with self._files.moved(task.conversation.log, history, change, wanted=files) as operation:
+                    await self.change_at_rest(task, change, newer=newer, files=operation)
+
+    async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer, files: bool) -> None:
+        """Raise what the change would, while the task still works undisturbed."""
+        await self._manager.refuse_beside_child(task_id)
+        history = await self._to_look_at(task_id)
+        foreseen = await _foresee(history, change)
+        if foreseen.gone_on and newer == "refuse":
+            raise Conflict(
+                "The conversation has gone on since. This sets aside what is newer; confirm to do so.", task=task_id
+            )
+        await self._files.refuse_early(await self._reader(task_id), history, change, wanted=files)
+
+    async def _reader(self, task_id: TaskId) -> TaskReader:
+        task = self._manager.opened(task_id)
+        return task.conversation.log if task else await self._manager.services.store.view(task_id)
+
+    async def _to_look_at(self, task_id: TaskId) -> MessageManager:
+        task = self._manager.opened(task_id)
+        return task.conversation.history if task else await history_to_read(await self._reader(task_id))
+
+    def _door(self, task_id: TaskId) -> asyncio.Lock:
+        """Two tabs may change one conversation at a time; the second change is judged by what the first left."""
+        door = self._doors.get(task_id)
+        if door is None:
+            door = self._doors[task_id] = asyncio.Lock()
+        return door
+
+    async def _settle_item(self, task: Task) -> None:
+        """Let the task's line in the history say what its conversation now ends with."""
+        conversation = task.conversation
+        done = last_that_counts(await conversation.history.ui_page(limit=_SHOWN)) == "completion_result"
+        changes: ItemChange = {"status": "completed" if done else "active"}
+        if task.item.awaiting_child_id is not None:
+            calls = await unanswered_calls(conversation.log, conversation.history.view)
+            if any(call.get("name") == "new_task" for call in calls):
+                return
+            changes = {**changes, "awaiting_child_id": None, "delegated_to_id": None}
+        if task.item.status == changes["status"]:
+            return
+        # Not through the task's own note: it has not counted again what was spent.
+        task.item = task.item.model_copy(update=dict(changes))
+        conversation.log.update_state(history_item=task.item)
+        await conversation.log.save_state()
+        history = self._manager.services.history
+        if history is not None:
+            await history.put(task.item, owner=conversation.log.metadata.user)
+
+    @asynccontextmanager
+    async def _at_rest(self, task_id: TaskId, opening: Opening | None = None) -> AsyncIterator[Task]:
+        """The task with nothing under way. Afterwards it goes on as ``opening`` says, or asks, or is closed as before."""
+        task = self._manager.opened(task_id)
+        if task is not None:
+            await task.halt()
+            if self._manager.opened(task_id) is not task:
+                # It came to its end by itself just then.
+                task = None
+        was_open = task is not None
+        if task is None:
+            task = await self._manager.open_at_rest(task_id)
+        changed = False
+        try:
+            yield task
+            changed = True
+        finally:
+            done = task.item.status == "completed"
+            if changed and opening is not None:
+                task.launch(opening)
+            elif was_open and not done:
+                task.launch(Again())
+            else:
+                if done and was_open:
+                    task.dialogue.resting_with("completion_result")
+                await self._manager.close(task_id, finished=done)
+
+
+async def _foresee(history: MessageManager, change: ConversationChange) -> Foreseen:
+    """What a change would do; raises why it cannot be."""
+    match change:
+        case TakeBack(operation="edit", message_ts=ts):
+            return await history.foresee_rewind(await history.edit_cutoff(ts))
+        case TakeBack(message_ts=ts):
+            return await _foresee_rewind(history, ts, keep=False)
+        case GoBack(message_ts=ts, keep=keep):
+            return await _foresee_rewind(history, ts, keep=keep)
+        case UndoOrRedo(operation="undo", mark_id=mark_id):
+            return await history.foresee_undo(mark_id)
+        case UndoOrRedo(mark_id=mark_id):
+            return await history.foresee_redo(mark_id)
+        case _:
+            assert_never(change)
+
+
+async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Foreseen:
+    if not keep and ts == await history.first_ts():
+        raise InvalidInput("This message is the task itself. Edit it, or delete the task.", field="messageTs", ts=ts)
+    return await history.foresee_rewind(ts, include_target_message=keep)
+
+
+async def _do(
+    history: MessageManager, change: ConversationChange, newer: Newer, files: str | None, mark_id: str | None
+) -> RewindMark | UndoMark | None:
+    match change:
+        case TakeBack(operation="edit", message_ts=ts):
+            cutoff = await history.edit_cutoff(ts)
+            return await history.rewind_to_timestamp(cutoff, files=files, mark_id=mark_id)
+        case TakeBack(message_ts=ts):
+            return await history.rewind_to_timestamp(ts, files=files, mark_id=mark_id)
+        case GoBack(message_ts=ts, keep=keep):
+            return await history.rewind_to_timestamp(ts, include_target_message=keep, files=files, mark_id=mark_id)
+        case UndoOrRedo(operation="undo", mark_id=target):
+            return await history.undo(target, newer=newer, files=files, as_mark=mark_id)
+        case UndoOrRedo(mark_id=target):
+            return await history.redo(target, newer=newer, files=files)
+        case _:
+            assert_never(change)
+
+
+async def _shown(history: MessageManager, before: Spans) -> ConversationShown:
+    """What is different on screen since ``before``: as much as changed, and never more than a page of messages."""
+    now = history.view.visible_ui
+    removed = [TimeSpan(first=span.first, last=span.last) for span in before.minus(now).items]
+    restored: list[ClineMessage] = []
+    async for message in history.messages_in(now.minus(before)):
+        restored.append(message)
+        if len(restored) > _SHOWN:
+            break
+    newest = await history.ui_page(limit=_SHOWN + 1)
+    return ConversationShown(
+        removed=removed,
+        restored=restored if len(restored) <= _SHOWN else None,
+        newest=newest[-_SHOWN:],
+        has_older=len(newest) > _SHOWN,
+        marks=history.newest_marks,
+    )

@@ -1,0 +1,64 @@
+"""What a task in a mode is told before anything else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..._storage_dir import home_folder
+from ...config import GlobalSettings, ModeConfig
+from ...tools._ignore import IGNORE_FILE
+from .._ports import Modes
+from ..environment import EnvironmentBasis
+from . import PromptFacts, standing_prompt
+
+if TYPE_CHECKING:
+    from .._agent_services import AgentServices
+
+__all__ = ["folder_prompt", "mode_prompt"]
+
+_MOST_IGNORED: Final = 20_000
+
+
+async def mode_prompt(services: AgentServices, mode: ModeConfig, trusted: Callable[[Path], Path | None]) -> str:
+    """The system prompt of a new task in the mode. ``trusted`` says where a trusted folder really is, and None of others."""
+    surroundings = PromptFacts(
+        workspace=services.workspace, person=home_folder(), has_notebooks=services.notebooks is not None
+    )
+    prompt = await asyncio.to_thread(folder_prompt, mode, services.settings(), surroundings, services.modes, trusted)
+    return prompt.text
+
+
+def folder_prompt(
+    mode: ModeConfig,
+    settings: GlobalSettings,
+    surroundings: PromptFacts,
+    modes: Modes,
+    trusted: Callable[[Path], Path | None],
+) -> EnvironmentBasis:
+    """The system prompt, with what the folder brings if it is trusted. Blocks.
+
+    It is made at every turn, so all of it in one go: each change to another thread costs more than what is looked at there.
+    """
+    folder = surroundings.workspace
+    known = modes.by_slug(str(folder) if folder is not None else None)
+    return standing_prompt(
+        # What the person changed about the mode since it was chosen counts.
+        known.get(mode.slug, mode),
+        settings,
+        surroundings if folder is None else replace(surroundings, trusted=trusted(folder)),
+        other_modes=list(known.values()),
+        ignored=None if folder is None else _ignored_files(folder),
+    )
+
+
+def _ignored_files(workspace: Path) -> str | None:
+    """What the ignore file says; what cannot be read is refused by the tools themselves."""
+    try:
+        with open(workspace / IGNORE_FILE, encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_IGNORED)
+    except OSError:
+        return None

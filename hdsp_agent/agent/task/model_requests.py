@@ -1,0 +1,337 @@
+"""Asking the model once: limits before, trying again after a failure, and an account of it in the conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from ...messages import (
+    ClineApiReqCancelReason,
+    ClineMessage,
+    JsonObject,
+    ModelFailure,
+    ModelFailureParts,
+    ModelRoom,
+    TaskTokenUsageUpdated,
+)
+from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
+from ..context_window import ErrorRecovery
+from ..conversation.conversation import NOT_YET, text_block
+from ..conversation.user_text import CUT_OFF
+from .answer_stream import AnswerStream
+from .outcomes import Stopped
+from .recorded_state import SERVER_STOPPED
+from .retry import backoff_seconds, count_down, may_retry
+from .task_limits import reached_limit
+from .truncation_detector import TruncationDetector
+from .usage_meter import request_info, with_request
+
+if TYPE_CHECKING:
+    from .task import Task
+
+__all__ = ["ModelRequests"]
+
+NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
+_NO_ANSWER_TEXT: Final = (
+    "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
+)
+_LEFT_OUT: Final = (
+    "The server of {model} seems to leave out part of the conversation: at least {sent} tokens were sent, and it counts "
+    "{counted}. The model does not know what is left out. Give it a larger context window (with Ollama: Window (tokens) "
+    "in the profile), or begin a new conversation."
+)
+_LONGEST_RAW: Final = 500
+
+
+@dataclass
+class _Tries:
+    """What was tried in vain for one answer."""
+
+    failures: int = 0
+    empty: int = 0
+
+
+class ModelRequests:
+    """Asks the model for one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._cuts = TruncationDetector()
+        self._recovery = ErrorRecovery(task)
+        self.room: ModelRoom | None = None
+        """What the model takes in, once it was asked."""
+
+    async def answer(self) -> AnswerStream:
+        """A whole answer with something in it. Raises Stopped if the person does not want to try again."""
+        tries = _Tries()
+        self._recovery.begin()
+        while True:
+            await self._stay_within_limits()
+            stream = await self._try(tries)
+            if stream is None:
+                continue
+            if stream.answer.calls or stream.answer.text.strip():
+                self._recovery.answered()
+                return stream
+            await self._after_nothing(tries)
+
+    async def _try(self, tries: _Tries) -> AnswerStream | None:
+        task = self._task
+        stream = AnswerStream(task.conversation, task.preview, lambda usage: None, task.services.gathering)
+        started: ClineMessage | None = None
+        client: ModelClient | None = None
+        try:
+            client = await task.client()
+            self.room = task.upkeep.room(client)
+            request = await task.upkeep.request(client, self._recovery)
+            await self._space()
+            started = await self._tell_started(client)
+            began = time.monotonic()
+            await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
+            await self._tell_ended(started, client, stream, time.monotonic() - began)
+            await self._tell_left_out(request, client, stream.answer.usage)
+            await task.upkeep.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
+            for ts in stream.shown_in_vain:
+                await task.withdraw_question(ts)
+            if stream.answer.stop == "refusal":
+                raise ModelError(
+                    "The model declined to answer this.", kind="content_filter", provider=client.info.provider
+                )
+            return stream
+        except asyncio.CancelledError:
+            await self._cut_off(started, client, stream)
+            raise
+        except Exception as error:
+            failure = error if isinstance(error, ModelError) else _classified(error, client)
+            if failure is None:
+                raise
+            await self._tell_failed(started, client, stream, failure)
+            await self._after_failure(failure, tries, client, begun=stream.begun)
+            return None
+
+    # ---- before
+
+    async def _stay_within_limits(self) -> None:
+        task = self._task
+        reached = reached_limit(task.spending, task.settings)
+        if reached is None:
+            return
+        answer = await task.dialogue.ask("auto_approval_max_req_reached", reached.text)
+        await task.words.add(answer)
+        if not answer.approved:
+            raise Stopped
+        task.spending.reset()
+
+    async def _space(self) -> None:
+        """Keep requests as far apart as the profile wants, over all tasks."""
+        task = self._task
+        least = task.services.models.rate_limit_seconds(task.profile)
+        wait = task.services.spacing.take_turn(task.profile, least)
+        if wait > 0:
+            ts: int | None = None
+
+            async def show(left: int) -> None:
+                nonlocal ts
+                text = json.dumps({"seconds": left})
+                ts = await task.conversation.say("api_req_rate_limit_wait", text, partial=True, ts=ts)
+
+            await count_down(round(wait + 0.5), show, task.services.sleep)
+            if ts is not None:
+                await task.conversation.say("api_req_rate_limit_wait", json.dumps({"seconds": 0}), partial=False, ts=ts)
+
+    # ---- the account
+
+    async def _tell_started(self, client: ModelClient) -> ClineMessage:
+        task = self._task
+        message = ClineMessage(
+            ts=NOT_YET,
+            type="say",
+            say="api_req_started",
+            text=request_info(client.protocol, client.info, None).to_json(),
+            api_protocol=client.protocol,
+        )
+        task.spending.requests += 1
+        return await task.conversation.create(message)
+
+    async def _tell_ended(
+        self, started: ClineMessage, client: ModelClient, stream: AnswerStream, seconds: float
+    ) -> None:
+        usage = stream.answer.usage
+        self._task.logger.info(
+            "Model call #%d: %s, %s tokens in, %s out, %d ms",
+            self._task.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
+        )  # fmt: skip
+        await self._account(started, client, usage)
+
+    async def _tell_left_out(self, request: ModelRequest, client: ModelClient, usage: UsageReport | None) -> None:
+        """Some servers cut what is too long for them and say nothing; the model then forgets what it was told."""
+        if usage is None or not client.info.counts_tokens:
+            return
+        sent = self._cuts.first_seen(request, usage, client.info.context_window)
+        if sent is not None:
+            await self._task.conversation.say(
+                "error", _LEFT_OUT.format(model=client.info.id, sent=sent, counted=usage.context)
+            )
+
+    async def _tell_failed(
+        self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream, error: ModelError
+    ) -> None:
+        task = self._task
+        await stream.end_shown()
+        await self._withdraw_previews(stream)
+        if started is not None and client is not None:
+            why = await task.conversation.mask(error.message)
+            await self._account(started, client, stream.answer.usage, "streaming_failed", why)
+
+    async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
+        """What the model had said stays, what it wanted done is not done."""
+        task = self._task
+        await stream.end_shown()
+        await self._withdraw_previews(stream)
+        if started is not None and client is not None:
+            ends = task.server_ends
+            reason: ClineApiReqCancelReason = "streaming_failed" if ends else "user_cancelled"
+            await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if ends else None)
+        if stream.answer.text.strip():
+            await task.conversation.add_api("assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts)
+
+    async def _account(
+        self,
+        started: ClineMessage,
+        client: ModelClient,
+        usage: UsageReport | None,
+        cancelled: ClineApiReqCancelReason | None = None,
+        why: str | None = None,
+    ) -> None:
+        task = self._task
+        info = request_info(client.protocol, client.info, usage, cancel_reason=cancelled, streaming_failed_message=why)
+        if usage is None and cancelled is None:
+            info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
+        await task.conversation.update(started.model_copy(update={"text": info.to_json()}))
+        task.usage.add(info)
+        log = task.conversation.log
+        log.update_state(model_use=with_request(log.state.model_use or (), client.info.id, info))
+        task.spending.cost += info.cost or 0.0
+        await task.note_progress()
+        task.services.events.emit(
+            TaskTokenUsageUpdated(
+                payload=(task.task_id, task.usage.tokens(), task.usage.tool_usage()), tools=task.usage.own_tools()
+            )
+        )
+
+    async def _withdraw_previews(self, stream: AnswerStream) -> None:
+        for ts in [*stream.previews.values(), *stream.shown_in_vain]:
+            await self._task.withdraw_question(ts)
+
+    # ---- after
+
+    async def _after_nothing(self, tries: _Tries) -> None:
+        """The model said nothing: once that is passed over, then it is told and paused for."""
+        tries.empty += 1
+        if tries.empty == 1:
+            return
+        await self._task.conversation.say("error", NO_ANSWER)
+        error = ModelError(_NO_ANSWER_TEXT, kind="broken_stream")
+        await self._after_failure(error, tries, None, begun=True)
+
+    async def _after_failure(
+        self, error: ModelError, tries: _Tries, client: ModelClient | None, *, begun: bool
+    ) -> None:
+        task = self._task
+        settings = task.settings
+        if client is not None and (done := await self._recovery.remedy(error, client)) is not None:
+            if done.text is not None:
+                await self._wait_and_show(error, done.text, math.ceil(done.pause))
+            return
+        if may_retry(
+            error, tries.failures, most=settings.max_auto_retries, begun=begun, auto=settings.auto_approval_enabled
+        ):
+            seconds = backoff_seconds(
+                tries.failures,
+                settings.request_delay_seconds,
+                retry_after=error.retry_after,
+                least=task.services.models.rate_limit_seconds(task.profile),
+            )
+            await self._wait_and_show(error, error.message, seconds)
+            tries.failures += 1
+            return
+        answer = await task.dialogue.ask(
+            "api_req_failed",
+            _failure_text(error),
+            model_failure=ModelFailure(kind=error.kind, parts=await self._parts(error)),
+        )
+        await task.words.add(answer)
+        if answer.response == "noButtonClicked":
+            raise Stopped
+        await task.conversation.say("api_req_retried")
+        tries.failures = 0
+        self._recovery.begin(asked=True)
+
+    async def _parts(self, error: ModelError) -> ModelFailureParts | None:
+        """What the page needs to word a failure in the person's language."""
+        if error.kind == "other" and error.particular is None:
+            return None
+        mask = self._task.conversation.mask
+        raw = " ".join(error.raw.split())[:_LONGEST_RAW]
+        return ModelFailureParts(
+            status=error.http_status,
+            particular=await mask(error.particular) if error.particular else None,
+            raw=await mask(raw) if raw and raw not in error.message else None,
+        )
+
+    async def _wait_and_show(self, error: ModelError, why: str, seconds: int) -> None:
+        task = self._task
+        parts = await self._parts(error) if why == error.message else None
+        failure: JsonObject = {"kind": error.kind}
+        if parts is not None:
+            # What the provider wrote is for the question, where it failed for good.
+            failure["parts"] = parts.model_copy(update={"raw": None}).model_dump(by_alias=True, exclude_none=True)
+        ts: int | None = None
+
+        def text(left: int) -> str:
+            return f"{why}\n<retry_timer>{left}</retry_timer>"
+
+        async def show(left: int) -> None:
+            nonlocal ts
+            ts = await task.conversation.say(
+                "api_req_retry_delayed", text(left), partial=True, ts=ts, model_failure=failure
+            )
+
+        waited = False
+        try:
+            await count_down(seconds, show, task.services.sleep)
+            waited = True
+        finally:
+            if ts is not None:
+                await task.conversation.say(
+                    "api_req_retry_delayed", why, partial=False, ts=ts, model_failure={**failure, "retried": waited}
+                )
+
+
+def _failure_text(error: ModelError) -> str:
+    """What went wrong, and the provider's words where ours do not hold them.
+
+    Not what the agent would do about it: it has done that in vain, or asks whether to.
+    """
+    parts = [error.message.replace(error.remedy, error.diagnosis)]
+    # That an answer is not whole is what its message says.
+    if error.kind not in ("other", "broken_stream") and error.diagnosis not in parts[0]:
+        parts.append(error.diagnosis)
+    raw = " ".join(error.raw.split())[:_LONGEST_RAW]
+    if raw and raw not in error.message:
+        parts.append(raw)
+    return "\n\n".join(parts)
+
+
+def _classified(error: Exception, client: ModelClient | None) -> ModelError | None:
+    """What went wrong on the way to an answer; None if the conversation itself cannot be recorded."""
+    if isinstance(error, StorageUnavailable | Conflict):
+        return None
+    if isinstance(error, HdspAgentError):
+        return ModelError(error.message)
+    return classify(provider=client.info.provider if client else None, exception=error)

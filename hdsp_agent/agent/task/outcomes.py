@@ -1,0 +1,81 @@
+"""How the work on a task ends, and what it begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ...messages import TaskId, TodoItem
+
+__all__ = [
+    "Again",
+    "Begin",
+    "ChildDone",
+    "Completed",
+    "Delegated",
+    "Edited",
+    "Opening",
+    "Outcome",
+    "Stopped",
+]
+
+
+@dataclass(frozen=True)
+class Begin:
+    """The person's first words."""
+
+    text: str
+    images: tuple[str, ...] = ()
+    todos: tuple[TodoItem, ...] = ()
+
+
+@dataclass(frozen=True)
+class Again:
+    """Taken up from the log. ``answering`` is the question whose answer is on its way, ``stopped_by`` who ended the work."""
+
+    answering: int | None = None
+    stopped_by: Literal["person"] | None = None
+
+
+@dataclass(frozen=True)
+class Edited:
+    """Taken up after a rewind, with what the person says instead."""
+
+    text: str
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChildDone:
+    """Taken up because its subtask is done."""
+
+    child: TaskId
+    summary: str
+
+
+Opening: TypeAlias = Begin | Again | Edited | ChildDone
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The task has its result. ``again`` says that everybody has heard of it before."""
+
+    result: str
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Delegated:
+    """The task waits for a subtask, which is yet to be made."""
+
+    child: TaskId
+    mode: str
+    message: str
+    todos: tuple[TodoItem, ...] = ()
+
+
+Outcome: TypeAlias = Completed | Delegated
+
+
+class Stopped(Exception):
+    """The person does not want the task to go on just now."""

@@ -1,0 +1,255 @@
+"""How the work on a task begins: with the first words, or from what its logs tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import ValidationError
+from typing_extensions import assert_never
+
+from ...messages import (
+    CellExecuted,
+    ClineAsk,
+    ClineMessage,
+    TaskDelegationCompleted,
+    TaskDelegationResumed,
+    TaskStarted,
+    TaskUnpaused,
+)
+from ...tools import format_todos
+from ..checkpoints.interrupted_restores import InterruptedRestores
+from ..conversation.asks import AskAnswer
+from ..conversation.conversation import text_block
+from ..conversation.user_text import CUT_OFF, RESUMPTION, said
+from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
+from .recorded_state import SERVER_STOPPED, RecordedState, recall
+from .todo_list import todos_text
+from .tool_calls import calls_of
+from .usage_meter import request_of
+
+if TYPE_CHECKING:
+    from .task import Task
+
+__all__ = ["TaskStarter"]
+
+_CELL_LEFT: Final = "The server stopped while it ran, so how it ended is not known."
+_CONDENSING_LEFT: Final = "The server stopped before it was done."
+_ABOUT_A_CALL: Final = frozenset({"tool", "command", "use_mcp_server", "followup"})
+_SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this task up again without it."
+
+
+class TaskStarter:
+    """Begins the work on one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._half_restores = InterruptedRestores(task)
+
+    async def run(self, opening: Opening) -> Outcome:
+        """Begin, and work until there is an outcome. Raises Stopped."""
+        task = self._task
+        task.dialogue.working()
+        match opening:
+            case Begin():
+                await self._begin(opening)
+                await self._half_restores.settle()
+            case Again():
+                outcome = await self._again(opening)
+                if outcome is not None:
+                    return outcome
+            case Edited(text=text, images=images):
+                recalled = await self._recall()
+                await task.calls.interrupted(calls_of(recalled.calls))
+                await self._say_first_or_later(recalled, text, images)
+                # What was said just now is newer than the restore, so this conversation stays as it is.
+                await self._half_restores.settle(recalled.aside)
+            case ChildDone():
+                await self._child_done(opening)
+            case _:
+                assert_never(opening)
+        task.dialogue.asks.go_on()
+        return await task.loop.run(spoken=not isinstance(opening, ChildDone))
+
+    async def _begin(self, opening: Begin) -> None:
+        task = self._task
+        task.todos = list(opening.todos)
+        ts = await task.conversation.say("text", opening.text, images=opening.images, durable=True)
+        # A subtask's first words are the model's, whatever they look like.
+        by_person = task.parent is None
+        blocks = (
+            (await task.speech.heard(opening.text, opening.images)).blocks
+            if by_person
+            else said(opening.text, opening.images)
+        )
+        if opening.todos:
+            # Shown too: a restart knows the list by its messages alone.
+            await task.dialogue.tell_approved("tool", todos_text(opening.todos))
+            blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
+        await task.conversation.add_api("user", blocks, ts=ts, durable=True)
+        await task.note_progress(text=opening.text, pictures=len(opening.images))
+        task.services.events.emit(TaskStarted(payload=(task.task_id,)))
+
+    async def _say_first_or_later(self, recalled: RecordedState, text: str, images: tuple[str, ...]) -> None:
+        task = self._task
+        if recalled.first is None:
+            await self._begin(Begin(text, images))
+            return
+        ts = await task.dialogue.user_said(text, images)
+        heard = await task.speech.heard(text, images)
+        await task.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
+
+    async def _again(self, again: Again) -> Outcome | None:
+        """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
+        task = self._task
+        recalled = await self._recall()
+        pending = recalled.pending
+        if await self._half_restores.settle(recalled.aside):
+            return await self._again(Again())
+        if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
+            return await self._finish_calls(recalled, pending)
+        answered = pending if pending and pending.ts == again.answering else None
+        # Asked once more with nothing done in between: who stopped it is still why.
+        stopped_by = again.stopped_by or (pending.stopped_by if pending else None)
+        answer = await self._ask_to_go_on(recalled, answered, stopped_by)
+        asked: ClineAsk | None = answered.ask if answered else None  # type: ignore[assignment]  # older kinds were never pending here
+        if asked == "completion_result" and answer.approved:
+            return Completed("", again=True)
+        # At once: whoever stops the task now was heard all the same.
+        task.words.add_later(answer)
+        if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
+            raise Stopped
+        if asked == "auto_approval_max_req_reached":
+            task.spending.reset()
+        if task.item.status == "completed":
+            await task.note_item(status="active")
+        await self._take_back(recalled)
+        if not task.words.any_said and not task.queue:
+            await task.conversation.add_api("user", [text_block(RESUMPTION)])
+        return None
+
+    async def _finish_calls(self, recalled: RecordedState, pending: ClineMessage) -> Outcome | None:
+        """The calls of the last answer that nobody has decided. Whatever they do is asked about, even if it was begun."""
+        task = self._task
+        task.dialogue.expect(pending)
+        task.asks_everything = True
+        try:
+            outcome = await task.calls.run(calls_of(recalled.calls))
+        finally:
+            task.asks_everything = False
+            task.dialogue.expect(None)
+        return outcome
+
+    async def _ask_to_go_on(
+        self, recalled: RecordedState, pending: ClineMessage | None, stopped_by: Literal["person"] | None
+    ) -> AskAnswer:
+        task = self._task
+        if pending is not None and pending.ask is not None:
+            task.dialogue.expect(pending)
+            return await task.dialogue.ask(pending.ask, pending.text)  # type: ignore[arg-type]  # as above
+        if recalled.completed:
+            return await task.dialogue.ask("resume_completed_task")
+        return await task.dialogue.ask("resume_task", stopped_by=stopped_by)
+
+    async def _take_back(self, recalled: RecordedState) -> None:
+        """Answer the calls whose outcome nobody knows, and stop waiting for a subtask."""
+        task = self._task
+        child = task.item.awaiting_child_id
+        if child is None:
+            await task.calls.interrupted(calls_of(recalled.calls))
+            return
+        await task.calls.interrupted(calls_of(recalled.calls), _SUBTASK_LEFT.format(child=child))
+        await task.note_item(status="active", awaiting_child_id=None, delegated_to_id=None)
+
+    async def _child_done(self, opening: ChildDone) -> None:
+        """The subtask's result is the result of the call that began it."""
+        task = self._task
+        recalled = await self._recall()
+        if recalled.pending is not None and recalled.pending.ask == "resume_task":
+            # Asked whether to go on without the subtask; nobody needs to answer that any more.
+            await task.dialogue.withdraw(recalled.pending)
+        text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
+        calls = calls_of(recalled.calls)
+        began = next((call for call in reversed(calls) if call.name == "new_task"), None)
+        if began is not None:
+            await task.conversation.say("subtask_result", opening.summary)
+            await task.calls.interrupted([call for call in calls if call is not began])
+            await task.calls.answered(began, text)
+        await task.note_item(
+            status="active",
+            awaiting_child_id=None,
+            delegated_to_id=None,
+            completed_by_child_id=opening.child,
+            completion_result_summary=opening.summary,
+        )
+        events = task.services.events
+        events.emit(TaskDelegationCompleted(payload=(task.task_id, opening.child, opening.summary)))
+        events.emit(TaskUnpaused(payload=(task.task_id,)))
+        events.emit(TaskDelegationResumed(payload=(task.task_id, opening.child)))
+
+    async def _recall(self) -> RecordedState:
+        """Read the logs, and end what a crash left open."""
+        task = self._task
+        log, history = task.conversation.log, task.conversation.history
+        recalled = await recall(
+            log, history.view, task.conversation.masker,
+            counted_from=task.counted_from, aside=self._half_restores.is_its_own,
+        )  # fmt: skip
+        task.usage, task.spending, task.todos = recalled.usage, recalled.spending, recalled.todos
+        await task.words.keep(recalled.unheard)
+        for message in recalled.torn:
+            if message.type == "ask":
+                await task.dialogue.withdraw(message)
+            else:
+                await task.conversation.update(message.model_copy(update=_as_left(message)))
+        if recalled.request is not None:
+            await self._tell_what_it_said(recalled)
+            await self._account_for(recalled.request)
+        return recalled
+
+    async def _tell_what_it_said(self, recalled: RecordedState) -> None:
+        """The model hears what it had said when the server was killed, as it does when its answer is stopped."""
+        text = "".join(message.text or "" for message in recalled.spoken)
+        if text.strip() and not recalled.calls:
+            first = recalled.spoken[0].ts
+            await self._task.conversation.add_api("assistant", [text_block(text + CUT_OFF)], ts=first, durable=True)
+
+    async def _account_for(self, request: ClineMessage) -> None:
+        info = request_of(request)
+        if info is None:
+            return
+        ended = info.model_copy(
+            update={"cancel_reason": "streaming_failed", "streaming_failed_message": SERVER_STOPPED}
+        )
+        await self._task.conversation.update(request.model_copy(update={"text": ended.to_json()}))
+
+
+def _as_left(message: ClineMessage) -> dict[str, object]:
+    """What is different of a message that nobody goes on with: a countdown does not stand still at some second."""
+    left: dict[str, object] = {"partial": False}
+    match message.say:
+        case "api_req_retry_delayed":
+            left["text"] = (message.text or "").partition("\n<retry_timer>")[0]
+            if message.model_failure is not None:
+                left["model_failure"] = message.model_failure.model_copy(update={"retried": False})
+        case "api_req_rate_limit_wait":
+            left["text"] = json.dumps({"seconds": 0})
+        case "condense_context":
+            left["say"] = "condense_context_error"
+            left["text"] = _CONDENSING_LEFT
+        case "cell_executed":
+            left["text"] = _cell_as_left(message.text)
+        case _:
+            pass
+    return left
+
+
+def _cell_as_left(text: str | None) -> str | None:
+    """A cell that ran when the server stopped: nobody saw how it ended."""
+    try:
+        ran = CellExecuted.model_validate_json(text or "")
+    except ValidationError:
+        return text
+    if ran.state not in ("queued", "running"):
+        return text
+    return ran.model_copy(update={"state": "interrupted", "reason": _CELL_LEFT}).to_json()

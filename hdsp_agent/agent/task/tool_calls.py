@@ -1,0 +1,276 @@
+"""Doing what the model asked for: every call gets exactly one result, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from time import monotonic
+from typing import TYPE_CHECKING, Final, cast
+
+from pydantic import JsonValue
+
+from ...errors import HdspAgentError, InvalidInput
+from ...events import tool_failed
+from ...messages import Halt, JsonObject
+from ...persistence import INTERRUPTED, ToolDraft
+from ...providers import parsed_arguments
+from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
+from ..checkpoints.automatic import SavedStep
+from .outcomes import Delegated, Outcome
+from .tool_context import CallContext
+
+if TYPE_CHECKING:
+    from .task import Task
+
+__all__ = ["Call", "ToolCalls", "calls_of"]
+
+_SKIPPED: Final = "Skipping tool {name} due to user rejecting a previous tool."
+_AFTER_THE_END: Final = (
+    "{name} was not run: {end} ends the turn, so it must be the last call. Make this call again later."
+)
+_REPEATED: Final = (
+    "{name} was called {count} times in a row with the same arguments, so this call was not made. Try another way."
+)
+_MOST_RECORDED: Final = 20_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an answer; ``shown_at`` is the time of the question that its streaming arguments showed."""
+
+    id: str
+    name: str
+    arguments: str
+    shown_at: int | None = None
+
+
+def calls_of(blocks: Sequence[JsonObject]) -> list[Call]:
+    """The calls in content blocks of the log."""
+    return [
+        Call(str(block.get("id")), str(block.get("name")), json.dumps(block.get("input"), ensure_ascii=False))
+        for block in blocks
+        if block.get("type") == "tool_use"
+    ]
+
+
+class ToolCalls:
+    """Runs the calls of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._rejected = False
+        self._failures: dict[str, str] = {}
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the person refused something in this turn: nothing after it is done, or even asked about."""
+        return self._rejected
+
+    def reject(self) -> None:
+        """The person refused."""
+        self._rejected = True
+
+    async def run(self, calls: Sequence[Call]) -> Outcome | None:
+        """Run them in order, neighbours that only read side by side; what they made of the turn."""
+        self._rejected = False
+        flow = self._task.flow
+        flow.begin_turn()
+        for together, group in groupby(calls, self._may_run_beside):
+            if together:
+                await self._side_by_side(list(group))
+                continue
+            for call in group:
+                await self._one(call)
+        return flow.outcome
+
+    def _may_run_beside(self, call: Call) -> bool:
+        tool = self._tool(call.name)
+        return tool is not None and tool.parallel_safe
+
+    async def _side_by_side(self, calls: Sequence[Call]) -> None:
+        tasks = [asyncio.create_task(self._one(call), name=f"Tool {call.name}") for call in calls]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def _one(self, call: Call) -> None:
+        await self._do(call)
+        if call.shown_at is not None:
+            # Shown while it streamed, and then never asked. What was shown may end in the middle of a word.
+            whole = self._task.preview(call.name, _object(call.arguments))
+            await self._task.withdraw_question(call.shown_at, whole, self._failures.pop(call.id, None))
+
+    async def _do(self, call: Call) -> None:
+        task = self._task
+        flow = task.flow
+        if self._rejected:
+            await self._answer(call, ToolResult(_SKIPPED.format(name=call.name), is_error=True))
+            return
+        if flow.outcome is not None:
+            end = "new_task" if isinstance(flow.outcome, Delegated) else "attempt_completion"
+            await self._answer(call, ToolResult(_AFTER_THE_END.format(name=call.name, end=end), is_error=True))
+            return
+        try:
+            tool, arguments = self._understood(call)
+        except InvalidInput as error:
+            await self._failed(call, error.message)
+            return
+        if not await self._not_again(call):
+            return
+        await self._run_tool(call, tool, arguments)
+
+    async def _run_tool(self, call: Call, tool: Tool, arguments: ToolArguments) -> None:
+        task = self._task
+        files = task.services.files
+        notebook = task.notebook.path if task.notebook is not None else None
+        saved = None if files is None else SavedStep(files, task.folder, task.task_id, call.name, notebook)
+        context = CallContext(task, self, shown_at=call.shown_at, saved=saved)
+        begun = monotonic()
+        try:
+            running = _saved(tool, arguments, context, saved)
+            result = await task.leash.run(running, f"Tool {call.name} of task {task.task_id}")
+        except ToolFailed as failure:
+            result = ToolResult(str(failure), is_error=True)
+        except HdspAgentError as error:
+            if task.conversation.log.paused is not None:
+                # The task itself cannot go on: nothing more can be recorded.
+                raise
+            result = ToolResult(error.message, is_error=True)
+        except Exception as error:
+            task.logger.exception("The tool %s failed", call.name)
+            result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
+        how = "denied" if context.denied else "failed" if result.is_error else "done"
+        task.logger.info("Tool %s: %s, %d ms", call.name, how, (monotonic() - begun) * 1000)
+        if result.is_error and not context.denied:
+            at = None if result.shown else context.approved_at
+            await self._failed(call, result, monotonic() - begun, approved_at=at)
+            return
+        if not context.denied:
+            task.mistakes.over()
+        await self._record(call, result, monotonic() - begun)
+        if isinstance(task.flow.outcome, Delegated):
+            # Its result is the subtask's, which comes when that is done.
+            return
+        await self._answer(call, result)
+
+    # ---- before
+
+    def _understood(self, call: Call) -> tuple[Tool, ToolArguments]:
+        task = self._task
+        tool = self._tool(call.name)
+        if tool is None or all(spec.name != call.name for spec in task.situation.tools):
+            known = ", ".join(spec.name for spec in task.situation.tools)
+            raise InvalidInput(f"There is no tool {call.name} in this mode. Use one of: {known}.", field="name")
+        arguments = task.services.tools.validate(call.name, call.arguments)
+        try:
+            parsed_arguments(call.arguments)
+        except ValueError as error:
+            raise InvalidInput(f"The arguments of {call.name} cannot be used: {error}.") from None
+        return tool, arguments
+
+    def _tool(self, name: str) -> Tool | None:
+        try:
+            return self._task.services.tools.get(name)
+        except HdspAgentError:
+            return None
+
+    async def _not_again(self, call: Call) -> bool:
+        """Whether the model may make this call, or has made it too often without a change."""
+        task = self._task
+        # A question that is put again after a restart was counted when it was put first.
+        if task.asks_everything or task.repetition.allows(call.name, _object(call.arguments)):
+            return True
+        answer = await task.dialogue.ask(
+            "mistake_limit_reached",
+            f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it go on.",
+            halt=Halt(kind="repetition", tool=call.name),
+        )
+        task.words.add_later(answer)
+        await self._failed(call, _REPEATED.format(name=call.name, count=task.repetition.limit), counts=False)
+        return False
+
+    # ---- after
+
+    async def _failed(
+        self,
+        call: Call,
+        why: str | ToolResult,
+        seconds: float = 0.0,
+        *,
+        counts: bool = True,
+        approved_at: int | None = None,
+    ) -> None:
+        task = self._task
+        result = ToolResult(why, is_error=True) if isinstance(why, str) else why
+        task.flow.failed_before = True
+        if counts and result.counts:
+            task.mistakes.made()
+        await self._record(call, result, seconds)
+        await self._answer(call, result)
+        error = (await task.conversation.mask(_text_of(result)))[:1000]
+        if approved_at is not None:
+            await task.dialogue.failed(approved_at, error)
+        elif call.shown_at is not None:
+            self._failures[call.id] = error
+        task.services.events.emit(tool_failed(task.task_id, call.name, error))
+
+    async def _record(self, call: Call, result: ToolResult, seconds: float) -> None:
+        task = self._task
+        text = await task.conversation.mask(_text_of(result)[:_MOST_RECORDED])
+        task.usage.tried(call.name, failed=result.is_error)
+        await task.conversation.log.append_tool(
+            ToolDraft(
+                tool_name=call.name,
+                arguments=_object(call.arguments),
+                result=text,
+                status="error" if result.is_error else "success",
+                error=text if result.is_error else None,
+                duration_ms=int(seconds * 1000),
+            )
+        )
+
+    async def _answer(self, call: Call, result: ToolResult) -> None:
+        content = cast("JsonValue", await self._task.upkeep.bounded(result.content))
+        block: JsonObject = {"type": "tool_result", "tool_use_id": call.id, "content": content}
+        if result.is_error:
+            block["is_error"] = True
+        # On the disk at the end of the turn at the latest.
+        await self._task.conversation.add_api("user", [block])
+
+    async def answered(self, call: Call, text: str) -> None:
+        """Give a call a result that came from elsewhere."""
+        await self._answer(call, ToolResult(text))
+
+    async def interrupted(self, calls: Sequence[Call], why: str = INTERRUPTED) -> None:
+        """Give these calls the result that nobody knows theirs."""
+        for call in calls:
+            await self._answer(call, ToolResult(why, is_error=True))
+
+
+async def _saved(tool: Tool, arguments: ToolArguments, context: CallContext, step: SavedStep | None) -> ToolResult:
+    """Run a tool; its step ends when the tool does, even if that is after the task was stopped."""
+    try:
+        return await tool.run(arguments, context)
+    finally:
+        if step is not None:
+            step.ended()
+
+
+def _object(arguments: str) -> JsonObject:
+    try:
+        value = parsed_arguments(arguments)
+    except ValueError:
+        value = arguments
+    return value if isinstance(value, dict) else {"invalid_arguments": value}
+
+
+def _text_of(result: ToolResult) -> str:
+    if isinstance(result.content, str):
+        return result.content
+    return "\n".join(str(block.get("text", "")) for block in result.content if block.get("type") == "text")

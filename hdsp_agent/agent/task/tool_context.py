@@ -1,0 +1,268 @@
+"""What a running tool may do with its task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from ...config import GlobalSettings, ModeConfig
+from ...errors import HdspAgentError
+from ...messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRef, ProgressStatus, TaskId
+from ...persistence import Vault
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
+from ..approval import Decision
+from ..checkpoints.automatic import SavedStep
+from ..conversation.asks import AskAnswer
+from .flow_port import TaskFlow
+
+if TYPE_CHECKING:
+    from ...notebooks import Notebooks
+    from ...tools import PathPolice, ToolState
+    from .task import Task
+    from .tool_calls import ToolCalls
+
+__all__ = ["CallContext"]
+
+_UNSAVED: Final = (
+    "The files could not be saved before the agent changes them, so these changes cannot be taken back with the "
+    "conversation: {reason}"
+)
+
+
+class CallContext:
+    """The context of one call.
+
+    ``denied`` says that the person refused what it wanted to do, ``approved_at`` is the time of the question that allowed
+    it last.
+    """
+
+    def __init__(
+        self, task: Task, calls: ToolCalls, *, shown_at: int | None = None, saved: SavedStep | None = None
+    ) -> None:
+        self._task = task
+        self._calls = calls
+        self._shown_at = shown_at
+        self._saved = saved
+        self.denied = False
+        self.approved_at: int | None = None
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose call it is."""
+        return self._task.task_id
+
+    @property
+    def workspace(self) -> Path:
+        """The folder the task works in."""
+        return self._task.folder
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force for the task."""
+        return self._task.settings
+
+    @property
+    def mode(self) -> ModeConfig:
+        """The mode the task is in."""
+        return self._task.mode
+
+    @property
+    def paths(self) -> PathPolice:
+        """Which paths may be touched."""
+        return self._task.paths
+
+    @property
+    def vault(self) -> Vault:
+        """What was masked, for a run the person approved."""
+        return self._task.conversation.masker.vault
+
+    @property
+    def flow(self) -> TaskFlow:
+        """The plan, the mode, subtasks and the end."""
+        return self._task.flow
+
+    @property
+    def state(self) -> ToolState:
+        """What tools remember between calls."""
+        return self._task.tool_state
+
+    @property
+    def notebooks(self) -> Notebooks:
+        """Notebooks and kernels."""
+        notebooks = self._task.services.notebooks
+        if notebooks is None:
+            raise ToolFailed("There are no notebooks and kernels here: this agent was started without them.")
+        return notebooks
+
+    @property
+    def notebook(self) -> NotebookRef | None:
+        """The notebook the task is about."""
+        return self._task.notebook
+
+    def mask(self, text: str) -> str:
+        """The text as it may be shown and kept."""
+        return self._task.conversation.masker.mask(text)
+
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
+        """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
+        ToolFailed."""
+        task = self._task
+        if self._calls.rejected:
+            return self._refused(Approval(approved=False))
+        decision = await self._decided(action)
+        if decision.verdict == "deny":
+            raise ToolFailed(f"This is not allowed here: {decision.reason}")
+        at = self._question_at(ask, ts)
+        protected = True if "write_protected" in action.risks else None
+        if decision.verdict == "approve" and not task.asks_everything:
+            at = self.approved_at = await task.dialogue.tell_approved(
+                ask, text, ts=at, is_protected=protected, progress=progress
+            )
+            await self._save_first(action, at, meanwhile)
+            return Approval(approved=True, runs=decision.runs)
+        answer = await task.dialogue.ask(
+            ask,
+            text,
+            ts=at,
+            is_protected=protected,
+            progress=progress,
+            flags=decision.flags,
+            about=action,
+            proposal=proposal,
+            unless=lambda: self._calls.rejected,
+        )
+        if answer is None:
+            return self._refused(Approval(approved=False))
+        heard = await task.speech.heard(answer.text, answer.images)
+        approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
+        if not approval.approved:
+            return self._refused(approval)
+        if proposal is not None and answer.edited is not None:
+            action, approval = await self._edited(proposal, answer, approval, text if ask == "tool" else None)
+        self.approved_at = answer.asked_at
+        await self._save_first(action, answer.said_at or answer.asked_at, meanwhile)
+        return approval
+
+    async def _decided(self, action: ActionRequest) -> Decision:
+        task = self._task
+        settings, policy, mode = task.settings, task.services.policy(), task.mode
+
+        def decide() -> Decision:
+            return task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
+
+        if action.command is None and action.same_as is None and action.path is None and not action.paths:
+            return decide()
+        # A command is decided about with a look at the files that it names, and a file by the mode's patterns.
+        return await asyncio.to_thread(decide)
+
+    async def _edited(
+        self, proposal: Proposal, answer: AskAnswer, approval: Approval, tool: str | None
+    ) -> tuple[ActionRequest, Approval]:
+        """What the person made of a proposal is judged and shown in its place; the model is told what they changed."""
+        edited = answer.edited or ()
+        action, shown = await proposal.judged(edited)
+        decision = await self._decided(action)
+        if decision.verdict == "deny":
+            raise ToolFailed(
+                f"The person edited this before approving it, and what they made of it is not allowed here: {decision.reason}"
+            )
+        texts = zip(proposal.texts, edited, strict=True)
+        diffs = [unified_diff(old, self.mask(new), name)[0] for (name, old), new in texts]
+        edits = "\n".join(diff for diff in diffs if diff)
+        if not edits:
+            return action, replace(approval, edited=edited)
+        await self._task.dialogue.show_edited(answer.asked_at, shown, decision.flags)
+        path = None if tool is None else ClineSayTool.model_validate_json(tool).path
+        told = ClineSayTool(tool="editedExistingFile", path=path, diff=edits)
+        await self._task.conversation.say("user_feedback_diff", told.to_json(), durable=True)
+        return action, replace(approval, edited=edited, edits=edits)
+
+    async def _save_first(
+        self, action: ActionRequest, at: int, meanwhile: Callable[[], Awaitable[None]] | None
+    ) -> None:
+        """Save what is about to be changed; what can go on ``meanwhile`` ends before this does, or fails after it."""
+        if meanwhile is None:
+            await self._save(action, at)
+            return
+        for failed in await asyncio.gather(self._save(action, at), meanwhile(), return_exceptions=True):
+            if isinstance(failed, BaseException):
+                raise failed
+
+    async def _save(self, action: ActionRequest, at: int) -> None:
+        """Keep the files as they are now, so that what is about to be done can be taken back with the message ``at``.
+
+        That is not always the newest: calls of the same answer that come later may be shown already.
+        """
+        if self._saved is None:
+            return
+        task = self._task
+        begun = monotonic()
+        try:
+            moment = await self._saved.approved(action, at)
+        except HdspAgentError as error:
+            if not task.told_unsaved:
+                task.told_unsaved = True
+                await task.conversation.say("error", _UNSAVED.format(reason=error.message))
+        else:
+            if moment is not None:
+                took = round((monotonic() - begun) * 1000)
+                await task.moment_rows.put(moment, self._saved.changed_since, took)
+
+    def _refused(self, approval: Approval) -> Approval:
+        self.denied = True
+        self._calls.reject()
+        return approval
+
+    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+        """Ask the person something else; wait as long as it takes."""
+        async with self._task.answers_itself.watching(ask, text):
+            answer = await self._task.dialogue.ask(ask, text)
+        heard = await self._task.speech.heard(answer.text, answer.images)
+        return replace(answer, text=heard.text, images=heard.images)
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
+    ) -> int:
+        """Tell the person something; the time of the message, to say it anew."""
+        about = None if notebook is None else notebook.to_wire()
+        run = None if command_run is None else command_run.to_wire()
+        return await self._task.conversation.say(
+            say, text, images=images, partial=partial, ts=ts, notebook=about, command_run=run
+        )
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or a picture, and return its name."""
+        return await self._task.conversation.log.put_artifact(data)
+
+    async def read_artifact(self, name: str) -> bytes:
+        """What was kept."""
+        return await self._task.conversation.log.read_artifact(name)
+
+    def _question_at(self, ask: ClineAsk, ts: int | None) -> int | None:
+        """The time of the question that the arguments showed while they streamed; it becomes whole once."""
+        if ts is not None or ask != "tool":
+            return ts
+        shown, self._shown_at = self._shown_at, None
+        return shown

@@ -1,0 +1,8 @@
+"""What a person says, made whole for the model: slash commands filled in, files they name attached."""
+
+from __future__ import annotations
+
+from ._expander import ExpandedMessage, MessageExpander
+from ._slash_commands import SlashCommand, SlashCommands, project_commands
+
+__all__ = ["ExpandedMessage", "MessageExpander", "SlashCommand", "SlashCommands", "project_commands"]

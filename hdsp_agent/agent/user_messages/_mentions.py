@@ -1,0 +1,231 @@
+"""What a person names in a message with an ``@``, read for the model as its own tools would read it.
+
+Files and folders, the errors in the conversation's notebook, and what Git knows: changes and commits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ...errors import HdspAgentError
+from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url
+from ...tools._threads import Stop, in_thread
+from ...tools.notebook._place import place_of
+from ..conversation.asks import AskAnswer
+from ..git import NoRepository, commit_text, working_tree_text
+from ..task.tool_context import CallContext
+
+if TYPE_CHECKING:
+    from ...tools import PathPolice
+    from ..task.task import Task
+
+__all__ = ["Attachments", "attachments_for", "mentions_in"]
+
+_MENTION: Final = re.compile(
+    r"(?:(?<=\s)|^)@(?:(?P<path>/(?:\\ |[^\s\\])*)"
+    # A name that only begins like one of these is none; the ending of a Korean or Japanese word may follow.
+    r"|(?P<name>problems|git-changes|[0-9a-fA-F]{7,40})(?![A-Za-z0-9_@/\\-]|[.:][A-Za-z0-9_]))",
+    re.MULTILINE,
+)
+_TRAILING: Final = ".,;:!?)]}'\""
+_PROBLEMS: Final = "problems"
+_GIT_CHANGES: Final = "git-changes"
+_WHOLE_HASH: Final = 40
+_MOST: Final = 10
+_MOST_CHARACTERS: Final = 200_000
+_MOST_FAILED_CELLS: Final = 50
+_PATIENCE_SECONDS: Final = 15.0
+
+
+@dataclass(frozen=True)
+class Attachments:
+    """What was read: text in the order in which it was named, and pictures as data URLs."""
+
+    text: str = ""
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Attached:
+    """What one name stands for, and the tag that says what it is."""
+
+    tag: str
+    content: Sequence[JsonObject]
+    attributes: str = ""
+
+
+def mentions_in(text: str) -> list[str]:
+    """What a text names, each once: paths, which begin with a slash, ``problems``, ``git-changes`` and hashes.
+
+    A space in a path has a backslash in front.
+    """
+    found: list[str] = []
+    for match in _MENTION.finditer(text):
+        path = match["path"]
+        found.append(match["name"] if path is None else path.rstrip(_TRAILING).replace("\\ ", " "))
+    return list(dict.fromkeys(name for name in found if name))
+
+
+async def attachments_for(text: str, task: Task) -> Attachments:
+    """Read what a message names. What cannot be read is said in words; nobody is asked anything."""
+    named = mentions_in(text)
+    parts: list[str] = []
+    images: list[str] = []
+    left = _MOST_CHARACTERS
+    for name in named[:_MOST]:
+        attached = await _attached(name, task)
+        if attached is None:
+            continue
+        content = attached.content
+        words = "\n".join(str(block["text"]) for block in content if block.get("type") == "text")
+        if len(words) > left:
+            words = f"{words[:left]}\n[… the rest is left out: too much was attached at once. Read it with the tools …]"
+        left = max(0, left - len(words))
+        parts.append(f"<{attached.tag}{attached.attributes}>\n{words}\n</{attached.tag}>")
+        images += [url for block in content if (url := data_url(block)) is not None]
+    if len(named) > _MOST:
+        parts.append(f"[{len(named) - _MOST} more were named. They are not attached; read them with the tools.]")
+    return Attachments("\n\n".join(parts), tuple(images))
+
+
+async def _attached(name: str, task: Task) -> _Attached | None:
+    """What a name stands for; None where it stands for nothing, such as a person whose name has the letters of a hash."""
+    if name.startswith("/"):
+        relative = name.lstrip("/") or "."
+        tool, arguments = _reader(relative, task)
+        kind = "folder_content" if name.endswith("/") else "file_content"
+        return _Attached(kind, await _read(_by_tool(tool, arguments, task)), f' path="{escape(relative)}"')
+    if name == _PROBLEMS:
+        path = f' path="{escape(task.notebook.path)}"' if task.notebook is not None else ""
+        return _Attached("notebook_errors", await _read(_errors_of_notebook(task)), path)
+    if name == _GIT_CHANGES:
+        return _Attached("git_working_state", await _read(_by_git(working_tree_text, task)))
+    content = await _read(_by_git(lambda paths: _commit(paths, name), task))
+    if not content and len(name) < _WHOLE_HASH:
+        return None
+    return _Attached("git_commit", content or [_not_attached("there is no such commit here.")], f' hash="{name}"')
+
+
+async def _read(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject]:
+    """What is read, or in words why it is not."""
+    try:
+        return await asyncio.wait_for(reading, _PATIENCE_SECONDS)
+    except asyncio.TimeoutError:
+        return [_not_attached(f"reading it took longer than {_PATIENCE_SECONDS:.0f} seconds.")]
+    except (HdspAgentError, ToolFailed, OSError) as error:
+        return [_not_attached(str(error))]
+
+
+def _reader(relative: str, task: Task) -> tuple[str, JsonObject]:
+    if relative == "." or relative.endswith("/"):
+        return "list_files", {"path": relative.rstrip("/") or "."}
+    if relative.endswith(".ipynb") and task.services.notebooks is not None:
+        return "read_notebook", {"path": relative, "view": "cells"}
+    return "read_file", {"path": relative}
+
+
+async def _by_tool(tool: str, arguments: JsonObject, task: Task) -> Sequence[JsonObject]:
+    checked = task.services.tools.validate(tool, json.dumps(arguments))
+    result = await task.services.tools.get(tool).run(checked, _Named(task, task.calls))
+    content = [_words(result.content)] if isinstance(result.content, str) else result.content
+    return [_not_attached(str(block["text"])) for block in content] if result.is_error else content
+
+
+async def _errors_of_notebook(task: Task) -> Sequence[JsonObject]:
+    """The cells of the conversation's notebook whose outputs hold an error, with those outputs."""
+    if task.notebook is None or task.services.notebooks is None:
+        return [_not_attached("this conversation is about no notebook.")]
+    place = await place_of(None, _Named(task, task.calls))
+    snapshot = await place.document.snapshot(outputs="none")
+    failed = [cell.id for cell in snapshot.cells if cell.output_summary.error is not None]
+    if not failed:
+        return [_words("No cell of the notebook shows an error.")]
+    shown: JsonObject = {"view": "outputs", "cells": list(failed[:_MOST_FAILED_CELLS])}
+    content = await _by_tool("read_notebook", shown, task)
+    if len(failed) > _MOST_FAILED_CELLS:
+        return [*content, _words(f"[… {len(failed) - _MOST_FAILED_CELLS} more cells show an error …]")]
+    return content
+
+
+async def _by_git(read: Callable[[PathPolice], str | None], task: Task) -> Sequence[JsonObject]:
+    """A text of what Git knows, masked; nothing where it knows nothing."""
+    context = _Named(task, task.calls)
+    # It shows what files contain, so whoever forbids reading those forbids this.
+    await context.approve(ActionRequest(risks=frozenset({"read"}), tool="read_file"), "tool", "")
+
+    def masked(_stop: Stop) -> str | None:
+        text = read(context.paths)
+        return None if text is None else context.mask(text)
+
+    text = await in_thread(masked)
+    return [] if text is None else [_words(text)]
+
+
+def _commit(paths: PathPolice, name: str) -> str | None:
+    try:
+        return commit_text(paths, name)
+    except NoRepository:
+        return None
+
+
+def _not_attached(why: str) -> JsonObject:
+    return _words(f"[Not attached: {why}]")
+
+
+def _words(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
+
+
+class _Named(CallContext):
+    """Reads what the person named without asking them again, and without a message that says so."""
+
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None = None,
+        proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
+        """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
+        task = self._task
+        decision = task.services.approvals.decide(
+            action, settings=task.settings, policy=task.services.policy(), mode=task.mode
+        )
+        if decision.verdict == "deny":
+            raise ToolFailed(decision.reason)
+        if action.risks - {"read", "none"}:
+            # The name may have come in with text that somebody else wrote and the person only pasted.
+            raise ToolFailed(
+                f"{action.path} is outside the workspace, another person's, or may hold passwords. "
+                "If it is needed, read it with a tool: the person is asked then."
+            )
+        return Approval(approved=True)
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
+    ) -> int:
+        """Nothing is said: the person named it themselves."""
+        return 0
+
+    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+        """Nothing is asked."""
+        raise ToolFailed("It cannot be read without asking the person something. Read it with a tool.")
