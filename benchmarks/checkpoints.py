@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
-from hdsp_agent.checkpoints import Checkpoints, Limits
+from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 
 from .results import Result, result
 
@@ -25,7 +25,7 @@ SIZES = (1_000, 10_000, 50_000)
 RUNS = 7
 FIRST_RUNS = 3
 CHANGED = 200
-_LIMITS = Limits(files=100_000, walk_seconds=60, total_bytes=1_000_000_000, watch=False)
+_LIMITS = FileLimits(files=100_000, walk_seconds=60, total_bytes=1_000_000_000, watch=False)
 _SETTLE = 0.3
 """Files younger than a tick of the clock are read again; no agent is that fast, and git does the same."""
 
@@ -109,7 +109,7 @@ class _Race:
             self.store, self.git_store = self._folder / f"ours{number}", self._folder / f"git{number}"
             self.git = _Git(self.root, self.git_store)
             gits.append(_milliseconds(self.git.first))
-            self.checkpoints = Checkpoints(self.root, self.store, _LIMITS)
+            self.checkpoints = AsyncFileCheckpoints(self.root, self.store, _LIMITS)
             ours.append(_milliseconds(self._save))
             if number < FIRST_RUNS - 1:
                 shutil.rmtree(self.store)
@@ -140,7 +140,10 @@ class _Race:
         """Saves of one changed file where the system tells what changed; None if nothing is there to ask it."""
         if find_spec("watchfiles") is None:
             return None
-        alone, self.checkpoints = self.checkpoints, Checkpoints(self.root, self.store, replace(_LIMITS, watch=True))
+        alone, self.checkpoints = (
+            self.checkpoints,
+            AsyncFileCheckpoints(self.root, self.store, replace(_LIMITS, watch=True)),
+        )
         try:
             # One walk to know the files, one from which on changes are told.
             for _ in range(2):
@@ -167,7 +170,7 @@ class _Race:
     def second_task(self) -> tuple[float, float]:
         """How many bytes another task in the same workspace adds, and how many there were."""
         before = _bytes_below(self.store)
-        self._run(Checkpoints(self.root, self.store, _LIMITS).save("second task", message_ts=1))
+        self._run(AsyncFileCheckpoints(self.root, self.store, _LIMITS).save("second task", message_ts=1))
         return _bytes_below(self.store) - before, before
 
     def _changes(self, checkpoint: str) -> None:

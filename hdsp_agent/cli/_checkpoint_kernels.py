@@ -17,8 +17,8 @@ from ._running_server import RunningServer, server_of
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from ..checkpoints import Checkpoints, OperationRecord
-    from ..checkpoints.moments import RestartedRun, RestartPreview, VariablesPreview
+    from ..checkpoints import AsyncFileCheckpoints, OperationRecord
+    from ..checkpoints.timeline import RestartedRun, RestartPreview, VariablesPreview
     from ._terminal import Terminal
 
 __all__ = ["restart_kernel", "restore_variables", "undo_through_server"]
@@ -34,9 +34,9 @@ _TITLES: Final = {
 }
 
 
-async def restore_variables(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+async def restore_variables(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> ExitCode:
     """Bring the variables of a checkpoint back, or with ``--dry-run`` tell what that would do."""
-    from ..checkpoints.moments import RestorePreview, RestoreResult
+    from ..checkpoints.timeline import RestorePreview, RestoreResult
 
     record = await checkpoints.checkpoint(options.checkpoint)
     if not record.variables:
@@ -64,9 +64,9 @@ async def restore_variables(terminal: Terminal, checkpoints: Checkpoints, option
     return _tell(terminal, done.to_wire(), done.operation.id, done.variables)
 
 
-async def undo_through_server(terminal: Terminal, checkpoints: Checkpoints, done: OperationRecord) -> ExitCode:
+async def undo_through_server(terminal: Terminal, checkpoints: AsyncFileCheckpoints, done: OperationRecord) -> ExitCode:
     """Take a restore back that was about more than files."""
-    from ..checkpoints.moments import RestoreResult
+    from ..checkpoints.timeline import RestoreResult
 
     async with server_of(
         checkpoints.workspace, done.checkpoint.task_id if done.checkpoint is not None else None
@@ -75,9 +75,9 @@ async def undo_through_server(terminal: Terminal, checkpoints: Checkpoints, done
     return _tell(terminal, undone.to_wire(), undone.operation.id, undone.variables)
 
 
-async def restart_kernel(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+async def restart_kernel(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> ExitCode:
     """Restart a notebook's kernel and run its cells again up to one of them, once the person agrees."""
-    from ..checkpoints.moments import RestartedRun, RestartPreview
+    from ..checkpoints.timeline import RestartedRun, RestartPreview
 
     record = await checkpoints.checkpoint(options.checkpoint) if options.checkpoint is not None else None
     async with server_of(checkpoints.workspace, record.task_id if record is not None else None) as server:

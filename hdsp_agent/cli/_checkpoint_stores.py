@@ -12,7 +12,7 @@ from ..errors import NotFound
 from ._storage_settings import storage_settings
 
 if TYPE_CHECKING:
-    from ..checkpoints import Checkpoints
+    from ..checkpoints import AsyncFileCheckpoints
     from ._terminal import Terminal
 
 __all__ = ["checkpoints_of"]
@@ -21,9 +21,9 @@ __all__ = ["checkpoints_of"]
 @asynccontextmanager
 async def checkpoints_of(
     terminal: Terminal, workspace: Path | None, *, may_begin: bool = False
-) -> AsyncIterator[Checkpoints]:
+) -> AsyncIterator[AsyncFileCheckpoints]:
     """The checkpoints of a folder, or of the nearest one above that has some; ``may_begin`` if these are the first."""
-    from ..checkpoints import Checkpoints, Limits, workspace_with_checkpoints
+    from ..checkpoints import AsyncFileCheckpoints, FileLimits, workspace_with_checkpoints
 
     given = _absolute(workspace or Path())
     store_dir = terminal.home / "checkpoints"
@@ -35,7 +35,7 @@ async def checkpoints_of(
             path=str(given),
         )
     settings = await asyncio.to_thread(storage_settings, terminal.home)
-    checkpoints = Checkpoints(found or given, store_dir, Limits.of(settings, terminal.home))
+    checkpoints = AsyncFileCheckpoints(found or given, store_dir, FileLimits.of(settings, terminal.home))
     if found is not None and found != given:
         terminal.note(f"The workspace is {found}")
     try:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
         CheckpointDiff,
         CheckpointRecord,
         FileDiff,
+        FileRestorePlan,
         Hunk,
         OperationRecord,
         PlannedChange,
-        RestorePlan,
         StoreStatistics,
     )
     from ._terminal import Colour, Terminal
@@ -80,7 +80,7 @@ def diff_lines(terminal: Terminal, diff: CheckpointDiff, *, names_only: bool) ->
             yield from _content_lines(terminal, file)
 
 
-def plan_lines(plan: RestorePlan) -> Iterator[str]:
+def plan_lines(plan: FileRestorePlan) -> Iterator[str]:
     """What restoring would do, and what it would leave."""
     for title, changes in (
         ("", plan.changes),

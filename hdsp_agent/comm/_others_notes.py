@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..checkpoints import CheckpointId
-from ..checkpoints.moments import MomentView, OperationView, RestorePreview, RestoreResult, TimeLineView
+from ..checkpoints.timeline import MomentView, OperationView, RestorePreview, RestoreResult, TimeLineView
 
 __all__ = ["OthersNotes"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..checkpoints import CheckpointDiff
-from ..checkpoints.moments import (
+from ..checkpoints.timeline import (
     CellVersions,
     MomentView,
     RestartedRun,

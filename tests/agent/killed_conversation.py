@@ -20,7 +20,7 @@ from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.persistence.sqlite._writer import GroupWriter
 from hdsp_agent.providers import call_tool
 
-from ..checkpoints.killed_operation import dying
+from ..checkpoints.files.killed_operation import dying
 from .scripted_agent import Agent, running_agent
 
 ALLOWED = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)

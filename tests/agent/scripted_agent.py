@@ -17,9 +17,8 @@ from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
 from hdsp_agent.agent.context_window import RecoveryNotice
-from hdsp_agent.agent.environment import EnvironmentBasis
 from hdsp_agent.agent.conversation.conversation import Conversation
-from hdsp_agent.agent.environment import CurrentEnvironment, Section, SectionEntry
+from hdsp_agent.agent.environment import CurrentEnvironment, EnvironmentBasis, Section, SectionEntry
 from hdsp_agent.agent.modes import ModeRegistry
 from hdsp_agent.agent.user_messages import SlashCommands
 from hdsp_agent.config import (

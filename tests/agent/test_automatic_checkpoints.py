@@ -13,9 +13,9 @@ import pytest
 
 from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints, SavedStep
 from hdsp_agent.agent.conversation.side_effects import SideEffects
-from hdsp_agent.checkpoints import CheckpointRecord, Checkpoints, Limits
-from hdsp_agent.checkpoints._engine import Anchor, FileCheckpoints
-from hdsp_agent.checkpoints._records import Author
+from hdsp_agent.checkpoints import AsyncFileCheckpoints, CheckpointRecord, FileLimits
+from hdsp_agent.checkpoints.files.file_checkpoints import Anchor, FileCheckpoints
+from hdsp_agent.checkpoints.files.records import Author
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from hdsp_agent.messages import ConversationChange, FilesPreview, TakeBack, TaskId, UndoOrRedo
@@ -56,7 +56,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> Iterator[None]
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "save", save)
+        patch.setattr(AsyncFileCheckpoints, "save", save)
         yield
 
 
@@ -202,7 +202,7 @@ async def test_a_slow_save_is_told_and_neither_holds_up_the_agent_nor_the_end_of
     async def save(*_: object, **__: object) -> None:
         await slow.wait()
 
-    monkeypatch.setattr(Checkpoints, "save", save)
+    monkeypatch.setattr(AsyncFileCheckpoints, "save", save)
     begun = SavedStep(history, folder, ONE, "execute_command")
     with pytest.raises(Unavailable, match="longer"):
         await begun.approved(WRITES, 1)
@@ -396,8 +396,8 @@ async def test_who_goes_back_further_than_checkpoints_are_kept_is_told(tmp_path:
         await agent.completed(task_id)
         whole = await foreseen(agent, task_id, TakeBack(operation="delete", message_ts=first))
         assert whole is not None and not whole.incomplete
-        only = Checkpoints(
-            agent.workspace, tmp_path / "home" / "checkpoints", Limits(checkpoints=2, kept_checkpoints=2)
+        only = AsyncFileCheckpoints(
+            agent.workspace, tmp_path / "home" / "checkpoints", FileLimits(checkpoints=2, kept_checkpoints=2)
         )
         await only.gc()
         half = await foreseen(agent, task_id, TakeBack(operation="delete", message_ts=first))

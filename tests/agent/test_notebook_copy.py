@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.checkpoints.moments import Parts
+from hdsp_agent.checkpoints.timeline import Parts
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.providers import call_tool

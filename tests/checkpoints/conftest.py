@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from tests.persistence.test_crashes import quick_folder
 
 __all__ = ["quick_folder"]
@@ -27,6 +27,6 @@ def store_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def checkpoints(workspace: Path, store_dir: Path) -> Checkpoints:
+def checkpoints(workspace: Path, store_dir: Path) -> AsyncFileCheckpoints:
     """The workspace's checkpoints."""
-    return Checkpoints(workspace, store_dir)
+    return AsyncFileCheckpoints(workspace, store_dir)

@@ -13,16 +13,16 @@ from typing import cast
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints
-from hdsp_agent.checkpoints._engine import Anchor, Selection
-from hdsp_agent.checkpoints._records import (
+from hdsp_agent.checkpoints import AsyncFileCheckpoints
+from hdsp_agent.checkpoints.files.file_checkpoints import Anchor, Selection
+from hdsp_agent.checkpoints.files.records import (
     KeptNotebook,
     KeptVariables,
     OperationRecord,
     RestoredNotebook,
     RestoredParts,
 )
-from hdsp_agent.checkpoints.moments import Turn
+from hdsp_agent.checkpoints.timeline import RestoreLock
 
 from .homes import PROGRAM, Home, Ran
 
@@ -152,7 +152,7 @@ def restored_in_a_server(home: Home, workspace: Path, parts: RestoredParts, *, e
     (workspace / "a.txt").write_text("by the agent\n", encoding="utf-8")
 
     async def restore() -> OperationRecord:
-        store = Checkpoints(workspace, home.path / "checkpoints")
+        store = AsyncFileCheckpoints(workspace, home.path / "checkpoints")
         await store.save("after", changes_by="agent")
         begun = await store.begin(first, parts, Selection())
         done = await store.end(begun, parts, Anchor()) if ends else begun
@@ -190,10 +190,10 @@ def test_a_half_restore_of_files_is_rolled_back(home: Home, workspace: Path) -> 
 @pytest.mark.parametrize("choice", ["roll-back", "keep"])
 def test_what_a_server_is_restoring_just_now_is_not_decided_about(home: Home, workspace: Path, choice: str) -> None:
     half = restored_in_a_server(home, workspace, RestoredParts(selected=("files",)), ends=False)
-    store = Checkpoints(workspace, home.path / "checkpoints")
+    store = AsyncFileCheckpoints(workspace, home.path / "checkpoints")
 
     async def meanwhile() -> Ran:
-        async with Turn(store.folder).taken():
+        async with RestoreLock(store.folder).taken():
             return await asyncio.to_thread(run, home, workspace, "recover", choice)
 
     ran = asyncio.run(meanwhile())
@@ -205,7 +205,7 @@ def test_what_a_server_is_restoring_just_now_is_not_decided_about(home: Home, wo
 
 def test_the_list_says_which_checkpoints_keep_cells_and_variables(home: Home, workspace: Path) -> None:
     async def keep() -> None:
-        store = Checkpoints(workspace, home.path / "checkpoints")
+        store = AsyncFileCheckpoints(workspace, home.path / "checkpoints")
         await store.save("files alone")
         kept = Anchor(
             notebooks=(KeptNotebook(path="a.ipynb", state="0" * 64),),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.serverapp import ServerApp
 
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence import NewTask
@@ -269,7 +269,7 @@ async def test_a_conversation_comes_back_though_its_files_are_not_kept_any_more(
         _, ts = await talk(panel)
         whole = kept(panel)
         assert (await panel.ask("rewindTask", messageTs=ts, keep=True, restoreFiles=True))["ok"]
-        files = Checkpoints(jp_root_dir, services.config.home / "checkpoints")
+        files = AsyncFileCheckpoints(jp_root_dir, services.config.home / "checkpoints")
         await files.undo()
         await files.close()
         assert (jp_root_dir / "note.txt").exists()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.checkpoints import Checkpoints
-from hdsp_agent.checkpoints.moments import Parts, TimeLine
+from hdsp_agent.checkpoints import AsyncFileCheckpoints
+from hdsp_agent.checkpoints.timeline import Parts, Timeline
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import CellId, DeleteCell, NotebookOperation, SetOutputs
 from hdsp_agent.notebooks import NotebookDesk
@@ -26,9 +26,9 @@ EVIL = {"output_type": "display_data", "data": {"text/html": "<script>later</scr
 
 
 @pytest.fixture
-def line(services: Services, jp_root_dir: Path, tmp_path: Path) -> TimeLine:
-    files = Checkpoints(jp_root_dir, tmp_path / "checkpoints")
-    return TimeLine(files, files.folder, notebooks=services.notebooks.notebooks, variables=None, root=jp_root_dir)
+def line(services: Services, jp_root_dir: Path, tmp_path: Path) -> Timeline:
+    files = AsyncFileCheckpoints(jp_root_dir, tmp_path / "checkpoints")
+    return Timeline(files, files.folder, notebooks=services.notebooks.notebooks, variables=None, root=jp_root_dir)
 
 
 def with_html(file: Path) -> None:
@@ -60,7 +60,7 @@ AGENTS: dict[str, list[NotebookOperation]] = {
 @pytest.mark.parametrize("agents", AGENTS.values(), ids=AGENTS)
 @pytest.mark.parametrize("was", [True, False], ids=["trusted", "untrusted"])
 async def test_outputs_that_come_back_are_trusted_as_they_were(
-    services: Services, line: TimeLine, file: Path, opened: Open, was: bool, agents: list[NotebookOperation]
+    services: Services, line: Timeline, file: Path, opened: Open, was: bool, agents: list[NotebookOperation]
 ) -> None:
     with_html(file)
     desk = services.notebooks.notebooks.desk
@@ -83,7 +83,7 @@ async def test_outputs_that_come_back_are_trusted_as_they_were(
 
 
 async def test_a_cell_that_is_trusted_does_not_vouch_for_what_a_page_has_in_its_place(
-    services: Services, line: TimeLine, file: Path, opened: Open
+    services: Services, line: Timeline, file: Path, opened: Open
 ) -> None:
     with_html(file)
     desk = services.notebooks.notebooks.desk

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
-from ...checkpoints import Changed, CheckpointId, CheckpointRecord, Checkpoints, OperationRecord, RestoredConversation
-from ...checkpoints.moments import ConversationPart, Parts, RestorePreview, TimeLine
+from ...checkpoints import (
+    AsyncFileCheckpoints,
+    Changed,
+    CheckpointId,
+    CheckpointRecord,
+    OperationRecord,
+    RestoredConversation,
+)
+from ...checkpoints.timeline import ConversationPart, Parts, RestorePreview, Timeline
 from ...config import GlobalSettings
 from ...config._held import STOP_SECONDS, HeldTasks
 from ...errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
@@ -106,13 +113,13 @@ class AutomaticCheckpoints:
             self._held.begin(self._embed(self._pointers, folder, notebook, conversation))
 
     @asynccontextmanager
-    async def at(self, folder: Path) -> AsyncIterator[TimeLine]:
+    async def at(self, folder: Path) -> AsyncIterator[Timeline]:
         """A workspace's time line, with everything saved that came before, and what steps under way did as the agent's."""
         async with self._turn(folder):
             await self._claim(folder)
             yield (await self._line(folder)).line
 
-    async def to_look_at(self, folder: Path) -> TimeLine:
+    async def to_look_at(self, folder: Path) -> Timeline:
         """A workspace's time line, as far as it is."""
         return (await self._line(folder)).line
 
@@ -356,7 +363,7 @@ class _Before:
 class _WayBack:
     """How to go back: ``left`` is what other tasks changed since, which stays."""
 
-    line: TimeLine
+    line: Timeline
     target: CheckpointId
     left: Sequence[str]
     notebooks: Notebooks | None
@@ -445,7 +452,7 @@ class SavedStep:
             logger.info("What changed since %s is not told: %r", earlier, error)
             return None
 
-    async def save_before(self, line: TimeLine, saved_first: _Before) -> None:
+    async def save_before(self, line: Timeline, saved_first: _Before) -> None:
         """Save the workspace as it is before."""
         late = saved_first.overtaken
         self.record = await line.save(
@@ -464,7 +471,7 @@ class SavedStep:
             self.failure = None
         self.history.saved(self.task_id, self.record)
 
-    async def save_after(self, line: TimeLine, under_way: Sequence[TaskId]) -> CheckpointRecord:
+    async def save_after(self, line: Timeline, under_way: Sequence[TaskId]) -> CheckpointRecord:
         """Save it as the agent left it, and others who were under way."""
         # Without a save before, what the person had changed until then cannot be told from what the agent has.
         author: _Author = "agent" if self.failure is None else "person"
@@ -507,7 +514,9 @@ def _incomplete() -> FilesPreview:
     return FilesPreview(changes=[], more_changes=0, kept=[], open_notebooks=[], incomplete=True)
 
 
-async def _changed_by_others(store: Checkpoints, since: CheckpointRecord, task_ids: Sequence[TaskId]) -> set[str]:
+async def _changed_by_others(
+    store: AsyncFileCheckpoints, since: CheckpointRecord, task_ids: Sequence[TaskId]
+) -> set[str]:
     """What tasks of other conversations changed after this: who takes back one conversation keeps the others' work."""
     paths: set[str] = set()
     for record in await store.list():

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from ...checkpoints import Changed, CheckpointId, CheckpointRecord
-from ...checkpoints.moments import kind_of
+from ...checkpoints.timeline import kind_of
 from ...messages import ClineMessage, JsonObject
 from ..conversation.conversation import Conversation
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...checkpoints.moments import RestartedCell, RestartedRun, RestartPreview
+from ...checkpoints.timeline import RestartedCell, RestartedRun, RestartPreview
 from ...checkpoints.variables import RerunCell, cell_to_rerun
 from ...errors import Conflict, NotFound, Unsupported
 from ...messages import CellId

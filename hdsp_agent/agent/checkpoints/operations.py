@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ...checkpoints import CheckpointDiff, CheckpointId, CheckpointRecord, OperationRecord
-from ...checkpoints.moments import (
+from ...checkpoints.timeline import (
     CellVersions,
     ConversationPart,
     MomentView,

@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from ...checkpoints import Checkpoints, Limits
-from ...checkpoints.moments import MomentLimits, TimeLine
+from ...checkpoints import AsyncFileCheckpoints, FileLimits
+from ...checkpoints.timeline import Timeline, TimelineLimits
 from ...checkpoints.variables import VariableCheckpoints, VariableLimits, VariableStore, user_key
 from ...config import GlobalSettings
 from ...config._held import STOP_SECONDS, HeldTasks
@@ -31,10 +31,10 @@ _KEY: Final = "variables.key"
 class OpenWorkspace:
     """One workspace's moments; ``files`` is what they keep of files, ``variables`` what they keep of kernels."""
 
-    line: TimeLine
-    files: Checkpoints
+    line: Timeline
+    files: AsyncFileCheckpoints
     variables: VariableCheckpoints | None
-    limits: MomentLimits
+    limits: TimelineLimits
 
 
 class WorkspaceRegistry:
@@ -71,7 +71,7 @@ class WorkspaceRegistry:
                 self._held.begin(known.line.close())
                 await self._open_anew(folder, known.variables)
             opened = self._open[folder] = self._open.pop(folder)
-        opened.files.set_limits(Limits.of(settings, self._home))
+        opened.files.set_limits(FileLimits.of(settings, self._home))
         if opened.variables is not None:
             opened.variables.set_limits(VariableLimits.of(settings))
         return opened
@@ -94,7 +94,7 @@ class WorkspaceRegistry:
     async def _open_anew(self, folder: Path, variables: VariableCheckpoints | None) -> None:
         settings = self._settings()
         files, limits = self._files(folder), _limits(settings)
-        line = TimeLine(
+        line = Timeline(
             files,
             await asyncio.to_thread(lambda: files.folder),
             notebooks=self._notebooks,
@@ -106,8 +106,8 @@ class WorkspaceRegistry:
         )
         self._open[folder] = OpenWorkspace(line, files, variables, limits)
 
-    def _files(self, folder: Path) -> Checkpoints:
-        return Checkpoints(folder, self._home / "checkpoints", Limits.of(self._settings(), self._home))
+    def _files(self, folder: Path) -> AsyncFileCheckpoints:
+        return AsyncFileCheckpoints(folder, self._home / "checkpoints", FileLimits.of(self._settings(), self._home))
 
     async def _variables(self, folder: Path) -> VariableCheckpoints | None:
         """What is kept of kernels; nothing without a key."""
@@ -129,11 +129,11 @@ class WorkspaceRegistry:
             self._held.begin(self._open.pop(folder).line.close())
 
 
-def _limits(settings: GlobalSettings) -> MomentLimits:
+def _limits(settings: GlobalSettings) -> TimelineLimits:
     # What is slow is left out of the moment in time, so that the files are saved before the agent's patience ends.
     seconds = settings.checkpoint_timeout
-    usual = MomentLimits()
-    return MomentLimits(
+    usual = TimelineLimits()
+    return TimelineLimits(
         notebook_seconds=min(usual.notebook_seconds, seconds / 4),
         variables_seconds=min(usual.variables_seconds, seconds / 2),
         variables_bytes=settings.checkpoint_variables_quota_megabytes * 1_000_000,

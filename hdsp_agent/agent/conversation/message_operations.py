@@ -36,7 +36,7 @@ from .side_effects import SideEffectCounter
 
 if TYPE_CHECKING:
     from ...checkpoints import RestoredConversation
-    from ...checkpoints.moments import ConversationPart
+    from ...checkpoints.timeline import ConversationPart
     from ...persistence import Newer, RewindMark, UndoMark
     from .._task_manager import TaskManager
     from ..task.task import Task

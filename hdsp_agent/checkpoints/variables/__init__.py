@@ -7,13 +7,13 @@ cannot be kept.
 
 from __future__ import annotations
 
-from ._kernel import VariableKernel
-from ._limits import VariableLimits
+from ._kernel_runtime import VariableKernel
 from ._manifest import ManifestId, VariableEntry, VariableGroup, VariableManifest, VariableStatus
-from ._plan import PlannedVariable, VariablePlan
 from ._rerun import Rerun, RerunCell, cell_to_rerun
-from ._service import VariableCheckpoints, VariableReport
-from ._store import VariableStatistics, VariableStore, user_key
+from ._variable_checkpoints import VariableCheckpoints, VariableReport
+from ._variable_limits import VariableLimits
+from ._variable_plan import PlannedVariable, VariablePlan
+from ._variable_store import VariableStatistics, VariableStore, user_key
 
 __all__ = [
     "ManifestId",

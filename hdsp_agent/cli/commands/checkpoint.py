@@ -12,7 +12,7 @@ from .._command import Command, ExitCode, UsageError
 from .._options import positive
 
 if TYPE_CHECKING:
-    from ...checkpoints import Checkpoints, OperationRecord
+    from ...checkpoints import AsyncFileCheckpoints, OperationRecord
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -112,7 +112,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-async def _save(terminal: Terminal, checkpoints: Checkpoints, reason: str) -> None:
+async def _save(terminal: Terminal, checkpoints: AsyncFileCheckpoints, reason: str) -> None:
     from .._amounts import bytes_text, count_text
     from .._checkpoint_texts import statistics_lines
 
@@ -128,7 +128,7 @@ async def _save(terminal: Terminal, checkpoints: Checkpoints, reason: str) -> No
             terminal.warn(line)
 
 
-async def _list(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> None:
+async def _list(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> None:
     from ...messages import TaskId
     from .._checkpoint_texts import checkpoint_lines, operation_lines
 
@@ -147,7 +147,7 @@ async def _list(terminal: Terminal, checkpoints: Checkpoints, options: Namespace
         terminal.lines(checkpoint_lines(records, terminal.width))
 
 
-async def _diff(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+async def _diff(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> ExitCode:
     from .._checkpoint_texts import diff_lines
 
     old = options.old
@@ -162,7 +162,7 @@ async def _diff(terminal: Terminal, checkpoints: Checkpoints, options: Namespace
     return ExitCode.FOUND if diff.files else ExitCode.OK
 
 
-async def _restore(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+async def _restore(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> ExitCode:
     from .._checkpoint_texts import plan_lines
 
     _refuse_mixed(options)
@@ -199,7 +199,7 @@ def _refuse_mixed(options: Namespace) -> None:
         raise UsageError("--notebook and --leave-variable need --variables.")
 
 
-async def _undo(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> ExitCode:
+async def _undo(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> ExitCode:
     from ...checkpoints import restore_to_undo
 
     done = restore_to_undo((await checkpoints.operations())[::-1], options.operation)
@@ -226,12 +226,14 @@ def _tell(terminal: Terminal, done: OperationRecord) -> ExitCode:
     return ExitCode.FOUND if done.kept else ExitCode.OK
 
 
-async def _recover(terminal: Terminal, checkpoints: Checkpoints, choice: Literal["roll-back", "keep"]) -> ExitCode:
-    from ...checkpoints.moments import Turn
+async def _recover(
+    terminal: Terminal, checkpoints: AsyncFileCheckpoints, choice: Literal["roll-back", "keep"]
+) -> ExitCode:
+    from ...checkpoints.timeline import RestoreLock
     from ...errors import Conflict
 
     # What a server is restoring just now looks like a restore that was cut short.
-    async with Turn(checkpoints.folder).taken():
+    async with RestoreLock(checkpoints.folder).taken():
         half = await checkpoints.interrupted()
         if choice == "roll-back" and half is not None and half.parts is not None and half.parts.beyond_files:
             raise Conflict(
@@ -249,7 +251,7 @@ async def _recover(terminal: Terminal, checkpoints: Checkpoints, choice: Literal
     return ExitCode.OK
 
 
-async def _export(terminal: Terminal, checkpoints: Checkpoints, options: Namespace) -> None:
+async def _export(terminal: Terminal, checkpoints: AsyncFileCheckpoints, options: Namespace) -> None:
     target: Path = options.to.expanduser().absolute()
     await checkpoints.export(options.checkpoint, target, options.format)
     if terminal.json:
@@ -258,7 +260,7 @@ async def _export(terminal: Terminal, checkpoints: Checkpoints, options: Namespa
         terminal.line(str(target))
 
 
-async def _collect(terminal: Terminal, checkpoints: Checkpoints) -> None:
+async def _collect(terminal: Terminal, checkpoints: AsyncFileCheckpoints) -> None:
     from .._checkpoint_texts import statistics_lines
 
     found = await checkpoints.gc()

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from ...checkpoints import CheckpointDiff
-from ...checkpoints.moments import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
+from ...checkpoints.timeline import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
 from ..identity import owner_of
 from ..time_travel import Place, TimeTravel
 from ._checkpoint_bodies import (

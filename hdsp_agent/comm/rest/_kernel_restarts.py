@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...checkpoints.moments import RestartedRun, RestartPreview
+from ...checkpoints.timeline import RestartedRun, RestartPreview
 from ..identity import owner_of
 from ..time_travel import Place, TimeTravel
 from ._checkpoint_bodies import RestartBody, RestartPreviewBody

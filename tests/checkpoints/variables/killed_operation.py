@@ -20,9 +20,9 @@ from jupyter_client.manager import KernelManager
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.messages import JsonObject
 
-from ..killed_operation import in_child
+from ..files.killed_operation import in_child
 from .asking import AskedKernel, shown
-from .scenes import KEY
+from .kernel_fixtures import KEY
 
 MADE = (
     "import numpy as np\n"

@@ -11,8 +11,8 @@ from hdsp_agent.errors import Unavailable
 from tests.long_tests import rounds
 from tests.persistence.test_crashes import quick_folder, unix
 
-from ..crashing import assert_whole_wherever_it_is_killed
-from .scenes import Scene, scene, watched
+from ..files.crashing import assert_whole_wherever_it_is_killed
+from .kernel_fixtures import Scene, scene, watched
 
 __all__ = ["quick_folder"]
 

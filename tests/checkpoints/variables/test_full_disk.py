@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableStore, user_key
 from hdsp_agent.errors import StorageUnavailable
 
-from .scenes import KEY, Scene, scene
+from .kernel_fixtures import KEY, Scene, scene
 
 MADE = "import numpy as np\nclass Box:\n    kind = 'first'\nbox = Box(); big = np.arange(400_000); words = ['a']"
 CHANGED = "Box.kind = 'second'; big[0] = 7; words.append('b'); later = 2"
@@ -68,7 +68,7 @@ class Full:
 def _full(name: str, at: int) -> Iterator[Full]:
     with pytest.MonkeyPatch.context() as patch:
         full = Full(name, at)
-        patch.setattr("hdsp_agent.checkpoints.variables._store.os", full)
+        patch.setattr("hdsp_agent.checkpoints.variables._variable_store.os", full)
         yield full
 
 

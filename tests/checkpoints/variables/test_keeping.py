@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableLimits
 
 from ...notebooks.kernels.working import text_of
-from .scenes import Scene, scene
+from .kernel_fixtures import Scene, scene
 
 
 async def _there_and_back(

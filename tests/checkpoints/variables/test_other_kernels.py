@@ -17,7 +17,7 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
 from ...notebooks.kernels.working import Bench, bench, text_of
-from .scenes import KEY
+from .kernel_fixtures import KEY
 
 OURS, THEIRS = "ours.ipynb", "theirs.ipynb"
 MADE = (

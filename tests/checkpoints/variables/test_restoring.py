@@ -13,7 +13,7 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore,
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
 from ...notebooks.kernels.working import NOTEBOOK
-from .scenes import scene, watched
+from .kernel_fixtures import scene, watched
 
 
 async def test_a_restore_is_taken_back_by_what_was_before(tmp_path: Path) -> None:

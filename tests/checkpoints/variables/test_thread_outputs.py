@@ -14,7 +14,7 @@ import pytest
 
 from ...notebooks.kernels.test_shared_kernel import Person, person
 from ...notebooks.kernels.working import NOTEBOOK, text_of, until
-from .scenes import Scene, scene
+from .kernel_fixtures import Scene, scene
 from .test_other_kernels import install
 
 THREAD = """import itertools, pathlib, threading, time

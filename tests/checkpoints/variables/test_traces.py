@@ -13,7 +13,7 @@ from hdsp_agent.errors import Unsupported
 
 from ...notebooks.kernels.test_variables import STATE
 from ...notebooks.kernels.working import NOTEBOOK, bench, text_of
-from .scenes import KEY, scene
+from .kernel_fixtures import KEY, scene
 
 
 async def test_namespace_history_outputs_and_count_stay_as_they_were(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hdsp_agent.agent.checkpoints.automatic import SavedStep
-from hdsp_agent.checkpoints import Checkpoints
+from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
@@ -86,7 +86,7 @@ async def test_a_note_that_nobodys_name_is_on_is_the_servers_persons(
 ) -> None:
     (jp_root_dir / "a.txt").write_text("1")
     # As the program on the terminal saves it, and as every note was kept before.
-    files = Checkpoints(jp_root_dir, tmp_path / "hdsp-home" / "checkpoints")
+    files = AsyncFileCheckpoints(jp_root_dir, tmp_path / "hdsp-home" / "checkpoints")
     await files.save(SECRET)
     assert SECRET.encode() not in await ask(jp_fetch, "ann", "checkpoints")
     assert SECRET.encode() in await ask(jp_fetch, server_owner(), "checkpoints")

@@ -9,7 +9,8 @@ import pickle
 import pickletools
 import time
 
-from . import _classes, _live, _objects
+from . import _classes, _objects
+from . import _unsavable as _live
 
 INLINE = 2048
 """Streams up to this size stand in the record itself."""
@@ -153,7 +154,7 @@ def _pickled(value, views, memory, limits, stopped, buffers=True, aliases=None):
     try:
         pickler.dump(value)
         return pickler, sink
-    except (_live.Live, _objects.Stopped, _objects.TooLarge, MemoryError):
+    except (_live.Unsavable, _objects.Stopped, _objects.TooLarge, MemoryError):
         raise
     except Exception:
         sink = _objects.Sink(limits.variable, stopped)

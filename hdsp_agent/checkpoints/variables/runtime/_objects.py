@@ -16,7 +16,9 @@ import types
 import typing
 import weakref
 
-from . import _classes, _live, _sharing
+from . import _classes
+from . import _reachability as _sharing
+from . import _unsavable as _live
 
 SMALLEST_BUFFER = 4096
 _STRINGS_FROM = 1000
@@ -219,7 +221,7 @@ def _how(kind):
 
 
 def _refuse(what):
-    raise _live.Live(what)
+    raise _live.Unsavable(what)
 
 
 def _class(pickler, kind):

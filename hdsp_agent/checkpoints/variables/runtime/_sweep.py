@@ -10,7 +10,10 @@ import threading
 import time
 import types
 
-from . import _chunks, _classes, _groups, _live, _objects, _sharing, _together
+from . import _chunks, _classes, _groups, _objects
+from . import _reachability as _sharing
+from . import _shared_groups as _together
+from . import _unsavable as _live
 
 _ATOMS = {int, float, complex, bool, type(None), str, bytes, range, type(Ellipsis)}
 _ATOM_BYTES = 4096
@@ -442,7 +445,7 @@ def _atom(name, value):
 
 
 def _reason(error, limits):
-    if isinstance(error, _live.Live):
+    if isinstance(error, _live.Unsavable):
         return "live", f"it holds {error.args[0]}"
     if isinstance(error, _objects.TooLarge):
         return "too_large", f"it is larger than the {limits.variable // 1_000_000} MB a variable may have"

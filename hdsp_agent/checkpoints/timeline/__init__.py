@@ -1,0 +1,54 @@
+"""The checkpoints of a workspace: what files, notebooks, variables and a conversation were at once, and restoring them.
+
+``Timeline`` is what others use. ``_notebook_states`` keeps what a notebook's cells were, ``_cell_plan`` is the pure plan from what they
+are to what they were, ``_state_capture`` takes both from notebooks and kernels, ``_restore`` brings parts back together or not at
+all, and ``_views`` is what pages are sent of it.
+"""
+
+from __future__ import annotations
+
+from ._conversation_part import ConversationPart
+from ._reasons import kind_of
+from ._restore_lock import RestoreLock
+from ._timeline import Timeline
+from ._timeline_limits import TimelineLimits
+from ._views import (
+    CellChange,
+    CellVersion,
+    CellVersions,
+    MomentView,
+    NotebookPreview,
+    OperationView,
+    Parts,
+    RestartedCell,
+    RestartedRun,
+    RestartPreview,
+    RestorePreview,
+    RestoreResult,
+    StoreView,
+    TimeLineView,
+    VariablesPreview,
+)
+
+__all__ = [
+    "CellChange",
+    "CellVersion",
+    "CellVersions",
+    "ConversationPart",
+    "MomentView",
+    "NotebookPreview",
+    "OperationView",
+    "Parts",
+    "RestartPreview",
+    "RestartedCell",
+    "RestartedRun",
+    "RestoreLock",
+    "RestorePreview",
+    "RestoreResult",
+    "StoreView",
+    "TimeLineView",
+    "Timeline",
+    "TimelineLimits",
+    "VariablesPreview",
+    "kind_of",
+]

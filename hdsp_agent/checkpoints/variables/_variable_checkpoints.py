@@ -1,0 +1,374 @@
+"""Checkpoints of variables as the rest of the product uses them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from pydantic import ValidationError
+
+from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
+from ...messages import JsonObject
+from ...wire import WireModel
+from ._kernel_runtime import LIBRARIES, KernelAsked, VariableKernel
+from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
+from ._rerun import Rerun, rerun_for
+from ._variable_limits import VariableLimits
+from ._variable_plan import VariablePlan, refuse_other_environment, variable_plan
+from ._variable_store import VariableStore
+
+__all__ = ["VariableCheckpoints", "VariableReport"]
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_HISTORY: Final = 10_000
+
+CellsThatRan = Callable[[], Awaitable[Mapping[tuple[int, str], str]]]
+"""Tells cells by the execution count and the source, without white space at its end, that they ran with."""
+
+
+class VariableReport(WireModel):
+    """What a restore did."""
+
+    target: ManifestId
+    before: ManifestId
+    """Restore this to undo it."""
+    loaded: tuple[str, ...]
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept_live: tuple[str, ...]
+    """Open files and the like that are the same objects still; what was done with them since is not undone."""
+    kept_unsaved: tuple[str, ...]
+    """What came since and cannot be saved."""
+    lost: tuple[str, ...]
+    """What only cells can make again; see ``rerun``."""
+    rerun: Rerun
+
+
+@dataclass
+class _Life:
+    """What is remembered of one life of a kernel."""
+
+    parent: ManifestId
+    run: int
+
+
+class VariableCheckpoints:
+    """Saves and restores variables of IPython's kernels. What runs in the kernel leaves its namespace, its history and its
+    count as they are, but for the variables a restore is asked to change.
+
+    Errors: Unsupported (another language, another Python, another major version of a library, a kernel that cannot reach the
+    store), Unavailable (the kernel is gone or does not answer), StorageUnavailable (disk full, damage), NotAllowed (a store of
+    somebody else), Conflict (a cell ran in between), NotFound. After each of them the variables are as they were.
+    """
+
+    def __init__(self, store: VariableStore, limits: VariableLimits | None = None) -> None:
+        self._store = store
+        self._limits = limits or VariableLimits()
+        self._lives: dict[str, _Life] = {}
+        self._met: WeakKeyDictionary[VariableKernel, tuple[str, Environment]] = WeakKeyDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def store(self) -> VariableStore:
+        """Where they are kept. Its methods block."""
+        return self._store
+
+    def set_limits(self, limits: VariableLimits) -> None:
+        """Heed these from the next capture on."""
+        self._limits = limits
+
+    async def follow(self, kernel: VariableKernel) -> None:
+        """Have the kernel sweep after each of its runs, whoever runs them: nothing that is queued comes in between.
+
+        ``capture(thorough=False)`` then takes what it found.
+        """
+        async with self._at(kernel) as asked:
+            await self._hello(kernel, asked, follow=True)
+
+    async def capture(
+        self, kernel: VariableKernel, *, thorough: bool = True, cells: CellsThatRan | None = None
+    ) -> VariableManifest:
+        """Save the variables once the kernel is idle. ``cells`` is asked about runs from before the kernel was followed.
+
+        A thorough capture looks at every variable and misses no change. Otherwise variables that take long to look at are
+        looked at only if a cell may have changed them, as far as its text and the functions it calls tell; they are marked as
+        ``assumed``.
+        """
+        if await asyncio.to_thread(self._store.free) < self._limits.free_bytes:
+            raise StorageUnavailable(
+                f"The disk has less than {self._limits.free_bytes // 1_000_000} MB left, so variables are not saved. Make"
+                " room on it.",
+                megabytes=self._limits.free_bytes // 1_000_000,
+                why="values_no_room",
+            )
+        async with self._at(kernel) as asked:
+            return await self._capture(kernel, asked, thorough, cells)
+
+    async def plan(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        *,
+        only: Collection[str] | None = None,
+        leave: Collection[str] = (),
+        overwrite: bool = False,
+        cells: CellsThatRan | None = None,
+    ) -> VariablePlan:
+        """What ``restore`` would do now. Saves the variables as they are, as ``capture`` does, and changes nothing."""
+        async with self._at(kernel) as asked:
+            return (await self._plan(target, kernel, asked, only, leave, overwrite, cells))[0]
+
+    async def restore(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        *,
+        only: Collection[str] | None = None,
+        leave: Collection[str] = (),
+        overwrite: bool = False,
+        expected: VariablePlan | None = None,
+        within: float | None = None,
+        begins: Callable[[ManifestId], None] | None = None,
+    ) -> VariableReport:
+        """Make the variables what they were, as a whole or not at all; ``before`` in the report undoes it.
+
+        What is right already is kept, what differs is loaded with all that shares objects with it, later names are removed.
+        ``only`` restores these, ``leave`` leaves some as they are, ``overwrite`` also replaces what cannot be saved, which
+        nothing brings back. With ``expected``, the plan a person has seen, it is a Conflict if a cell ran since. It is one
+        too if the kernel is not ready ``within`` so many seconds. ``begins`` is told of ``before`` when all is ready: from
+        then on variables may be others.
+        """
+        async with self._at(kernel) as asked:
+            try:
+                planned = self._plan(target, kernel, asked, only, leave, overwrite)
+                plan, wanted = await asyncio.wait_for(planned, within)
+            except asyncio.TimeoutError:
+                raise Conflict(
+                    "The kernel is busy, so nothing was restored. Wait for it, then try again.",
+                    kernel=kernel.kernel_id,
+                    why="kernel_busy",
+                ) from None
+            if expected is not None and (plan.life, plan.run) != (expected.life, expected.run):
+                raise _moved(kernel)
+            if begins is not None:
+                begins(plan.before)
+            # Shielded: what the kernel was told to do it does, and then the report says so.
+            told = await asyncio.shield(
+                asked.ask("restore", self._question(plan, wanted), seconds=self._limits.busy_seconds)
+            )
+        if "moved" in told:
+            raise _moved(kernel)
+        if "failed" in told:
+            names = told.get("names")
+            shown = ", ".join(str(name) for name in names) if isinstance(names, list) else "a variable"
+            raise Unavailable(
+                f"{shown} cannot be restored, so nothing was changed: {told['failed']}. Leave it out, or run its cells again.",
+                names=shown,
+                details=str(told["failed"]),
+                why="value_unreadable",
+            )
+        return VariableReport(
+            target=plan.target,
+            before=plan.before,
+            loaded=plan.named("load", "import"),
+            kept=plan.named("keep"),
+            removed=plan.named("remove"),
+            kept_live=plan.named("keep_live"),
+            kept_unsaved=plan.named("keep_unsaved"),
+            lost=plan.named("lost"),
+            rerun=plan.rerun,
+        )
+
+    async def ran(self, manifest: ManifestId) -> tuple[RecordedRun, ...]:
+        """What had run in that life of the kernel, the first first; as far back as is known."""
+        return await asyncio.to_thread(lambda: self._history(self._store.load(manifest)))
+
+    # ---- steps
+
+    @asynccontextmanager
+    async def _at(self, kernel: VariableKernel) -> AsyncIterator[KernelAsked]:
+        """The runtime of a kernel, one operation at a time."""
+        lock = self._locks.get(kernel.kernel_id)
+        if lock is None:
+            lock = self._locks[kernel.kernel_id] = asyncio.Lock()
+        async with lock:
+            yield KernelAsked(kernel)
+
+    async def _hello(
+        self, kernel: VariableKernel, asked: KernelAsked, *, follow: bool | None = None
+    ) -> tuple[str, Environment]:
+        name, word = await asyncio.to_thread(self._store.probe)
+        try:
+            told = await asked.ask(
+                "hello",
+                {
+                    **await self._place(),
+                    "probe": name,
+                    "follow": follow,
+                    "seconds": self._limits.inline_seconds,
+                    "libraries": list(LIBRARIES),
+                },
+                seconds=self._limits.busy_seconds,
+            )
+        finally:
+            await asyncio.to_thread(self._store.drop_probe, name)
+        if told.get("seen") != word:
+            raise Unsupported(
+                "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another user."
+                " Its variables cannot be kept.",
+                why="kernel_elsewhere",
+            )
+        met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
+        return met
+
+    async def _capture(
+        self, kernel: VariableKernel, asked: KernelAsked, thorough: bool, cells: CellsThatRan | None = None
+    ) -> VariableManifest:
+        # A connection is to one life of the kernel.
+        life, environment = self._met.get(kernel) or await self._hello(kernel, asked)
+        known = self._lives.get(life)
+        for forget in (False, True):
+            place = await self._place()
+            begun = await asked.ask(
+                "capture",
+                {
+                    **place,
+                    "thorough": thorough,
+                    "seconds": None if thorough else self._limits.inline_seconds,
+                    "forget": forget,
+                },
+                seconds=self._limits.busy_seconds,
+            )
+            sweep = begun["sweep"]
+            assert isinstance(sweep, int)
+            told = await asked.collect(sweep, known.run if known else 0, self._limits.write_seconds)
+            if told.get("trouble"):
+                _log.warning(
+                    "After a run of kernel %s its variables were not saved: %s", kernel.kernel_id, told["trouble"]
+                )
+            manifest = _manifest(told, kernel, known.parent if known else None, environment)
+            if not await asyncio.to_thread(self._store.missing, manifest):
+                break
+        else:
+            raise StorageUnavailable(
+                "The store of variables loses what is written to it; nothing was saved.", why="values_not_written"
+            )
+        if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
+            _, environment = await self._hello(kernel, asked)
+            manifest = manifest.model_copy(update={"environment": environment})
+        if cells is not None and any(run.cell is None and run.count is not None for run in manifest.runs):
+            manifest = _with_cells(manifest, await cells())
+        await asyncio.to_thread(self._store.keep, manifest)
+        self._lives[life] = _Life(manifest.id, manifest.run)
+        return manifest
+
+    async def _plan(
+        self,
+        target: ManifestId,
+        kernel: VariableKernel,
+        asked: KernelAsked,
+        only: Collection[str] | None,
+        leave: Collection[str],
+        overwrite: bool,
+        cells: CellsThatRan | None = None,
+    ) -> tuple[VariablePlan, VariableManifest]:
+        wanted = await asyncio.to_thread(self._store.load, target)
+        if wanted.runs_only:
+            raise NotFound(
+                f"The variables of the checkpoint {target} were dropped to make room.",
+                checkpoint=target,
+                why="values_gone",
+            )
+        _, environment = await self._hello(kernel, asked)
+        refuse_other_environment(wanted, environment, only=only)
+        if missing := await asyncio.to_thread(self._store.missing, wanted):
+            raise StorageUnavailable(
+                f"{missing} pieces of the checkpoint {target} of variables are not there any more.", why="values_gone"
+            )
+        current = await self._capture(kernel, asked, thorough=True, cells=cells)
+        plan = variable_plan(wanted, current, only=only, leave=leave, overwrite=overwrite)
+        if lost := plan.named("lost"):
+            # Only then: a long session has a manifest for each of its cells.
+            runs = await asyncio.to_thread(self._history, wanted)
+            plan = plan.model_copy(update={"rerun": rerun_for(lost, runs, wanted.variables)})
+        return plan, wanted
+
+    def _history(self, manifest: VariableManifest) -> tuple[RecordedRun, ...]:
+        """All runs that led to a manifest, the first first; as far back as manifests are kept."""
+        runs: list[RecordedRun] = []
+        at: VariableManifest | None = manifest
+        while at is not None and len(runs) < _LONGEST_HISTORY:
+            runs[:0] = at.runs
+            try:
+                at = self._store.load(at.parent) if at.parent is not None else None
+            except NotFound:
+                break
+        return tuple(runs)
+
+    async def _place(self) -> JsonObject:
+        limits: JsonObject = {
+            "variable": self._limits.variable_bytes,
+            "total": self._limits.total_bytes,
+            "held": self._limits.held_bytes,
+        }
+        epoch = await asyncio.to_thread(self._store.epoch)
+        return {"folder": str(self._store.pieces), "epoch": epoch, "limits": limits}
+
+    def _question(self, plan: VariablePlan, target: VariableManifest) -> JsonObject:
+        loaded = set(plan.named("load"))
+        groups = [group for group in target.groups if not loaded.isdisjoint(group.names)]
+        modules: JsonObject = {name: target.variables[name].why for name in plan.named("import")}
+        return {
+            "folder": str(self._store.pieces),
+            "life": plan.life,
+            "run": plan.run,
+            "groups": [group.model_dump(mode="json") for group in groups],
+            "classes": {token: one.model_dump(mode="json") for token, one in target.classes.items()},
+            "modules": modules,
+            # What shares objects with what is loaded is read too.
+            "keep": [*plan.named("keep_unsaved"), *plan.named("leave")],
+            # A lost name may stand for something else by now, which is not what it was.
+            "remove": [*plan.named("remove"), *plan.named("lost")],
+        }
+
+
+def _manifest(
+    told: JsonObject, kernel: VariableKernel, parent: ManifestId | None, environment: Environment
+) -> VariableManifest:
+    try:
+        return VariableManifest.model_validate(
+            {
+                **told,
+                "id": secrets.token_hex(8),
+                "parent": parent,
+                "kernel_id": kernel.kernel_id,
+                "environment": environment,
+            }
+        )
+    except ValidationError as error:
+        raise Unavailable("The kernel's variables came in a form that cannot be read.", why="kernel_failed") from error
+
+
+def _with_cells(manifest: VariableManifest, cells: Mapping[tuple[int, str], str]) -> VariableManifest:
+    runs = tuple(
+        run.model_copy(update={"cell": cells.get((run.count, run.source.rstrip()))})
+        if run.cell is None and run.count is not None and run.source is not None
+        else run
+        for run in manifest.runs
+    )
+    return manifest.model_copy(update={"runs": runs})
+
+
+def _moved(kernel: VariableKernel) -> Conflict:
+    return Conflict(
+        "A cell ran in between, so nothing was restored. Look at the plan again.",
+        kernel=kernel.kernel_id,
+        why="cell_ran",
+    )
