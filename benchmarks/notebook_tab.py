@@ -18,7 +18,7 @@ from hdsp_agent.messages import (
     JsonObject,
     ReadNotebookMessage,
 )
-from hdsp_agent.notebooks import EditSource, NotebookDesk, apply_operations, outline_of, resolve_edits
+from hdsp_agent.notebooks import EditSource, NotebookAccess, apply_operations, outline_of, resolve_edits
 
 from .readers import open_tab
 from .results import Result, percentile, result
@@ -169,7 +169,7 @@ class Tab:
 # ---- inside the server
 
 
-async def _edit(desk: NotebookDesk, number: int) -> JsonObject:
+async def _edit(desk: NotebookAccess, number: int) -> JsonObject:
     started = time.time()
     document = desk.document(PATH)
     snapshot = await document.snapshot()
@@ -179,7 +179,7 @@ async def _edit(desk: NotebookDesk, number: int) -> JsonObject:
     return {"started": started}
 
 
-async def _outline(desk: NotebookDesk) -> JsonObject:
+async def _outline(desk: NotebookAccess) -> JsonObject:
     started = time.perf_counter()
     outline_of(await desk.document(PATH).snapshot())
     return {"milliseconds": (time.perf_counter() - started) * 1000}
@@ -193,7 +193,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
     class NotebookHandler(APIHandler):
         @authenticated
         async def post(self, how: str) -> None:
-            desk: NotebookDesk = self.settings["hdsp_agent_services"].notebooks.notebooks.desk
+            desk: NotebookAccess = self.settings["hdsp_agent_services"].notebooks.notebooks.desk
             asked = self.get_json_body() or {}
             done = await (_edit(desk, int(asked["number"])) if how == "edit" else _outline(desk))
             await self.finish(json.dumps(done))

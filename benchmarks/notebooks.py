@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks import outline_of
-from hdsp_agent.notebooks.contents import ContentsManagerPort, ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsManagerPort, ContentsNotebooks
 
 from . import notebook_tab
 from .results import Result, percentile, result

@@ -25,7 +25,7 @@ from hdsp_agent.config import ProviderSettings
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.local import LocalModels
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, ReplaceSource, TaskId
-from hdsp_agent.notebooks import Cell, Snapshot, new_cell_id
+from hdsp_agent.notebooks import Cell, NotebookSnapshot, new_cell_id
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
 from ._arm import MOST_REQUESTS, MOST_TOKENS, Done
@@ -235,7 +235,7 @@ async def _done(call: _Call, scene: Scene) -> str:
             raise _Wrong(f"There is no tool {call.name}. There are: {', '.join(_NAMES)}.")
 
 
-async def _insert(call: _Call, scene: Scene, snapshot: Snapshot) -> str:
+async def _insert(call: _Call, scene: Scene, snapshot: NotebookSnapshot) -> str:
     wanted = call.arguments.get("cell")
     last = len(snapshot.cells)
     at = max(1, min(_number(wanted), last + 1)) if wanted is not None else last + 1
@@ -260,7 +260,7 @@ async def _run(cell: Cell, scene: Scene) -> str:
     return _printed(run.cells[0].outputs.outputs) or "It ran. No output."
 
 
-def _all_cells(snapshot: Snapshot) -> str:
+def _all_cells(snapshot: NotebookSnapshot) -> str:
     return "\n".join(_shown(number, cell) for number, cell in enumerate(snapshot.cells, 1))
 
 
@@ -276,7 +276,7 @@ def _printed(outputs: list[JsonObject]) -> str:
     return "\n".join(part for part in (seen.text.strip(), *image, *errors) if part)
 
 
-def _cell(call: _Call, snapshot: Snapshot) -> Cell:
+def _cell(call: _Call, snapshot: NotebookSnapshot) -> Cell:
     number = _number(call.arguments.get("cell"))
     if not 1 <= number <= len(snapshot.cells):
         raise _Wrong(f"There is no cell {number}. There are {len(snapshot.cells)}.")

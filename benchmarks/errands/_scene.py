@@ -13,7 +13,7 @@ from typing import Final
 
 from hdsp_agent.messages import CellId, JsonObject, NotebookRef, TaskId
 from hdsp_agent.notebooks import Notebooks
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, RunLimits
 from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
 

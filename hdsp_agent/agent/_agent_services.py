@@ -24,7 +24,7 @@ from .user_messages._slash_commands import SlashCommands
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
-    from ..tools import PathPolice, ToolState
+    from ..tools import PathPolicy, ToolState
     from .approval import ApprovalEngine
     from .checkpoints.automatic import AutomaticCheckpoints
     from .context_window import RecoveryNotice
@@ -61,7 +61,7 @@ class AgentServices:
     tools: ToolBox
     approvals: ApprovalEngine
     contexts: Contexts
-    paths: Callable[[Path, GlobalSettings], PathPolice]
+    paths: Callable[[Path, GlobalSettings], PathPolicy]
     tool_state: Callable[[TaskId], ToolState]
     workspace: Path
     events: Emitter = field(default_factory=Emitter)

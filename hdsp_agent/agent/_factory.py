@@ -23,7 +23,7 @@ from ..config import (
 )
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
-from ..notebooks import Later, LaterDisk, LaterKernels, Notebooks
+from ..notebooks import Lazy, LazyContents, LazyKernels, Notebooks
 from ..notebooks.kernels import RunLimits
 from ..persistence import (
     Backend,
@@ -38,8 +38,8 @@ from ..persistence import (
     task_records,
 )
 from ..tools import ToolRegistry, built_in_tools
-from ..tools._paths import PathPolice
-from ..tools._state import ToolState
+from ..tools._path_policy import PathPolicy
+from ..tools._tool_state import ToolState
 from ..tools.compound import NotebookFacts, surroundings
 from ._agent_services import AgentServices, ContextNoticed, RecoveryNoticed
 from ._ports import HistoryPort, MessageSink, NoListener, Situation
@@ -57,7 +57,7 @@ from .prompts._mode_prompts import folder_prompt
 from .user_messages import SlashCommands
 
 if TYPE_CHECKING:
-    from ..notebooks.contents import ContentsNotebooks
+    from ..notebooks.documents.contents import ContentsNotebooks
     from ..notebooks.kernels.headless import HeadlessKernels
 
 __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
@@ -88,9 +88,9 @@ def build_agent(
     folders = config.trusted_folders
     modes = ModeRegistry(current, lambda: config.policy, folders.trusted)
 
-    def paths(folder: Path, settings: GlobalSettings) -> PathPolice:
+    def paths(folder: Path, settings: GlobalSettings) -> PathPolicy:
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
-        return PathPolice(folder, forbidden=(config.home,))
+        return PathPolicy(folder, forbidden=(config.home,))
 
     def tool_state(task_id: TaskId) -> ToolState:
         if on_command is None:
@@ -201,9 +201,9 @@ async def _notebooks_of(workspace: Path, config: ContextProxy) -> AsyncIterator[
             idle_seconds=settings.kernel_run_idle_limit_seconds, total_seconds=settings.kernel_run_total_limit_seconds
         )
 
-    headless = Later(lambda: _headless_kernels(workspace))
-    disk = LaterDisk(Later(lambda: _notebook_files(headless())), workspace)
-    notebooks = Notebooks(disk, LaterKernels(Later(lambda: headless().port)), limits=limits)
+    headless = Lazy(lambda: _headless_kernels(workspace))
+    disk = LazyContents(Lazy(lambda: _notebook_files(headless())), workspace)
+    notebooks = Notebooks(disk, LazyKernels(Lazy(lambda: headless().port)), limits=limits)
     try:
         yield notebooks
     finally:
@@ -219,7 +219,7 @@ def _headless_kernels(workspace: Path) -> HeadlessKernels:
 
 
 def _notebook_files(headless: HeadlessKernels) -> ContentsNotebooks:
-    from ..notebooks.contents import ContentsNotebooks
+    from ..notebooks.documents.contents import ContentsNotebooks
 
     return ContentsNotebooks(headless.contents)
 
@@ -264,7 +264,7 @@ def _context(
     conversation: Conversation,
     workspace: str | None,
     notebooks: Notebooks | None,
-    paths: Callable[[], PathPolice],
+    paths: Callable[[], PathPolicy],
 ) -> ContextSelector:
     notebook = conversation.log.metadata.notebook
 

@@ -29,7 +29,7 @@ from ._dispatch import Dispatcher, RequestContext, refusal
 from ._limits import ChannelLimits
 from ._owner import Owner
 from ._ring import Ring
-from ._session import GOING_AWAY, Session, SessionStats, Snapshot, Socket
+from ._session import GOING_AWAY, Session, SessionStats, Socket, StateSnapshot
 
 if TYPE_CHECKING:
     from ._complaints import Log
@@ -226,11 +226,11 @@ class Channel:
         for session in self._tabs.values():
             session.wake()
 
-    def _snapshot(self) -> Snapshot:
+    def _snapshot(self) -> StateSnapshot:
         # Text that still waits is in the state already; sent after it, it would not fit.
         self._coalescer.flush_all()
         data = self._state_of(self.owner).to_json().encode()
-        return Snapshot(self._ring.newest, data)
+        return StateSnapshot(self._ring.newest, data)
 
 
 class ChannelHub:

@@ -9,12 +9,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError
-from ..notebooks import Notebooks, SeenRun, Snapshot, Witness, cell_of, source_hash
+from ..notebooks import Notebooks, NotebookSnapshot, ObservedRun, PersonRunLog, cell_of, source_hash
 from ._kernel_status import KernelStatus, StatusTeller
 
 if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
-    from ..notebooks.kernels.ears import IopubEar, KernelEars, KernelFate, Published
+    from ..notebooks.kernels.iopub import IopubListener, IopubListeners, KernelFate, Published
 
 __all__ = ["KernelWatch"]
 
@@ -38,20 +38,20 @@ class KernelWatch:
     def __init__(
         self,
         kernel_id: str,
-        ears: KernelEars,
+        ears: IopubListeners,
         notebooks: Notebooks,
         publish: Callable[[KernelStatusMessage], None],
     ) -> None:
         self.kernel_id: Final = kernel_id
         self.paths: Sequence[str] = ()
         """The notebooks it runs for."""
-        self.witness: Final = Witness(self._began, self._ended)
+        self.witness: Final = PersonRunLog(self._began, self._ended)
         self._ears = ears
         self._notebooks = notebooks
         self._teller = StatusTeller(kernel_id, publish)
         self._life = notebooks.executor.life(kernel_id)
         self._address = ""
-        self._ear: IopubEar | None = None
+        self._ear: IopubListener | None = None
         self._opening: asyncio.Task[None] | None = None
         self._placing: asyncio.Task[None] | None = None
         self._no_more_fate: Callable[[], None] = _nothing
@@ -150,13 +150,13 @@ class KernelWatch:
 
     # ---- finding the cells of runs
 
-    def _began(self, run: SeenRun) -> None:
+    def _began(self, run: ObservedRun) -> None:
         if len(self.paths) == 1:
             run.path = self.paths[0]
             run.order = self._notebooks.ledger.turn(run.path, self.kernel_id)
         self._place_soon()
 
-    def _ended(self, run: SeenRun) -> None:
+    def _ended(self, run: ObservedRun) -> None:
         if run.cell_id is None:
             self._place_soon()
         else:
@@ -177,7 +177,7 @@ class KernelWatch:
             length = sum(len(cell.source) for snapshot in snapshots for cell in snapshot.cells)
             await asyncio.sleep(max(_BETWEEN_READS_SECONDS, length / _CHARACTERS_PER_SECOND))
 
-    async def _snapshots(self) -> list[Snapshot]:
+    async def _snapshots(self) -> list[NotebookSnapshot]:
         snapshots = []
         for path in self.paths:
             try:
@@ -186,7 +186,7 @@ class KernelWatch:
                 logger.debug("What was run in %s is not known by its cells: %s", path, error)
         return snapshots
 
-    def _note(self, run: SeenRun, snapshots: Sequence[Snapshot]) -> None:
+    def _note(self, run: ObservedRun, snapshots: Sequence[NotebookSnapshot]) -> None:
         found = cell_of(run, snapshots)
         if found is None:
             return
@@ -200,7 +200,7 @@ class KernelWatch:
         if run.ended_at is not None:
             self._note_failure(run)
 
-    def _note_failure(self, run: SeenRun) -> None:
+    def _note_failure(self, run: ObservedRun) -> None:
         if run.error is not None and run.path is not None and run.cell_id is not None and run.order is not None:
             self._notebooks.ledger.failed(self._notebooks.desk.now_at(run.path), run.cell_id, run.order)
 

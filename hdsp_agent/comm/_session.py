@@ -17,7 +17,7 @@ from ._limits import ChannelLimits
 from ._outbox import Directed, Outbox
 from ._ring import Gone, Ring
 
-__all__ = ["ConnectionLost", "Session", "SessionStats", "Snapshot", "Socket"]
+__all__ = ["ConnectionLost", "Session", "SessionStats", "Socket", "StateSnapshot"]
 
 GOING_AWAY = 1001
 INTERNAL_ERROR = 1011
@@ -40,7 +40,7 @@ class Socket(Protocol):
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class StateSnapshot:
     """An owner's state as one message, and the sequence number as of which it is the truth."""
 
     seq: int
@@ -71,7 +71,7 @@ class Session:
         self,
         socket: Socket,
         ring: Ring,
-        snapshot: Callable[[], Snapshot],
+        snapshot: Callable[[], StateSnapshot],
         *,
         limits: ChannelLimits,
         log: logging.Logger | logging.LoggerAdapter[logging.Logger],

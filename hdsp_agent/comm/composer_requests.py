@@ -23,7 +23,7 @@ from ..messages import (
     SearchFilesRequest,
     TaskId,
 )
-from ..tools import PathPolice, ToolFailed
+from ..tools import PathPolicy, ToolFailed
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .file_search import FileSearch
@@ -114,7 +114,7 @@ class ComposerRequests:
         if self._search is None:
             services = manager.services
 
-            def police() -> PathPolice:
+            def police() -> PathPolicy:
                 return services.paths(services.workspace, services.settings())
 
             self._search = FileSearch(police)

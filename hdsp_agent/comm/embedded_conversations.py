@@ -19,7 +19,7 @@ from ..messages import (
     OpenEmbeddedConversationRequest,
     TaskId,
 )
-from ..notebooks import NotebookDesk
+from ..notebooks import NotebookAccess
 from ..persistence import Masker
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._owner import Owner
@@ -43,7 +43,7 @@ class EmbeddedConversations:
         storage: TaskStorage,
         history: History,
         screens: Screens,
-        desk: NotebookDesk,
+        desk: NotebookAccess,
         workspace: Path,
         *,
         masked_kinds: Callable[[], Collection[MaskedKind]],

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from ..messages import FileResult
-from ..tools import PathPolice
+from ..tools import PathPolicy
+from ..tools._folder_walk import FolderWalk
 from ..tools._threads import Stop, in_thread
-from ..tools._walk import Walk
 
 __all__ = ["FileSearch"]
 
@@ -42,7 +42,7 @@ class FileSearch:
     ``.gitignore`` names is: data often is, and is what people want to name.
     """
 
-    def __init__(self, police: Callable[[], PathPolice]) -> None:
+    def __init__(self, police: Callable[[], PathPolicy]) -> None:
         self._police = police
         self._listing: _Listing | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -58,7 +58,7 @@ class FileSearch:
     def _walk(self, stop: Stop) -> _Listing:
         police = self._police()
         found: list[_Found] = []
-        for entry in Walk(police.workspace, police, seconds=_SECONDS, with_ignored=True).entries(stop):
+        for entry in FolderWalk(police.workspace, police, seconds=_SECONDS, with_ignored=True).entries(stop):
             if (
                 entry.is_hidden_from_agent
                 or entry.path.name.startswith(".")

@@ -19,7 +19,7 @@ from ._kernel_watch import KernelWatch
 if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
     from ..notebooks.kernels import KernelPort
-    from ..notebooks.kernels.ears import KernelEars
+    from ..notebooks.kernels.iopub import IopubListeners
     from ._complaints import Log
 
 __all__ = ["IopubBridge"]
@@ -38,7 +38,7 @@ class IopubBridge:
 
     def __init__(
         self,
-        ears: KernelEars,
+        ears: IopubListeners,
         sessions: KernelPort,
         notebooks: Notebooks,
         publish: Callable[[KernelStatusMessage], None],

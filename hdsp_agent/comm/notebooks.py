@@ -12,11 +12,11 @@ from ..config._held import HeldTasks
 from ..errors import HdspAgentError, NotFound
 from ..messages import FindFileRequest
 from ..notebooks import Notebooks
-from ..notebooks.contents import ContentsNotebooks
+from ..notebooks.documents.contents import ContentsNotebooks
+from ..notebooks.documents.ydoc import Collaboration, SharedNotebooks
 from ..notebooks.kernels import RunLimits
-from ..notebooks.kernels.ears import KernelEars
+from ..notebooks.kernels.iopub import IopubListeners
 from ..notebooks.kernels.jupyter import JupyterKernels
-from ..notebooks.shared import Collaboration, SharedNotebooks
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, RequestContext
 from .iopub_bridge import IopubBridge
@@ -66,7 +66,7 @@ class ServerNotebooks:
             on_work=channels.publish_to_all,
         )
         self._looking_up = HeldTasks()
-        ears = KernelEars(server.kernel_manager)
+        ears = IopubListeners(server.kernel_manager)
         self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
         channels.on_tab(lambda owner, client_id: self.bridge.tell_again())

@@ -5,9 +5,10 @@ Imports neither Jupyter's server nor its clients; the modules without an undersc
 
 from __future__ import annotations
 
+from ._access import NotebookAccess
+from ._agent_outputs import AgentOutput
 from ._apply import ChangedNotebook, apply_operations, changed_cells, resolve_edits
 from ._cells import new_cell_id
-from ._desk import NotebookDesk
 from ._document import (
     Applied,
     Cell,
@@ -16,11 +17,12 @@ from ._document import (
     CellType,
     EditSource,
     NotebookDocument,
+    NotebookSnapshot,
     NotebookSource,
     Operation,
     OutputSummary,
-    Snapshot,
 )
+from ._execution_history import ExecutionHistory
 from ._format import as_notebook, new_notebook, parse_notebook
 from ._freshness import (
     NOTHING_SEEN,
@@ -32,23 +34,22 @@ from ._freshness import (
     freshness_of,
 )
 from ._hashes import source_hash
-from ._later import Later, LaterDisk, LaterKernels
-from ._ledger import Ledger
+from ._lazy import Lazy, LazyContents, LazyKernels
+from ._live_outputs import LiveOutputs
 from ._many_cells import for_cells
+from ._notebooks import Notebooks
+from ._observed_runs import ObservedRun, PersonRunLog, cell_of
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import NobodyRuns, PersonRun, PersonRuns
-from ._printed import Printed
-from ._renames import is_within, under
-from ._service import Notebooks
+from ._renamed_paths import is_within, under
 from ._snapshot import cells_between, execution_order, snapshot_of
-from ._stage import Stage
-from ._tabs import NoTabs, TabGone, TabPort, TabSilent, TabView
+from ._tab_port import NoTabs, TabGone, TabPort, TabSilent, TabView
 from ._unreviewed import Unreviewed, UnreviewedChange
-from ._witness import SeenRun, Witness, cell_of
 
 __all__ = [
     "NOTHING_SEEN",
+    "AgentOutput",
     "Applied",
     "Cell",
     "CellConflict",
@@ -57,28 +58,28 @@ __all__ = [
     "CellType",
     "ChangedNotebook",
     "EditSource",
+    "ExecutionHistory",
     "FreshnessState",
-    "Later",
-    "LaterDisk",
-    "LaterKernels",
-    "Ledger",
+    "Lazy",
+    "LazyContents",
+    "LazyKernels",
+    "LiveOutputs",
     "NoTabs",
     "NobodyRuns",
-    "NotebookDesk",
+    "NotebookAccess",
     "NotebookDocument",
+    "NotebookSnapshot",
     "NotebookSource",
     "Notebooks",
+    "ObservedRun",
     "Operation",
     "OutlineLine",
     "OutputSummary",
     "PersonRun",
+    "PersonRunLog",
     "PersonRuns",
-    "Printed",
     "RanCell",
     "RunMemory",
-    "SeenRun",
-    "Snapshot",
-    "Stage",
     "StaleReason",
     "TabGone",
     "TabPort",
@@ -86,7 +87,6 @@ __all__ = [
     "TabView",
     "Unreviewed",
     "UnreviewedChange",
-    "Witness",
     "apply_operations",
     "as_notebook",
     "bounded_outputs",

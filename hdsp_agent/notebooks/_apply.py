@@ -25,8 +25,8 @@ from ..messages import (
 )
 from ._cell_changes import new_cell, with_attachments, with_metadata, with_output, with_outputs, with_source, with_type
 from ._cells import cell_ids, cell_source, cells_of, splits_text, type_of
-from ._document import Operation, Snapshot
-from ._expectations import Rehearsal, RehearsedCell
+from ._document import NotebookSnapshot, Operation
+from ._dry_run import DryRun, DryRunCell
 from ._format import has_cell_ids
 
 __all__ = ["ChangedNotebook", "apply_operations", "changed_cells", "resolve_edits"]
@@ -45,14 +45,14 @@ class ChangedNotebook:
     """At which places are cells whose outputs the operations brought."""
 
 
-def resolve_edits(snapshot: Snapshot, operations: Sequence[Operation]) -> list[NotebookOperation]:
+def resolve_edits(snapshot: NotebookSnapshot, operations: Sequence[Operation]) -> list[NotebookOperation]:
     """The operations as the wire has them, if a notebook like this one can do them; else CellConflict or InvalidInput.
 
     An edit becomes a replaced source that expects the source the edit was found in. A hash may be of the source before
     the operations or of what earlier ones of them made of it.
     """
-    cells = {cell.id: RehearsedCell(cell.cell_type, cell.source, cell.source) for cell in snapshot.cells}
-    return Rehearsal(snapshot.path, cells).operations(operations)
+    cells = {cell.id: DryRunCell(cell.cell_type, cell.source, cell.source) for cell in snapshot.cells}
+    return DryRun(snapshot.path, cells).operations(operations)
 
 
 def changed_cells(operations: Sequence[NotebookOperation]) -> tuple[CellId, ...]:
@@ -77,10 +77,10 @@ def apply_operations(
     cells = cells_of(notebook)
     ids = cell_ids(cells)
     rehearsed = {
-        cell_id: RehearsedCell(type_of(cell), source, source)
+        cell_id: DryRunCell(type_of(cell), source, source)
         for cell_id, cell, source in zip(ids, cells, map(cell_source, cells), strict=True)
     }
-    exact = Rehearsal(path, rehearsed).operations(operations)
+    exact = DryRun(path, rehearsed).operations(operations)
     work = _Work(notebook, dict(zip(ids, cells, strict=True)), ids, split=splits_text(cells))
     for operation in exact:
         work.do(operation)

@@ -26,10 +26,10 @@ __all__ = [
     "CellType",
     "EditSource",
     "NotebookDocument",
+    "NotebookSnapshot",
     "NotebookSource",
     "Operation",
     "OutputSummary",
-    "Snapshot",
 ]
 
 CellType = Literal["code", "markdown", "raw"]
@@ -71,7 +71,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class NotebookSnapshot:
     """A notebook at one moment.
 
     A notebook below format 4.5 has no cell ids; its cells are named by what they say. Such an id holds until that
@@ -153,7 +153,7 @@ class NotebookDocument(Protocol):
     def path(self) -> str:
         """Its path in the contents API."""
 
-    async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
+    async def snapshot(self, *, outputs: OutputDetail = "none") -> NotebookSnapshot:
         """The notebook as it is now."""
 
     async def apply(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import CellId
-from ._document import Cell, CellType, OutputSummary, Snapshot
+from ._document import Cell, CellType, NotebookSnapshot, OutputSummary
 from ._freshness import NOTHING_SEEN, CellFreshness, RunMemory, freshness_of
 
 __all__ = ["OutlineLine", "outline_of"]
@@ -40,7 +40,7 @@ class OutlineLine:
     """Of code cells."""
 
 
-def outline_of(snapshot: Snapshot, memory: RunMemory = NOTHING_SEEN) -> tuple[OutlineLine, ...]:
+def outline_of(snapshot: NotebookSnapshot, memory: RunMemory = NOTHING_SEEN) -> tuple[OutlineLine, ...]:
     """A line for each cell, in the notebook's order."""
     states = freshness_of(snapshot.cells, memory)
     return tuple(_line(number, cell, states) for number, cell in enumerate(snapshot.cells, start=1))

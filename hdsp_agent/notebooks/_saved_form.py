@@ -27,18 +27,18 @@ def as_read(notebook: JsonObject) -> NotebookNode:
 
 
 def to_save(
-    before: JsonObject, change: ChangedNotebook, *, trusted: bool, sealed: Collection[int] = (), path: str
+    before: JsonObject, change: ChangedNotebook, *, trusted: bool, sign_outputs: Collection[int] = (), path: str
 ) -> NotebookNode:
     """What to give to the contents manager, if it is a valid notebook.
 
     Where the notebook was trusted before, every code cell is marked so but those whose outputs are new: the person
-    never saw these in Jupyter. Those at ``sealed`` places are marked too: the person trusts their outputs. Whether the file is signed is then the notary's decision, as for every save.
+    never saw these in Jupyter. Those at ``sign_outputs`` places are marked too: the person trusts their outputs. Whether the file is signed is then the notary's decision, as for every save.
     """
     node = as_read(change.notebook)
     require_valid(node, before, path)
     for place, cell in enumerate(node.cells):
         stays = trusted and place not in change.new_outputs
-        if cell.cell_type == "code" and (stays or place in sealed):
+        if cell.cell_type == "code" and (stays or place in sign_outputs):
             cell.metadata.trusted = True
     return node
 

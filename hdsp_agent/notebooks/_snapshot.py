@@ -10,7 +10,7 @@ from typing_extensions import assert_never
 from ..errors import InvalidInput
 from ..messages import CellId, JsonObject, OutputDetail
 from ._cells import cell_ids, cell_source, cells_of, outputs_of, type_of
-from ._document import Cell, NotebookSource, OutputSummary, Snapshot
+from ._document import Cell, NotebookSnapshot, NotebookSource, OutputSummary
 from ._format import version_of
 from ._hashes import source_hash
 from ._output_texts import bounded_outputs, full_attachments, full_output, summary_of
@@ -28,13 +28,13 @@ def snapshot_of(
     source: NotebookSource,
     outputs: OutputDetail = "none",
     dirty: bool = False,
-) -> Snapshot:
+) -> NotebookSnapshot:
     """What this JSON, as ``as_notebook`` lets it pass, says. It is read, never copied or changed."""
     cells = cells_of(notebook)
     metadata = _object(notebook.get("metadata"))
     kernelspec, language_info = _object(metadata.get("kernelspec")), _object(metadata.get("language_info"))
     major, minor = version_of(notebook)
-    return Snapshot(
+    return NotebookSnapshot(
         path=path,
         cells=tuple(_cell(cell_id, cell, outputs) for cell_id, cell in zip(cell_ids(cells), cells, strict=True)),
         metadata=metadata,
@@ -49,7 +49,7 @@ def snapshot_of(
 
 
 def cells_between(
-    snapshot: Snapshot, first: CellId | int | None = None, last: CellId | int | None = None
+    snapshot: NotebookSnapshot, first: CellId | int | None = None, last: CellId | int | None = None
 ) -> tuple[Cell, ...]:
     """The cells from the first to the last of these, both included, by id or by number from 1."""
     begin = 0 if first is None else _place(snapshot, first)
@@ -94,7 +94,7 @@ def _detailed(outputs: list[JsonObject], detail: OutputDetail) -> tuple[JsonObje
             assert_never(detail)
 
 
-def _place(snapshot: Snapshot, which: CellId | int) -> int:
+def _place(snapshot: NotebookSnapshot, which: CellId | int) -> int:
     if not isinstance(which, int):
         return snapshot.index(which)
     if not 1 <= which <= len(snapshot.cells):

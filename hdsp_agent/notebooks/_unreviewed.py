@@ -7,8 +7,8 @@ from typing import Final
 
 from ..messages import CellId, DeleteCell, InsertCell, JsonObject, NotebookOperation, ReplaceSource, TaskId
 from ..wire import WireModel
-from ._document import Cell, Snapshot
-from ._renames import renamed
+from ._document import Cell, NotebookSnapshot
+from ._renamed_paths import renamed
 
 __all__ = ["RemovedCell", "Unreviewed", "UnreviewedChange"]
 
@@ -47,7 +47,7 @@ class Unreviewed:
         self._notebooks: dict[str, dict[CellId, UnreviewedChange]] = {}
 
     def note(
-        self, path: str, before: Snapshot, operations: Sequence[NotebookOperation], task_id: TaskId | None
+        self, path: str, before: NotebookSnapshot, operations: Sequence[NotebookOperation], task_id: TaskId | None
     ) -> None:
         """These operations were done, shown to the person to keep or take back, in a notebook that was like this."""
         changes = self._notebooks.pop(path, {})
@@ -78,7 +78,7 @@ class Unreviewed:
 
 
 def _changes(
-    before: Snapshot, operations: Sequence[NotebookOperation], task_id: TaskId | None
+    before: NotebookSnapshot, operations: Sequence[NotebookOperation], task_id: TaskId | None
 ) -> list[UnreviewedChange]:
     """What all of them together did to each cell they name."""
     after: dict[CellId, str | None] = {}
@@ -110,7 +110,7 @@ def _merged(earlier: UnreviewedChange | None, later: UnreviewedChange) -> Unrevi
     return later
 
 
-def _removed(before: Snapshot, place: int) -> RemovedCell:
+def _removed(before: NotebookSnapshot, place: int) -> RemovedCell:
     behind = before.cells[place - 1].id if place else None
     return RemovedCell(cell=_as_json(before.cells[place]), behind=behind, place=place)
 

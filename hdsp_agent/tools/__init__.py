@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from ._action import ActionRequest, Risk
 from ._command_line import CommandWord, Script, SimpleCommand, parse_script
-from ._commands import CommandBoard, CommandListener
-from ._edit import unified_diff
+from ._deceptive_characters import strange_characters
+from ._edit_check import unified_diff
 from ._ignore import IGNORE_FILE
-from ._paths import PathPolice, PolicedPath, is_protected_name
+from ._path_policy import CheckedPath, PathPolicy, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._registry import ToolRegistry, built_in_tools
-from ._state import KeptOutput, SeenFiles, ToolState
-from ._strange_characters import strange_characters
-from ._todos import format_todos, parse_todos
+from ._running_commands import CommandBoard, CommandListener
+from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
     Approval,
     ApprovalAsk,
@@ -31,7 +30,8 @@ from ._tool import (
     ToolResult,
     data_url,
 )
-from .notebook import NotebookDigest, notebook_digest
+from ._tool_state import KeptOutput, SeenFiles, ToolState
+from .notebook import NotebookSummary, notebook_digest
 
 __all__ = [
     "IGNORE_FILE",
@@ -39,6 +39,7 @@ __all__ = [
     "Approval",
     "ApprovalAsk",
     "AskReply",
+    "CheckedPath",
     "CommandBoard",
     "CommandListener",
     "CommandWord",
@@ -46,14 +47,13 @@ __all__ = [
     "FlowPort",
     "KeptOutput",
     "NotPlain",
-    "NotebookDigest",
+    "NotebookSummary",
     "PastCall",
-    "PathPolice",
+    "PathPolicy",
     "PlainCommand",
     "PlainRedirection",
     "PlainScript",
     "PlainWord",
-    "PolicedPath",
     "Proposal",
     "Risk",
     "Script",

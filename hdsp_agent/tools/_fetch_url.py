@@ -13,10 +13,10 @@ from pydantic import StringConstraints
 from ..config import ToolGroup
 from ..messages import ClineAskUseMcpServer
 from ._action import ActionRequest
-from ._addresses import checked_url, public_address
-from ._decoding import ACCEPTED, BoundedBody, UnknownEncoding
-from ._output import middle_left_out
+from ._content_encoding import ACCEPTED, BoundedBody, UnknownEncoding
+from ._output_buffer import middle_left_out
 from ._page_text import page_text
+from ._public_addresses import checked_url, public_address
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final, NoReturn
 
-from ._paths import PolicedPath, kind_of
+from ._path_policy import CheckedPath, kind_of
 from ._tool import ToolFailed
 
 __all__ = ["Stamp", "open_file", "read_whole", "replace", "stamp_of"]
@@ -25,7 +25,7 @@ _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
 
 
-def open_file(place: PolicedPath) -> BufferedReader:
+def open_file(place: CheckedPath) -> BufferedReader:
     """Open an ordinary file for reading. Anything else is refused without waiting for it."""
     flags = _NO_LINK | _NO_WAITING | _BINARY | os.O_RDONLY
     try:
@@ -46,7 +46,7 @@ def open_file(place: PolicedPath) -> BufferedReader:
         raise
 
 
-def read_whole(place: PolicedPath, *, most: int, stop: Callable[[], bool] = lambda: False) -> tuple[bytes, Stamp]:
+def read_whole(place: CheckedPath, *, most: int, stop: Callable[[], bool] = lambda: False) -> tuple[bytes, Stamp]:
     """All bytes of a file that has at most so many, and its stamp."""
     with open_file(place) as file:
         stamp = stamp_of(os.fstat(file.fileno()))
@@ -68,7 +68,7 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def replace(place: PolicedPath, data: bytes) -> Stamp:
+def replace(place: CheckedPath, data: bytes) -> Stamp:
     """Make this the file's content: all of it or nothing of it, even if the machine stops now.
 
     Keeps the mode and group. Missing folders are made.

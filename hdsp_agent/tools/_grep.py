@@ -18,7 +18,7 @@ from typing import Final
 from ..messages import JsonObject
 from . import _grep_worker
 
-__all__ = ["FileMatches", "Findings", "PatternProblem", "TextMatch", "find_ripgrep", "grep_files", "grep_text"]
+__all__ = ["FileMatches", "PatternProblem", "SearchFindings", "TextMatch", "find_ripgrep", "grep_files", "grep_text"]
 
 MOST_MATCHES: Final = 300
 LONGEST_LINE: Final = 500
@@ -50,7 +50,7 @@ class FileMatches:
 
 
 @dataclass
-class Findings:
+class SearchFindings:
     """What a search found; ``more`` if there is more than was asked for, ``timed_out`` if it had to stop early."""
 
     files: list[FileMatches]
@@ -75,10 +75,10 @@ async def grep_files(
     most: int = MOST_MATCHES,
     seconds: float = SECONDS,
     ripgrep: str | None = None,
-) -> Findings:
+) -> SearchFindings:
     """The lines of these files that match, in the files' order. Cancelling ends the search."""
     check(pattern)
-    findings = Findings([])
+    findings = SearchFindings([])
     if not files:
         return findings
     same = ripgrep and _READ_OTHERWISE.search(pattern) is None
@@ -96,7 +96,7 @@ async def grep_files(
 async def grep_text(pattern: str, data: bytes, *, most: int = MOST_MATCHES) -> tuple[list[TextMatch], bool]:
     """The matching lines of one text, and whether there are more."""
     check(pattern)
-    findings = Findings([])
+    findings = SearchFindings([])
     request: JsonObject = {"pattern": pattern, "text": data.decode("utf-8", "replace")}
     try:
         await asyncio.wait_for(_by_worker(request, most, findings), SECONDS)
@@ -118,7 +118,7 @@ def check(pattern: str) -> None:
         raise PatternProblem(f"{pattern!r} is not a regular expression: {error}. Escape special characters.") from None
 
 
-async def _by_worker(request: JsonObject, most: int, findings: Findings) -> None:
+async def _by_worker(request: JsonObject, most: int, findings: SearchFindings) -> None:
     request = {**request, "most": most, "longest": LONGEST_LINE}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-I", _WORKER,
@@ -147,7 +147,7 @@ async def _by_worker(request: JsonObject, most: int, findings: Findings) -> None
         await _ended(process)
 
 
-async def _by_ripgrep(program: str, pattern: str, files: Sequence[str], most: int, findings: Findings) -> bool:
+async def _by_ripgrep(program: str, pattern: str, files: Sequence[str], most: int, findings: SearchFindings) -> bool:
     """Whether ripgrep could do it: its patterns lack look-around and back references."""
     for batch in _batches(files):
         process = await asyncio.create_subprocess_exec(

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from ._text_file import Edit
 
-__all__ = ["NoPlace", "Place", "find_place", "line_at"]
+__all__ = ["MatchedLines", "NoMatch", "find_place", "line_at"]
 
 How = Literal["exact", "whitespace", "nearly"]
 
@@ -28,12 +28,12 @@ _NUMBERED: Final = re.compile(r"\s*\d+ \| ?")
 _LOOKALIKES: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\xa0": " "})
 
 
-class NoPlace(Exception):
+class NoMatch(Exception):
     """The lines are not there, or not only there. The message shows the closest place."""
 
 
 @dataclass(frozen=True)
-class Place:
+class MatchedLines:
     """Where lines were found; ``edit`` replaces them."""
 
     edit: Edit
@@ -67,7 +67,7 @@ class _Lines:
 
 def find_place(
     text: str, search: str, new: Sequence[str], *, near: int | None = None, exact_only: bool = False
-) -> Place:
+) -> MatchedLines:
     """Where whole lines are to be replaced by others, or by none. Raises NoPlace.
 
     ``near`` is the line number the model believes they begin at; it chooses among equals.
@@ -79,15 +79,15 @@ def find_place(
         if found:
             start = _chosen(found, near, len(wanted))
             lines = replacement if how == "exact" else _indented(replacement, wanted, file.lines[start:])
-            return Place(file.edit(start, len(wanted), lines), start + 1, how)
+            return MatchedLines(file.edit(start, len(wanted), lines), start + 1, how)
         if exact_only:
             break
     closest = _closest(file.lines, wanted, near)
     best = closest[0] if closest else None
     if not exact_only and best is not None and _is_clear(closest, wanted):
         lines = _indented(replacement, wanted, file.lines[best.start :])
-        return Place(file.edit(best.start, best.count, lines), best.start + 1, "nearly", best.similarity)
-    raise NoPlace(_explained(file.lines, wanted, closest, exact_only))
+        return MatchedLines(file.edit(best.start, best.count, lines), best.start + 1, "nearly", best.similarity)
+    raise NoMatch(_explained(file.lines, wanted, closest, exact_only))
 
 
 def line_at(text: str, offset: int) -> int:
@@ -143,7 +143,7 @@ def _chosen(found: Sequence[int], near: int | None, count: int) -> int:
         if abs(by_distance[0] + 1 - near) < abs(by_distance[1] + 1 - near):
             return by_distance[0]
     places = ", ".join(str(start + 1) for start in found[:10])
-    raise NoPlace(
+    raise NoMatch(
         f"The {count} lines to search for stand {len(found)} times in the file, beginning at lines {places}"
         f"{' and others' if len(found) > 10 else ''}. Add lines around them until they are unique, or say at which line."
     )

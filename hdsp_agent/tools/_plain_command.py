@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from ._strange_characters import strange_characters
+from ._deceptive_characters import strange_characters
 
 __all__ = ["NotPlain", "Operator", "PlainCommand", "PlainRedirection", "PlainScript", "PlainWord", "parse_plain"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from ..config import secret_environment
-from ._guardian import GUARDIAN
-from ._guardian_worker import VARIABLE, marked
-from ._output import OutputBuffer
+from ._output_buffer import OutputBuffer
+from ._process_reaper import GUARDIAN
+from ._process_reaper_worker import VARIABLE, marked
 
 __all__ = ["ShellProcess", "command_environment", "shell"]
 

@@ -17,7 +17,7 @@ from ..messages import ClineSayTool, JsonObject
 from ._action import ActionRequest
 from ._file_access import Stamp, open_file, stamp_of
 from ._image_size import image_size, looks_whole
-from ._paths import NOTEBOOK_ADVICE, PolicedPath
+from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
 from ._threads import Stop, in_thread
@@ -107,7 +107,7 @@ class _Read:
     stamp: Stamp
 
 
-def _place(given: str, context: ToolContext) -> PolicedPath:
+def _place(given: str, context: ToolContext) -> CheckedPath:
     place = context.paths.resolve(given)
     if place.path.suffix.lower() == ".ipynb":
         raise ToolFailed(f"{place.shown} {NOTEBOOK_ADVICE}")
@@ -122,7 +122,7 @@ def _lines_asked(arguments: ReadFileArguments) -> str | None:
     return f"lines {arguments.start_line or 1}-{arguments.end_line or ''}"
 
 
-def _read(place: PolicedPath, arguments: ReadFileArguments, most_image: int, stop: Stop) -> _Read:
+def _read(place: CheckedPath, arguments: ReadFileArguments, most_image: int, stop: Stop) -> _Read:
     with open_file(place) as file:
         stamp = stamp_of(os.fstat(file.fileno()))
         start = file.read(_CHUNK)
@@ -187,7 +187,7 @@ def _lines(file: BinaryIO, arguments: ReadFileArguments, stop: Stop) -> _Lines:
 
 
 def _wide_lines(
-    place: PolicedPath,
+    place: CheckedPath,
     file: BufferedReader,
     start: bytes,
     encoding: str,
@@ -206,7 +206,7 @@ def _wide_lines(
     return _Lines(lines[first:last], len(lines), first + len(lines[first:last]) < len(lines))
 
 
-def _numbered(place: PolicedPath, read: _Lines, arguments: ReadFileArguments, encoding: str, size: int) -> str:
+def _numbered(place: CheckedPath, read: _Lines, arguments: ReadFileArguments, encoding: str, size: int) -> str:
     first = arguments.start_line or 1
     if not read.lines:
         total = f"{read.total:,} lines" if read.total is not None else f"{size:,} bytes"
@@ -238,7 +238,7 @@ def _image_type(start: bytes) -> str | None:
 
 
 def _image(
-    place: PolicedPath, file: BufferedReader, start: bytes, size: int, media_type: str, most: int
+    place: CheckedPath, file: BufferedReader, start: bytes, size: int, media_type: str, most: int
 ) -> list[JsonObject]:
     if size > most:
         raise ToolFailed(
@@ -263,7 +263,7 @@ def _image(
     ]
 
 
-def _binary(place: PolicedPath, size: int) -> str:
+def _binary(place: CheckedPath, size: int) -> str:
     if place.path.suffix.lower() in _OTHER_IMAGES:
         return f"{place.shown} is an image of a kind you cannot be shown. Convert it to PNG and read that."
     return (

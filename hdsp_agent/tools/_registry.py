@@ -13,19 +13,19 @@ from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ToolSet
 from ..errors import InvalidInput, NotFound
 from ..messages import JsonObject
 from ..providers._model import ToolSpec
-from ._editing import ApplyDiff, SearchReplace, WriteToFile
+from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
-from ._finding_files import ListFiles, SearchFiles
-from ._flow import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, UpdateTodoList
 from ._read_file import ReadFile
+from ._search_files import ListFiles, SearchFiles
 from ._shell import ExecuteCommand, ReadCommandOutput
+from ._task_tools import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, UpdateTodoList
 from ._tool import Tool, ToolArguments
 from .compound import (
     AddCell,
     AddText,
-    Answer,
+    AnswerTool,
     CompoundTool,
-    DeleteCell,
+    DeleteCellTool,
     EditCell,
     InspectVariable,
     ReadCell,
@@ -70,7 +70,7 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         RunCell(),
         RenameVariable(),
         AddText(),
-        DeleteCell(),
+        DeleteCellTool(),
         ReadCell(),
         InspectVariable(),
     ]
@@ -91,7 +91,7 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         NewTask(),
         AttemptCompletion(),
         *(compound if notebooks else ()),
-        Answer(),
+        AnswerTool(),
     ]
 
 

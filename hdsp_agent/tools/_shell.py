@@ -16,14 +16,14 @@ from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound
 from ..messages import ClineSayTool, CommandRun
 from ._action import ActionRequest
-from ._commands import RunningCommand, has_no_limit
 from ._grep import PatternProblem, TextMatch, grep_text
-from ._hidden_words import hidden_words
-from ._output import middle_left_out
-from ._paths import PolicedPath
-from ._state import KeptOutput
+from ._hidden_files import hidden_words
+from ._output_buffer import middle_left_out
+from ._path_policy import CheckedPath
+from ._running_commands import RunningCommand, has_no_limit
 from ._threads import in_thread
 from ._tool import Approval, Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool_state import KeptOutput
 
 __all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]
 
@@ -98,7 +98,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
             await output.keep(running)
         return answered(approval, result)
 
-    async def _action(self, command: str, place: PolicedPath, context: ToolContext) -> tuple[ActionRequest, str]:
+    async def _action(self, command: str, place: CheckedPath, context: ToolContext) -> tuple[ActionRequest, str]:
         if "\0" in command:
             raise ToolFailed("The command contains a NUL character, which a command line cannot have.")
         hidden = await in_thread(lambda _stop: hidden_words(command, place.path, context.paths))
@@ -120,8 +120,8 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         )
         return action, shown
 
-    async def _folder(self, given: str | None, context: ToolContext) -> PolicedPath:
-        def look(_stop: object) -> PolicedPath:
+    async def _folder(self, given: str | None, context: ToolContext) -> CheckedPath:
+        def look(_stop: object) -> CheckedPath:
             place = context.paths.resolve(given or ".")
             if not place.path.is_dir():
                 raise ToolFailed(f"The folder {place.shown} to run the command in does not exist.")
@@ -153,7 +153,7 @@ def _to_run(approval: Approval, asked: str) -> str:
     return approval.runs
 
 
-def _with_folder(command: str, place: PolicedPath) -> str:
+def _with_folder(command: str, place: CheckedPath) -> str:
     """The command as it is shown and run: where it does not run in the workspace, a comment in front says where."""
     if sys.platform == "win32" or (place.shown == "." and not command.lstrip().startswith("# in ")):
         return command

@@ -28,8 +28,8 @@ from ._action import ActionRequest
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
-    from ._paths import PathPolice
-    from ._state import ToolState
+    from ._path_policy import PathPolicy
+    from ._tool_state import ToolState
 
 __all__ = [
     "Approval",
@@ -202,7 +202,7 @@ class ToolContext(Protocol):
         """The mode it is in."""
 
     @property
-    def paths(self) -> PathPolice:
+    def paths(self) -> PathPolicy:
         """Which files may be touched."""
 
     @property

@@ -49,7 +49,7 @@ from hdsp_agent.providers import ModelClient, ScriptedModel, ToolSpec
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import (
     ActionRequest,
-    PathPolice,
+    PathPolicy,
     SimpleTool,
     Tool,
     ToolArguments,
@@ -489,7 +489,7 @@ async def running_agent(
         bound = conversation.log.metadata.notebook
         around = CurrentEnvironment(
             policy=lambda: operator,
-            paths=lambda: PathPolice(workspace),
+            paths=lambda: PathPolicy(workspace),
             notebooks=notebooks,
             notebook=bound.path if bound is not None else None,
         )
@@ -504,7 +504,7 @@ async def running_agent(
         tools=tools or Toolbox(),
         approvals=ApprovalEngine(),
         contexts=context,
-        paths=lambda folder, settings: PathPolice(folder),
+        paths=lambda folder, settings: PathPolicy(folder),
         tool_state=lambda task_id: ToolState(),
         workspace=workspace,
         sink=heard,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.task import model_requests as _request
-from hdsp_agent.agent.task import start_resume as _openings
+from hdsp_agent.agent.task import model_requests, start_resume
 from hdsp_agent.agent.task.answer_stream import AnswerStream
 from hdsp_agent.agent.task.recorded_state import RecordedState
 from hdsp_agent.agent.task.retry import LONGEST_WAIT, backoff_seconds
@@ -174,9 +173,9 @@ async def test_a_task_that_fails_before_it_can_even_ask_is_put_aside(
 
     async with running_agent(tmp_path, [DONE]) as agent:
         with monkeypatch.context() as patch:
-            patch.setattr(_openings, "recall", unreadable)
+            patch.setattr(start_resume, "recall", unreadable)
             patch.setattr(AnswerStream, "take", unreadable)
-            patch.setattr(_request, "_classified", lambda error, client: None)
+            patch.setattr(model_requests, "_classified", lambda error, client: None)
             task_id = await agent.start()
             await until(lambda: agent.manager.opened(task_id) is None)
             assert len(await agent.says(task_id, "error")) == 2

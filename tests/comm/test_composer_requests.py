@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent.git import _commit_search as _search
-from hdsp_agent.agent.prompts import _prompt_improvement as _enhancing
+from hdsp_agent.agent.git import _commit_search
+from hdsp_agent.agent.prompts import _prompt_improvement
 from hdsp_agent.comm.file_search import FileSearch
 from hdsp_agent.comm.services import Services
-from hdsp_agent.tools import PathPolice
+from hdsp_agent.tools import PathPolicy
 from tests.agent.git.repositories import commit, git, needs_git
 from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
@@ -87,10 +87,10 @@ async def test_a_large_workspace_is_walked_once_for_many_letters(
         folder = tmp_path / f"d{number % 20}"
         folder.mkdir(exist_ok=True)
         (folder / f"file{number}.txt").touch()
-    made: list[PathPolice] = []
+    made: list[PathPolicy] = []
 
-    def police() -> PathPolice:
-        made.append(PathPolice(tmp_path))
+    def police() -> PathPolicy:
+        made.append(PathPolicy(tmp_path))
         return made[-1]
 
     search = FileSearch(police)
@@ -125,7 +125,7 @@ async def test_a_prompt_comes_back_in_better_words_from_the_profile_that_is_for_
 async def test_a_model_that_takes_too_long_over_a_prompt_is_given_up(
     services: Services, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_enhancing, "_SECONDS", 0.2)
+    monkeypatch.setattr(_prompt_improvement, "_SECONDS", 0.2)
     await speak(services, tmp_path, ({"wait": 600},))
     async with connect() as panel:
         ack = await panel.ask("enhancePrompt", text="plot sales")
@@ -183,6 +183,6 @@ async def test_commits_are_found_by_hash_and_subject(
         # One that is no longer on the branch is found by its hash.
         git(jp_root_dir, "reset", "-q", "--hard", "HEAD~1")
         assert [each["hash"] for each in (await found(hashes[2][:7]))["commits"]] == hashes[2:]
-        monkeypatch.setattr(_search, "_MOST_FOUND", 1)
+        monkeypatch.setattr(_commit_search, "_MOST_FOUND", 1)
         assert len((await found())["commits"]) == len((await found("add"))["commits"]) == 1
         assert messages(other, "commitSearchResults") == []

@@ -19,7 +19,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import PersonRun, freshness_of
 from hdsp_agent.notebooks.kernels import CellRunSpec
-from hdsp_agent.notebooks.kernels.ears import IopubEar, KernelEars, Published
+from hdsp_agent.notebooks.kernels.iopub import IopubListener, IopubListeners, Published
 from tests.comm.conftest import Connect, messages
 from tests.comm.labs_kernels import Fetch, lab, write_notebook
 
@@ -291,7 +291,7 @@ async def test_a_notebook_that_is_renamed_keeps_what_ran_in_it(
 async def test_ears_that_are_closed_leave_no_file_descriptors(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:
-    ears = KernelEars(jp_serverapp.kernel_manager)
+    ears = IopubListeners(jp_serverapp.kernel_manager)
     async with lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
 
         def opened_files() -> int:
@@ -340,7 +340,7 @@ async def test_a_flood_of_prints_costs_next_to_nothing(topic: str, most_taken: i
         kinds.append(message.kind)
 
     context = zmq.asyncio.Context()
-    ear = IopubEar(manager, context, hear, address="here")
+    ear = IopubListener(manager, context, hear, address="here")
     client = manager.client()
     client.start_channels(iopub=False, stdin=False, hb=False)
     try:

@@ -24,7 +24,7 @@ from hdsp_agent.messages import (
     ReplaceSource,
     TaskId,
 )
-from hdsp_agent.notebooks import EditSource, NotebookDesk
+from hdsp_agent.notebooks import EditSource, NotebookAccess
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from tests.comm.browser_tabs import BrowserTab
 from tests.comm.channel.channel_panel import Panel
@@ -47,7 +47,7 @@ def tabs(services: Services) -> NotebookTabs:
 
 
 @pytest.fixture
-def desk(services: Services, tabs: NotebookTabs) -> NotebookDesk:
+def desk(services: Services, tabs: NotebookTabs) -> NotebookAccess:
     return services.notebooks.notebooks.desk
 
 
@@ -88,7 +88,7 @@ async def until(holds: Callable[[], object], seconds: float = 60) -> None:
 
 
 async def test_the_tab_that_has_a_notebook_open_changes_and_saves_it(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page):
@@ -99,7 +99,7 @@ async def test_the_tab_that_has_a_notebook_open_changes_and_saves_it(
 
 
 async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first) as one, opened(second) as other:
@@ -109,7 +109,7 @@ async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
         assert (one.reloads, other.reloads) == (0, 1)
 
 
-async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookAccess, file: Path, opened: Open) -> None:
     first, second = Page(file), Page(file)
     async with opened(first), opened(second) as other:
         second.type_in(1, "typed")
@@ -119,7 +119,7 @@ async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookDesk, 
 
 
 async def test_the_tab_that_was_saved_last_takes_the_lease_even_if_nobody_saw_it_unsaved(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first), opened(second) as other:
@@ -136,7 +136,7 @@ async def test_the_tab_that_was_saved_last_takes_the_lease_even_if_nobody_saw_it
 
 
 async def test_two_tabs_with_unsaved_changes_are_not_set_against_each_other(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     first.type_in(1, "mine")
@@ -147,7 +147,7 @@ async def test_two_tabs_with_unsaved_changes_are_not_set_against_each_other(
 
 
 async def test_what_the_person_saves_after_the_agent_makes_no_tab_reload_for_ever(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first) as one, opened(second) as other:
@@ -162,7 +162,7 @@ async def test_what_the_person_saves_after_the_agent_makes_no_tab_reload_for_eve
 
 
 async def test_a_tab_that_was_away_while_the_agent_saved_shows_it_when_it_is_back(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as tab:
@@ -174,7 +174,7 @@ async def test_a_tab_that_was_away_while_the_agent_saved_shows_it_when_it_is_bac
         assert tab.reloads == 1
 
 
-async def test_a_read_only_tab_gets_no_lease(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_a_read_only_tab_gets_no_lease(desk: NotebookAccess, file: Path, opened: Open) -> None:
     page = Page(file)
     page.read_only = True
     async with opened(page):
@@ -186,7 +186,7 @@ async def test_a_read_only_tab_gets_no_lease(desk: NotebookDesk, file: Path, ope
 
 
 async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as before:
@@ -206,7 +206,7 @@ async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
 
 
 async def test_operations_done_before_the_connection_was_lost_are_answered_after(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as before:
@@ -226,7 +226,7 @@ async def test_operations_done_before_the_connection_was_lost_are_answered_after
 
 
 async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_be_dead(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     page, looked = Page(file), []
     tabs.on_opened(looked.append)
@@ -241,7 +241,7 @@ async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_b
 
 
 async def test_a_tab_that_leaves_in_the_middle_leaves_the_work_to_the_disk(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page) as tab:
@@ -255,7 +255,7 @@ async def test_a_tab_that_leaves_in_the_middle_leaves_the_work_to_the_disk(
 
 
 async def test_a_tab_that_vanishes_in_the_middle_is_waited_for_and_then_the_disk_is_written(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page) as tab:
@@ -267,7 +267,7 @@ async def test_a_tab_that_vanishes_in_the_middle_is_waited_for_and_then_the_disk
 
 
 async def test_a_tab_that_is_there_and_never_answers_is_told_of_and_not_gone_around(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     tabs.answer_seconds = 0.4
     page = Page(file)
@@ -281,7 +281,7 @@ async def test_a_tab_that_is_there_and_never_answers_is_told_of_and_not_gone_aro
 
 
 async def test_a_page_that_says_goodbye_takes_what_was_not_saved_with_it(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
@@ -293,7 +293,7 @@ async def test_a_page_that_says_goodbye_takes_what_was_not_saved_with_it(
 
 
 async def test_a_tab_that_vanished_with_unsaved_changes_is_not_forgotten(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
@@ -311,7 +311,7 @@ async def test_a_tab_that_vanished_with_unsaved_changes_is_not_forgotten(
 
 
 async def test_who_opens_the_notebook_anew_goes_on_without_the_tab_that_was_lost(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     lost, fresh = Page(file), Page(file)
     lost.type_in(1, "typed before the browser crashed")
@@ -324,7 +324,7 @@ async def test_who_opens_the_notebook_anew_goes_on_without_the_tab_that_was_lost
 
 
 async def test_shared_changes_are_nobodys_unsaved_ones(
-    desk: NotebookDesk, file: Path, opened: Open, tabs: NotebookTabs
+    desk: NotebookAccess, file: Path, opened: Open, tabs: NotebookTabs
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
@@ -336,7 +336,7 @@ async def test_shared_changes_are_nobodys_unsaved_ones(
 
 
 async def test_tabs_from_before_a_restart_are_waited_for(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     tabs._started += 60
     tabs.patience = 5
@@ -354,7 +354,7 @@ async def test_tabs_from_before_a_restart_are_waited_for(
 # ---- names
 
 
-async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookAccess, file: Path, opened: Open) -> None:
     page = Page(file)
     async with opened(page) as tab:
         document = desk.document(PATH)
@@ -367,7 +367,7 @@ async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookDesk, f
 
 
 async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
-    desk: NotebookDesk, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    desk: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
 ) -> None:
     document = desk.document(PATH)
     await document.snapshot()
@@ -385,7 +385,7 @@ async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
 
 
 async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
-    desk: NotebookDesk, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    desk: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
 ) -> None:
     (file.parent / "old").mkdir()
     file.rename(file.parent / "old" / PATH)
@@ -404,7 +404,7 @@ async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
 
 
 async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
-    desk: NotebookDesk, file: Path, opened: Open, jp_fetch: Any
+    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
 ) -> None:
     page = Page(file)
     async with opened(page):
@@ -438,7 +438,7 @@ async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
     ],
 )
 async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
 ) -> None:
     tabs.answer_seconds = 0.5
     page = Page(file)
@@ -456,7 +456,7 @@ async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
         assert (await desk.document(PATH).snapshot()).source == "tab"
 
 
-async def test_an_answer_nobody_waits_for_does_no_harm(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_an_answer_nobody_waits_for_does_no_harm(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened(Page(file)) as tab:
         assert (await tab.panel.ask("notebookOperationsResult", opId="never", status="applied"))["ok"]
         assert not (await tab.panel.ask("notebookPage", opId="never", status="nonsense"))["ok"]
@@ -464,7 +464,7 @@ async def test_an_answer_nobody_waits_for_does_no_harm(desk: NotebookDesk, file:
 
 
 async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     change = ChangeOutputsMessage(path=PATH, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
@@ -479,7 +479,7 @@ async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
 
 
 async def test_a_notebook_open_by_a_link_is_not_written_behind_its_tab(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     link = file.with_name("link.ipynb")
     link.symlink_to(file)
@@ -501,7 +501,7 @@ async def test_a_notebook_open_by_a_link_is_not_written_behind_its_tab(
 
 
 async def test_a_tab_that_was_silent_is_looked_at_again_when_it_speaks(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     looked: list[str] = []
     tabs.on_opened(looked.append)
@@ -536,7 +536,7 @@ async def test_outputs_a_silent_tab_did_not_take_are_put_in_when_it_is_back(
 
 
 async def test_a_tab_that_comes_to_a_notebook_is_told_what_nobody_has_looked_at(
-    services: Services, desk: NotebookDesk, file: Path, opened: Open
+    services: Services, desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     unreviewed = services.notebooks.notebooks.unreviewed
     before = await desk.document(PATH).snapshot()
@@ -571,7 +571,7 @@ async def news(tab: BrowserTab, page: Page) -> object:
 
 
 async def test_a_tab_whose_folder_was_renamed_is_waited_for(
-    desk: NotebookDesk, tabs: NotebookTabs, file: Path, opened: Open
+    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     (file.parent / "old").mkdir()
     page = Page(file.rename(file.parent / "old" / PATH), f"old/{PATH}")

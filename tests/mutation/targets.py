@@ -74,8 +74,8 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "hdsp_agent/tools/_plain_command.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
-    "hdsp_agent/tools/_strange_characters.py": (*_PLAIN, *_FLAGS),
-    "hdsp_agent/tools/_hidden_words.py": (
+    "hdsp_agent/tools/_deceptive_characters.py": (*_PLAIN, *_FLAGS),
+    "hdsp_agent/tools/_hidden_files.py": (
         "tests/tools/test_hidden_words.py",
         f"{_APPROVAL}/test_known_holes.py",
         "tests/tools/test_shell.py",
@@ -88,7 +88,7 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/notebook/cell_code/_programs.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_reader.py": _CELLS,
     "hdsp_agent/tools/notebook/cell_code/_shell_text.py": _CELLS,
-    "hdsp_agent/tools/_paths.py": _PATHS,
+    "hdsp_agent/tools/_path_policy.py": _PATHS,
     "hdsp_agent/tools/_ignore.py": (*_PATHS, "tests/tools/test_ignore_rules.py"),
     "hdsp_agent/tools/_file_access.py": ("tests/tools/test_file_access.py", "tests/tools/test_read_file.py"),
     "hdsp_agent/persistence/masking/_assignments.py": _MASKING,

@@ -10,7 +10,7 @@ from typing import cast
 from jupyter_server.services.sessions.sessionmanager import SessionManager
 
 from hdsp_agent.notebooks import Notebooks, TabPort
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import Executor, RunLimits
 from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels

@@ -29,8 +29,8 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import (
     EditSource,
+    NotebookSnapshot,
     Operation,
-    Snapshot,
     apply_operations,
     resolve_edits,
     snapshot_of,
@@ -57,7 +57,7 @@ odd_notebooks = st.sampled_from([odd for name, odd in ODD_NOTEBOOKS.items() if n
 notebooks = st.one_of(made_notebooks, odd_notebooks)
 
 
-def seen(of: JsonObject) -> Snapshot:
+def seen(of: JsonObject) -> NotebookSnapshot:
     return snapshot_of(of, path="a.ipynb", revision="", source="disk", outputs="full")
 
 

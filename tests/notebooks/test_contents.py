@@ -29,7 +29,7 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import CellConflict, EditSource, source_hash
 from hdsp_agent.notebooks._saved_form import as_read
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
 from .contents_managers import raw_cells, write
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell

@@ -32,7 +32,7 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import Operation, apply_operations, outline_of, parse_notebook, snapshot_of
 from hdsp_agent.notebooks._saved_form import as_read
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
 from .contents_managers import raw_cells, write
 from .odd_notebooks import ODD_NOTEBOOKS

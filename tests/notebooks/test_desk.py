@@ -26,15 +26,15 @@ from hdsp_agent.messages import (
 from hdsp_agent.notebooks import (
     CellConflict,
     EditSource,
-    NotebookDesk,
-    Snapshot,
+    NotebookAccess,
+    NotebookSnapshot,
     TabGone,
     TabSilent,
     TabView,
     source_hash,
 )
 from hdsp_agent.notebooks._document import Applied, Operation
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
 from .pages import Page, Tabs, code, file_hash, notebook, sources_in, text
 
@@ -64,8 +64,8 @@ class Room:
         self.page = page
         self.path = page.path
 
-    async def snapshot(self, *, outputs: OutputDetail = "none") -> Snapshot:
-        return Snapshot(self.path, (), {}, 4, 5, "r", "room")
+    async def snapshot(self, *, outputs: OutputDetail = "none") -> NotebookSnapshot:
+        return NotebookSnapshot(self.path, (), {}, 4, 5, "r", "room")
 
     async def apply(
         self,
@@ -96,20 +96,20 @@ def tabs() -> Tabs:
 
 
 @pytest.fixture
-def desk(manager: FileContentsManager, tabs: Tabs) -> NotebookDesk:
-    return NotebookDesk(ContentsNotebooks(manager), tabs)
+def desk(manager: FileContentsManager, tabs: Tabs) -> NotebookAccess:
+    return NotebookAccess(ContentsNotebooks(manager), tabs)
 
 
 # ---- the choice
 
 
-async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file) == ["a = 2", "words"] and applied.saved
     assert tabs.saves == [(PATH, file_hash(file), False)], "tabs that show it are not told"
 
 
-async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     page.type_in(1, "typed, not saved")
     tabs.pages.append(page)
@@ -121,7 +121,7 @@ async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookDes
     assert tabs.saves == [(PATH, file_hash(file), True)]
 
 
-async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     document = desk.document(PATH)
     await document.apply([EditSource(ONE, "1", "2")])
     page = Page(file)
@@ -133,7 +133,7 @@ async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookDesk, t
     assert len(page.asked) == 1 and sources_in(file)[0] == "a = 4"
 
 
-async def test_a_long_notebook_is_read_page_by_page(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_long_notebook_is_read_page_by_page(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     page.cells_a_page = 1
     tabs.pages.append(page)
@@ -141,7 +141,9 @@ async def test_a_long_notebook_is_read_page_by_page(desk: NotebookDesk, tabs: Ta
     assert page.reads == 2
 
 
-async def test_what_the_tab_can_judge_alone_needs_no_reading_first(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_what_the_tab_can_judge_alone_needs_no_reading_first(
+    desk: NotebookAccess, tabs: Tabs, file: Path
+) -> None:
     page = Page(file)
     tabs.pages.append(page)
     exact = ReplaceSource(cell_id=ONE, expect=source_hash("a = 1"), source="a = 2")
@@ -150,7 +152,7 @@ async def test_what_the_tab_can_judge_alone_needs_no_reading_first(desk: Noteboo
 
 
 async def test_a_hash_of_what_a_cell_said_before_the_batch_is_as_good(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.exact = True
@@ -165,7 +167,9 @@ async def test_a_hash_of_what_a_cell_said_before_the_batch_is_as_good(
     assert page.sources[0] == "a = 3" and len(page.done) == 2
 
 
-async def test_whether_outputs_are_trusted_is_not_the_agents_to_say(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_whether_outputs_are_trusted_is_not_the_agents_to_say(
+    desk: NotebookAccess, tabs: Tabs, file: Path
+) -> None:
     page = Page(file)
     tabs.pages.append(page)
     with pytest.raises(NotAllowed):
@@ -175,14 +179,14 @@ async def test_whether_outputs_are_trusted_is_not_the_agents_to_say(desk: Notebo
     assert page.cells[0]["metadata"] == {"tags": ["a"]}
 
 
-async def test_an_edit_asks_the_tab_for_its_cells_once(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_an_edit_asks_the_tab_for_its_cells_once(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
     await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert page.reads == 1
 
 
-async def test_a_tab_with_other_cells_answers_what_they_are(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_with_other_cells_answers_what_they_are(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
     with pytest.raises(CellConflict) as caught:
@@ -190,7 +194,7 @@ async def test_a_tab_with_other_cells_answers_what_they_are(desk: NotebookDesk, 
     assert [miss.source for miss in caught.value.mismatches] == ["a = 1"] and page.sources[0] == "a = 1"
 
 
-async def test_a_read_only_tab_is_not_gone_around(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_read_only_tab_is_not_gone_around(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
     page.read_only = True
@@ -207,7 +211,7 @@ POINTER = SetCellMetadata(cell_id=ONE, key="hdsp_checkpoint", value={"ts": 1})
 
 
 async def test_a_closed_notebook_says_at_once_what_is_known_of_its_moments(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     assert await desk.point(PATH, [HEAD, POINTER])
     made = json.loads(file.read_text("utf-8"))
@@ -220,7 +224,7 @@ async def test_a_closed_notebook_says_at_once_what_is_known_of_its_moments(
 
 @pytest.mark.parametrize("who", ["agent", "person"])
 async def test_an_open_notebook_says_it_when_it_is_saved_next_and_stays_clean_until_then(
-    desk: NotebookDesk, tabs: Tabs, file: Path, who: str
+    desk: NotebookAccess, tabs: Tabs, file: Path, who: str
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
@@ -239,7 +243,7 @@ async def test_an_open_notebook_says_it_when_it_is_saved_next_and_stays_clean_un
 
 
 async def test_what_waits_for_a_save_is_replaced_and_forgets_cells_that_are_gone(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
@@ -250,7 +254,7 @@ async def test_what_waits_for_a_save_is_replaced_and_forgets_cells_that_are_gone
     assert made["metadata"] == {"hdsp_agent": HEAD.value} and made["cells"][0]["metadata"] == {}
 
 
-async def test_a_tab_that_left_has_not_been_told(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_that_left_has_not_been_told(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
     tabs.before = tabs.leave
     before = file.read_bytes()
@@ -261,7 +265,7 @@ async def test_a_tab_that_left_has_not_been_told(desk: NotebookDesk, tabs: Tabs,
 
 
 async def test_a_tab_that_left_before_it_did_anything_leaves_the_work_to_the_disk(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
     tabs.before = tabs.leave
@@ -270,7 +274,7 @@ async def test_a_tab_that_left_before_it_did_anything_leaves_the_work_to_the_dis
 
 
 async def test_what_a_tab_did_and_saved_before_it_left_is_not_done_again(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
     tabs.after = tabs.leave
@@ -282,7 +286,7 @@ async def test_what_a_tab_did_and_saved_before_it_left_is_not_done_again(
 
 
 async def test_what_a_tab_did_and_did_not_save_before_it_left_is_done_on_the_disk(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.saves = False
@@ -293,7 +297,7 @@ async def test_what_a_tab_did_and_did_not_save_before_it_left_is_done_on_the_dis
 
 
 async def test_a_tab_that_closes_the_notebook_while_it_is_read_is_not_the_end(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
@@ -308,7 +312,7 @@ async def test_a_tab_that_closes_the_notebook_while_it_is_read_is_not_the_end(
     assert (await desk.document(PATH).snapshot()).source == "disk"
 
 
-async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
 
     def silent() -> None:
@@ -321,7 +325,7 @@ async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookDesk, tabs: T
 
 
 async def test_a_notebook_that_opens_and_closes_all_the_time_is_given_up(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
 
@@ -337,7 +341,7 @@ async def test_a_notebook_that_opens_and_closes_all_the_time_is_given_up(
 
 
 async def test_unsaved_changes_elsewhere_forbid_to_write_and_not_to_read(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.type_in(0, "mine")
@@ -354,7 +358,7 @@ async def test_unsaved_changes_elsewhere_forbid_to_write_and_not_to_read(
 # ---- several at once
 
 
-async def test_two_batches_at_once_do_not_mix(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_two_batches_at_once_do_not_mix(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
     document = desk.document(PATH)
     await asyncio.gather(*(document.apply([EditSource(ONE, "a = ", f"a = {number}")]) for number in range(8)))
@@ -364,7 +368,7 @@ async def test_two_batches_at_once_do_not_mix(desk: NotebookDesk, tabs: Tabs, fi
 # ---- names
 
 
-async def test_a_task_follows_a_renamed_notebook(desk: NotebookDesk, tabs: Tabs, file: Path) -> None:
+async def test_a_task_follows_a_renamed_notebook(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
     heard: list[tuple[str, str]] = []
     desk.on_moved(lambda old, new: heard.append((old, new)))
     document = desk.document(PATH)
@@ -381,7 +385,7 @@ async def test_a_task_follows_a_renamed_notebook(desk: NotebookDesk, tabs: Tabs,
     assert heard == [(PATH, "new.ipynb"), ("new.ipynb", "newer.ipynb")]
 
 
-def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: NotebookDesk) -> None:
+def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: NotebookAccess) -> None:
     desk.moved("a.ipynb", "b.ipynb")
     desk.moved("b.ipynb", "a.ipynb")
     assert desk.now_at("a.ipynb") == "a.ipynb" and desk.now_at("b.ipynb") == "a.ipynb"
@@ -397,7 +401,7 @@ def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: No
     assert desk.now_at("x/other.ipynb") == "u/other.ipynb" and desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
 
 
-async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookDesk, file: Path) -> None:
+async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookAccess, file: Path) -> None:
     file.rename(file.with_name("new.ipynb"))
     desk.moved(PATH, "new.ipynb")
     await desk.create(PATH)
@@ -405,7 +409,7 @@ async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookDes
 
 
 async def test_a_deleted_notebook_is_not_found_until_there_is_one_again(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
@@ -420,7 +424,7 @@ async def test_a_deleted_notebook_is_not_found_until_there_is_one_again(
     assert (await document.apply([EditSource(ONE, "1", "2")])).saved
 
 
-def test_paths_are_those_of_the_contents_api(desk: NotebookDesk, folder: Path, tmp_path: Path) -> None:
+def test_paths_are_those_of_the_contents_api(desk: NotebookAccess, folder: Path, tmp_path: Path) -> None:
     (folder / "sub").mkdir()
     assert desk.api_path(folder / "sub" / "n.ipynb") == "sub/n.ipynb"
     assert desk.document("/sub//n.ipynb").path == "sub/n.ipynb"
@@ -442,7 +446,7 @@ async def test_a_room_goes_before_the_tabs_in_it(manager: FileContentsManager, t
     page, shared = Page(file), Page(file)
     page.collaborative = True
     tabs.pages.append(page)
-    desk = NotebookDesk(ContentsNotebooks(manager), tabs, Rooms(shared))
+    desk = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(shared))
     assert (await desk.document(PATH).snapshot()).source == "room"
     assert (await desk.document(PATH).apply([EditSource(ONE, "1", "2")])).content_hash == "of the room"
     assert await desk.show(_shown())
@@ -455,7 +459,7 @@ async def test_a_room_is_begun_for_a_tab_that_shares_and_not_for_nobody(
     shared = Page(file)
     shared.visible = False
     rooms = Rooms(shared)
-    desk = NotebookDesk(ContentsNotebooks(manager), tabs, rooms)
+    desk = NotebookAccess(ContentsNotebooks(manager), tabs, rooms)
     assert (await desk.document(PATH).snapshot()).source == "disk"
     page = Page(file)
     tabs.pages.append(page)
@@ -467,7 +471,7 @@ async def test_a_room_is_begun_for_a_tab_that_shares_and_not_for_nobody(
 async def test_where_the_room_cannot_be_had_a_tab_in_it_is_safe_and_the_disk_is_not(
     manager: FileContentsManager, tabs: Tabs, file: Path
 ) -> None:
-    desk = NotebookDesk(ContentsNotebooks(manager), tabs, Rooms(error=Unavailable("no room")))
+    desk = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(error=Unavailable("no room")))
     with pytest.raises(Unavailable, match="no room"):
         await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
@@ -498,7 +502,7 @@ def other_name(file: Path, request: pytest.FixtureRequest) -> str:
 
 
 async def test_a_notebook_open_by_another_name_of_its_file_is_changed_in_its_tab(
-    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     page = Page(file, other_name)
     page.type_in(1, "typed, not saved")
@@ -513,7 +517,7 @@ async def test_a_notebook_open_by_another_name_of_its_file_is_changed_in_its_tab
 
 
 async def test_what_is_unsaved_by_another_name_keeps_the_file_from_being_written(
-    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     gone = Page(file, other_name)
     gone.dirty = True
@@ -530,7 +534,7 @@ async def test_what_is_unsaved_by_another_name_keeps_the_file_from_being_written
 
 
 async def test_of_two_names_the_one_with_unsaved_changes_is_asked_and_the_other_told(
-    desk: NotebookDesk, tabs: Tabs, file: Path, other_name: str
+    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     named, other = Page(file), Page(file, other_name)
     other.type_in(1, "typed, not saved")
@@ -541,7 +545,7 @@ async def test_of_two_names_the_one_with_unsaved_changes_is_asked_and_the_other_
 
 
 async def test_a_link_that_leads_elsewhere_by_now_is_another_notebook(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     link, elsewhere = file.with_name("link.ipynb"), file.with_name("elsewhere.ipynb")
     link.symlink_to(file)
@@ -557,7 +561,7 @@ async def test_a_link_that_leads_elsewhere_by_now_is_another_notebook(
 # ---- folders that move, and go
 
 
-def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(desk: NotebookDesk) -> None:
+def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(desk: NotebookAccess) -> None:
     moves: list[tuple[str, str]] = []
     desk.on_moved(lambda old, new: moves.append((old, new)))
     desk.deleted("new/b.ipynb")
@@ -568,7 +572,7 @@ def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(desk: Notebook
 
 
 async def test_what_was_in_a_deleted_folder_is_gone_until_it_is_there_again(
-    desk: NotebookDesk, tabs: Tabs, file: Path
+    desk: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     (file.parent / "shelf").mkdir()
     place = file.rename(file.parent / "shelf" / PATH)
@@ -582,7 +586,7 @@ async def test_what_was_in_a_deleted_folder_is_gone_until_it_is_there_again(
     assert page.sources[0] == "a = 2"
 
 
-def test_of_many_renames_and_deletions_the_last_are_remembered(desk: NotebookDesk) -> None:
+def test_of_many_renames_and_deletions_the_last_are_remembered(desk: NotebookAccess) -> None:
     for number in range(3_000):
         desk.moved(f"{number}.ipynb", f"new-{number}.ipynb")
         desk.deleted(f"gone-{number}.ipynb")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hdsp_agent.messages import CellId, TaskId
-from hdsp_agent.notebooks import NOTHING_SEEN, Ledger, source_hash
+from hdsp_agent.notebooks import NOTHING_SEEN, ExecutionHistory, source_hash
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
 from .headless import headless_notebooks
@@ -15,7 +15,7 @@ A = CellId("a")
 
 def test_a_restart_and_another_kernel_begin_anew() -> None:
     life = ["first"]
-    ledger = Ledger(lambda kernel: life[0])
+    ledger = ExecutionHistory(lambda kernel: life[0])
     ledger.began("n.ipynb", "k", A, source_hash("x"))
     assert ledger.memory("n.ipynb", "k").ran[A].order == 1
     assert ledger.memory("n.ipynb", "another") is NOTHING_SEEN
@@ -26,12 +26,12 @@ def test_a_restart_and_another_kernel_begin_anew() -> None:
 
 
 def test_without_a_kernel_it_is_known_that_nothing_is_there() -> None:
-    memory = Ledger(lambda kernel: "").memory("n.ipynb", None)
+    memory = ExecutionHistory(lambda kernel: "").memory("n.ipynb", None)
     assert memory.complete and not memory.ran
 
 
 def test_only_the_last_run_of_a_cell_can_fail() -> None:
-    ledger = Ledger(lambda kernel: "life")
+    ledger = ExecutionHistory(lambda kernel: "life")
     first = ledger.began("n.ipynb", "k", A, source_hash("x"))
     second = ledger.began("n.ipynb", "k", A, source_hash("x"))
     ledger.failed("n.ipynb", A, first)
@@ -55,7 +55,7 @@ async def test_a_run_goes_on_under_the_notebooks_new_name(tmp_path: Path) -> Non
 
 
 def test_what_ran_is_known_after_the_folder_was_renamed() -> None:
-    ledger = Ledger(lambda kernel: "life")
+    ledger = ExecutionHistory(lambda kernel: "life")
     ledger.began("old/n.ipynb", "k", A, source_hash("x"))
     ledger.began("older/n.ipynb", "k", A, source_hash("x"))
     ledger.moved("old", "new")
@@ -64,7 +64,7 @@ def test_what_ran_is_known_after_the_folder_was_renamed() -> None:
 
 
 def test_a_notebook_that_took_the_name_of_another_keeps_what_ran_in_it() -> None:
-    ledger = Ledger(lambda kernel: "life")
+    ledger = ExecutionHistory(lambda kernel: "life")
     ledger.began("mine.ipynb", "k", A, source_hash("x"))
     ledger.began("taken.ipynb", "k", CellId("b"), source_hash("x"))
     ledger.moved("mine.ipynb", "taken.ipynb")

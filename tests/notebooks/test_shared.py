@@ -31,7 +31,7 @@ from hdsp_agent.messages import (
     SetOutputs,
     TruncateOutputs,
 )
-from hdsp_agent.notebooks import CellConflict, EditSource, NotebookDesk, source_hash
+from hdsp_agent.notebooks import CellConflict, EditSource, NotebookAccess, source_hash
 from tests.collaboration import Colleague, collaboration_config, in_room, require_collaboration
 
 from ..timing import until
@@ -69,7 +69,7 @@ def jp_server_config(
 
 
 @pytest.fixture
-def desk(services: Services) -> NotebookDesk:
+def desk(services: Services) -> NotebookAccess:
     return services.notebooks.notebooks.desk
 
 
@@ -127,7 +127,7 @@ FIRST, WORDS, LAST = CellId("first"), CellId("words"), CellId("last")
 
 
 async def test_what_people_type_in_the_room_is_what_the_agent_reads(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         colleague.type_at_end(2, "  # typed")
@@ -148,7 +148,7 @@ async def test_what_people_type_in_the_room_is_what_the_agent_reads(
 
 
 async def test_an_edit_reaches_the_others_once_and_is_saved_by_the_room(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         colleague.changes.clear()
@@ -162,7 +162,7 @@ async def test_an_edit_reaches_the_others_once_and_is_saved_by_the_room(
         assert applied.content_hash == await _hash(file)
 
 
-async def test_all_changes_of_a_batch_arrive_together(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_all_changes_of_a_batch_arrive_together(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         seen: list[int] = []
         colleague.notebook.ycells.observe_deep(lambda events: seen.append(len(colleague.notebook.ycells)))
@@ -180,7 +180,7 @@ async def test_all_changes_of_a_batch_arrive_together(desk: NotebookDesk, file: 
         assert colleague.cells[2]["execution_count"] == 7
 
 
-async def test_cells_move_change_type_and_keep_their_ids(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_cells_move_change_type_and_keep_their_ids(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         await desk.document(PATH).apply(
             [
@@ -201,7 +201,7 @@ async def test_cells_move_change_type_and_keep_their_ids(desk: NotebookDesk, fil
         assert "tags" not in colleague.cells[1]["metadata"]
 
 
-async def test_only_the_differing_middle_of_a_text_changes(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_only_the_differing_middle_of_a_text_changes(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         deltas: list[Any] = []
         text = colleague.notebook.ycells[1]["source"]
@@ -214,7 +214,9 @@ async def test_only_the_differing_middle_of_a_text_changes(desk: NotebookDesk, f
         assert inserted == ["😁"] and sum(part.get("delete", 0) for part in deltas[0]) in (1, 2, 4)
 
 
-async def test_somebody_who_types_in_the_same_cell_loses_nothing(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_somebody_who_types_in_the_same_cell_loses_nothing(
+    desk: NotebookAccess, file: Path, opened: Open
+) -> None:
     async with opened() as colleague:
         for number in range(20):
             colleague.notebook.ycells[0]["source"].insert(0, f"# {number}\n")
@@ -231,7 +233,7 @@ async def test_somebody_who_types_in_the_same_cell_loses_nothing(desk: NotebookD
 
 
 async def test_a_stale_edit_changes_nothing_and_tells_what_is_there(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         before = colleague.cells
@@ -248,7 +250,7 @@ async def test_a_stale_edit_changes_nothing_and_tells_what_is_there(
 
 
 async def test_outputs_of_a_run_go_on_in_place_and_are_not_doubled_when_kept(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     def change(base: int, version: int, *changes: Any, state: Any = "running", count: int | None = None) -> Any:
         return ChangeOutputsMessage(
@@ -292,7 +294,7 @@ async def test_outputs_of_a_run_go_on_in_place_and_are_not_doubled_when_kept(
         assert colleague.outputs(0) == [whole] and "cells" not in colleague.changes
 
 
-async def test_outputs_are_set_appended_and_cleared(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_outputs_are_set_appended_and_cleared(desk: NotebookAccess, file: Path, opened: Open) -> None:
     one = {"output_type": "stream", "name": "stdout", "text": "one\nthree\n"}
     error = {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["t"]}
     async with opened() as colleague:
@@ -307,7 +309,7 @@ async def test_outputs_are_set_appended_and_cleared(desk: NotebookDesk, file: Pa
 
 
 async def test_a_renamed_notebook_is_found_again(
-    desk: NotebookDesk, file: Path, opened: Open, jp_fetch: Any, jp_root_dir: Path
+    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any, jp_root_dir: Path
 ) -> None:
     async with opened() as colleague:
         document = desk.document(PATH)
@@ -321,7 +323,7 @@ async def test_a_renamed_notebook_is_found_again(
 
 
 async def test_a_deleted_notebook_is_not_written_again(
-    desk: NotebookDesk, file: Path, opened: Open, jp_fetch: Any
+    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
 ) -> None:
     async with opened():
         document = desk.document(PATH)
@@ -333,7 +335,7 @@ async def test_a_deleted_notebook_is_not_written_again(
         assert not file.exists()
 
 
-async def test_a_file_that_vanished_is_not_written_again(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_a_file_that_vanished_is_not_written_again(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened():
         file.unlink()
         with pytest.raises(NotFound):
@@ -342,7 +344,12 @@ async def test_a_file_that_vanished_is_not_written_again(desk: NotebookDesk, fil
 
 
 async def test_a_read_only_notebook_stays_as_it_is(
-    desk: NotebookDesk, file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, services: Services, jp_serverapp: Any
+    desk: NotebookAccess,
+    file: Path,
+    opened: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    services: Services,
+    jp_serverapp: Any,
 ) -> None:
     async with opened() as colleague:
         get = jp_serverapp.contents_manager.get
@@ -356,7 +363,7 @@ async def test_a_read_only_notebook_stays_as_it_is(
         assert "second" not in colleague.source(2)
 
 
-async def test_an_edit_that_the_file_wins_over_is_made_again(desk: NotebookDesk, file: Path, opened: Open) -> None:
+async def test_an_edit_that_the_file_wins_over_is_made_again(desk: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         content = _notebook()
         content["cells"][1]["source"] = "# from outside"
@@ -368,9 +375,9 @@ async def test_an_edit_that_the_file_wins_over_is_made_again(desk: NotebookDesk,
 
 
 async def test_a_save_that_failed_is_not_called_saved(
-    desk: NotebookDesk, file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, jp_serverapp: Any
+    desk: NotebookAccess, file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, jp_serverapp: Any
 ) -> None:
-    monkeypatch.setattr("hdsp_agent.notebooks.shared._SAVE_SECONDS", 0.5)
+    monkeypatch.setattr("hdsp_agent.notebooks.documents.ydoc._SAVE_SECONDS", 0.5)
     async with opened() as colleague:
 
         async def full(*arguments: Any, **options: Any) -> Any:
@@ -383,7 +390,7 @@ async def test_a_save_that_failed_is_not_called_saved(
         assert "second" not in file.read_text(encoding="utf-8")
 
 
-async def test_a_notebook_nobody_has_open_gets_no_room(desk: NotebookDesk, file: Path, jp_serverapp: Any) -> None:
+async def test_a_notebook_nobody_has_open_gets_no_room(desk: NotebookAccess, file: Path, jp_serverapp: Any) -> None:
     applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
     assert applied.saved and (await desk.document(PATH).snapshot()).source == "disk"
     rooms = next(iter(jp_serverapp.extension_manager.extension_apps["jupyter_server_ydoc"])).ywebsocket_server.rooms
@@ -391,7 +398,7 @@ async def test_a_notebook_nobody_has_open_gets_no_room(desk: NotebookDesk, file:
 
 
 async def test_who_opens_a_notebook_the_agent_changed_sees_it_once(
-    desk: NotebookDesk, file: Path, opened: Open
+    desk: NotebookAccess, file: Path, opened: Open
 ) -> None:
     await desk.document(PATH).apply([InsertCell(cell_id=CellId("new"), after=LAST, cell_type="code", source="1")])
     async with opened() as colleague:
@@ -404,7 +411,7 @@ async def test_who_opens_a_notebook_the_agent_changed_sees_it_once(
 
 @pytest.mark.parametrize("loads_progressively", [True], indirect=True)
 async def test_a_notebook_that_loads_bit_by_bit_is_read_when_all_of_it_is_there(
-    desk: NotebookDesk, jp_root_dir: Path, opened: Open
+    desk: NotebookAccess, jp_root_dir: Path, opened: Open
 ) -> None:
     content = _notebook()
     content["cells"] += [_code(f"c{number}", f"print({number})", [], None) for number in range(300)]
@@ -416,7 +423,7 @@ async def test_a_notebook_that_loads_bit_by_bit_is_read_when_all_of_it_is_there(
 
 
 async def test_a_room_that_is_just_being_opened_is_waited_for(
-    desk: NotebookDesk, file: Path, opened: Open, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+    desk: NotebookAccess, file: Path, opened: Open, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     get = jp_serverapp.contents_manager.get
     begun = asyncio.Event()
@@ -439,7 +446,7 @@ async def test_a_room_that_is_just_being_opened_is_waited_for(
 
 
 @pytest.mark.parametrize("collaborates", [False], indirect=True)
-async def test_switched_off_there_are_no_rooms(desk: NotebookDesk, file: Path) -> None:
+async def test_switched_off_there_are_no_rooms(desk: NotebookAccess, file: Path) -> None:
     applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
     assert applied.saved and (await desk.document(PATH).snapshot()).source == "disk"
 

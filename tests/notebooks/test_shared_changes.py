@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.messages import ExtendStream, JsonObject, PutOutput, TruncateOutputs
-from hdsp_agent.notebooks._shared_changes import after_changes, outputs_on_the_way, set_text
+from hdsp_agent.notebooks.documents._shared_changes import after_changes, outputs_on_the_way, set_text
 
 
 class Bytes:

@@ -12,7 +12,7 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.checkpoints.timeline import Parts, Timeline
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import CellId, DeleteCell, NotebookOperation, SetOutputs
-from hdsp_agent.notebooks import NotebookDesk
+from hdsp_agent.notebooks import NotebookAccess
 
 from ..timing import until
 from .test_shared import PATH, Open, collaborates, file, jp_server_config, loads_progressively, opened
@@ -37,7 +37,7 @@ def with_html(file: Path) -> None:
     file.write_text(json.dumps(content), "utf-8")
 
 
-async def trust(desk: NotebookDesk, colleague: Any, value: bool) -> None:
+async def trust(desk: NotebookAccess, colleague: Any, value: bool) -> None:
     """As the page says it in the room, when a cell is run there or the person trusts the notebook."""
     colleague.notebook.ycells[0]["metadata"]["trusted"] = value
 

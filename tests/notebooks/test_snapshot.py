@@ -12,8 +12,8 @@ import pytest
 from hdsp_agent.errors import InvalidInput, NotFound
 from hdsp_agent.messages import CellId, JsonObject
 from hdsp_agent.notebooks import (
+    NotebookSnapshot,
     OutputSummary,
-    Snapshot,
     bounded_outputs,
     cells_between,
     execution_order,
@@ -25,7 +25,7 @@ from ..timing import processor_time
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 
-def seen(of: JsonObject, **more: str) -> Snapshot:
+def seen(of: JsonObject, **more: str) -> NotebookSnapshot:
     return snapshot_of(of, path="a.ipynb", revision="1", source="disk", **more)
 
 

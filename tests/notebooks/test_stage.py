@@ -14,8 +14,8 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.messages import CellId, ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
-from hdsp_agent.notebooks import NotebookDesk, Stage, _stage
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks import LiveOutputs, NotebookAccess, _live_outputs
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
 from .kernels.working import Bench, bench, until
@@ -35,9 +35,9 @@ class Theatre:
     def __init__(self, folder: Path, manager: FileContentsManager, kernels: Bench) -> None:
         self.file = folder / PATH
         self.tabs = Tabs()
-        self.desk = NotebookDesk(ContentsNotebooks(manager), self.tabs)
+        self.desk = NotebookAccess(ContentsNotebooks(manager), self.tabs)
         self.work: list[NotebookWorkMessage] = []
-        self.stage = Stage(self.desk, on_work=self.work.append)
+        self.stage = LiveOutputs(self.desk, on_work=self.work.append)
         self.kernels = kernels
 
     def write(self, *codes: str) -> None:
@@ -105,7 +105,7 @@ async def test_a_page_sees_a_run_from_its_beginning_to_its_end(folder: Path, man
 async def test_whoever_waits_for_a_run_does_not_wait_for_the_next_frame(
     folder: Path, manager: FileContentsManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_stage, "_FRAME_SECONDS", 3600.0)
+    monkeypatch.setattr(_live_outputs, "_FRAME_SECONDS", 3600.0)
     async with theatre(folder, manager, "1 + 1") as show:
         page = show.look()
         await show.finish(await show.start("1 + 1"))

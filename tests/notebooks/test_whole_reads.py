@@ -14,7 +14,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from hdsp_agent.errors import NotFound, Unavailable
 from hdsp_agent.messages import CellId, SetNotebookMetadata
 from hdsp_agent.notebooks import _whole_reads
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
 from .contents_managers import raw_cells, write
 from .odd_notebooks import code, notebook

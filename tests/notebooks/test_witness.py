@@ -5,10 +5,19 @@ from __future__ import annotations
 import nbformat
 
 from hdsp_agent.messages import CellId
-from hdsp_agent.notebooks import Ledger, SeenRun, Snapshot, Witness, as_notebook, cell_of, snapshot_of, source_hash
+from hdsp_agent.notebooks import (
+    ExecutionHistory,
+    NotebookSnapshot,
+    ObservedRun,
+    PersonRunLog,
+    as_notebook,
+    cell_of,
+    snapshot_of,
+    source_hash,
+)
 
 
-class Seen(Witness):
+class Seen(PersonRunLog):
     """A witness with what it told."""
 
     def __init__(self) -> None:
@@ -17,7 +26,7 @@ class Seen(Witness):
             lambda run: self.told.append(f"began {run.code}"), lambda run: self.told.append(f"ended {run.code}")
         )
 
-    def run(self, code: str, error: str | None = None, traceback: object = None) -> SeenRun:
+    def run(self, code: str, error: str | None = None, traceback: object = None) -> ObservedRun:
         self.input(code, {"code": code, "execution_count": 1})
         if error is not None:
             self.error(code, {"ename": error, "evalue": "so", "traceback": traceback})  # type: ignore[dict-item]
@@ -25,7 +34,7 @@ class Seen(Witness):
         return self.ended_runs[-1]
 
 
-def notebook(*cells: tuple[str, int | None], path: str = "a.ipynb") -> Snapshot:
+def notebook(*cells: tuple[str, int | None], path: str = "a.ipynb") -> NotebookSnapshot:
     made = [
         nbformat.v4.new_code_cell(source, id=f"c{number}", execution_count=count)
         for number, (source, count) in enumerate(cells)
@@ -109,17 +118,17 @@ def test_cells_are_looked_for_at_the_begin_and_once_more_at_the_end() -> None:
 
 def test_a_cell_is_found_by_its_source_and_equal_ones_by_their_counts() -> None:
     snapshot = notebook(("x = 1", 3), ("show()", 4), ("show()", 5), ("show()", None))
-    assert cell_of(SeenRun("x = 1", 9), [snapshot]) == ("a.ipynb", "c0")
-    assert cell_of(SeenRun("show()", 5), [snapshot]) == ("a.ipynb", "c2")
-    assert cell_of(SeenRun("show()", 6), [snapshot]) is None
-    assert cell_of(SeenRun("show()", None), [snapshot]) is None
-    assert cell_of(SeenRun("x = 1 ", 3), [snapshot]) is None
+    assert cell_of(ObservedRun("x = 1", 9), [snapshot]) == ("a.ipynb", "c0")
+    assert cell_of(ObservedRun("show()", 5), [snapshot]) == ("a.ipynb", "c2")
+    assert cell_of(ObservedRun("show()", 6), [snapshot]) is None
+    assert cell_of(ObservedRun("show()", None), [snapshot]) is None
+    assert cell_of(ObservedRun("x = 1 ", 3), [snapshot]) is None
     other = notebook(("y = 1", 3), path="b.ipynb")
-    assert cell_of(SeenRun("y = 1", 1), [snapshot, other]) == ("b.ipynb", "c0")
+    assert cell_of(ObservedRun("y = 1", 1), [snapshot, other]) == ("b.ipynb", "c0")
 
 
 def test_a_run_counts_from_when_it_began_though_its_cell_is_known_later() -> None:
-    ledger = Ledger(lambda kernel: "life")
+    ledger = ExecutionHistory(lambda kernel: "life")
     a, b = CellId("a"), CellId("b")
     turn = ledger.turn("n.ipynb", "k")
     later = ledger.began("n.ipynb", "k", b, source_hash("b"))

@@ -28,7 +28,7 @@ from hdsp_agent.tools import (
     Approval,
     ApprovalAsk,
     Completion,
-    PathPolice,
+    PathPolicy,
     Proposal,
     SinceAsked,
     ToolFailed,
@@ -120,7 +120,7 @@ class RecordingContext:
 
     def __init__(self, workspace: Path, settings: GlobalSettings | None = None, mode: ModeConfig = CODE_MODE) -> None:
         self.task_id = TaskId("task-1")
-        self.paths = PathPolice(workspace, forbidden=(workspace.parent / "agent-home",))
+        self.paths = PathPolicy(workspace, forbidden=(workspace.parent / "agent-home",))
         self.workspace = self.paths.workspace
         self.settings = settings or GlobalSettings()
         self.mode = mode

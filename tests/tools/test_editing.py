@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.config import GroupOptions, ModeConfig
-from hdsp_agent.tools import Approval, PathPolice, ToolFailed
+from hdsp_agent.tools import Approval, PathPolicy, ToolFailed
 from hdsp_agent.tools._file_access import replace
 
 from .recording_context import Approved, RecordingContext
@@ -325,7 +325,7 @@ def test_a_folder_swapped_for_a_link_at_the_last_moment_is_not_written_into(work
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (workspace / "d").mkdir()
-    place = PathPolice(workspace).resolve("d/new.txt")
+    place = PathPolicy(workspace).resolve("d/new.txt")
     (workspace / "d").rmdir()
     (workspace / "d").symlink_to(elsewhere)
     with pytest.raises(ToolFailed):
@@ -338,5 +338,5 @@ def test_a_file_in_a_folder_that_may_only_be_entered_is_replaced_in_place(worksp
     (workspace / "d").mkdir()
     (workspace / "d" / "f").write_text("old", "utf-8")
     (workspace / "d").chmod(0o555)
-    replace(PathPolice(workspace).resolve("d/f"), b"new")
+    replace(PathPolicy(workspace).resolve("d/f"), b"new")
     assert (workspace / "d" / "f").read_text("utf-8") == "new"

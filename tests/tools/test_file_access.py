@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools import PathPolice, ToolFailed, _file_access
+from hdsp_agent.tools import PathPolicy, ToolFailed, _file_access
 from hdsp_agent.tools._file_access import open_file, raise_failure, read_whole, replace, stamp_of
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolice:
-    return PathPolice(workspace)
+def police(workspace: Path) -> PathPolicy:
+    return PathPolicy(workspace)
 
 
 @pytest.mark.parametrize(
     ("kind", "why"), [("folder", "is a directory"), ("pipe", "a named pipe"), ("link", "symbolic link")]
 )
-def test_only_files_are_opened(police: PathPolice, workspace: Path, kind: str, why: str) -> None:
+def test_only_files_are_opened(police: PathPolicy, workspace: Path, kind: str, why: str) -> None:
     place = police.resolve("a.txt")
     if kind == "folder":
         (workspace / "a.txt").mkdir()
@@ -38,7 +38,7 @@ def test_only_files_are_opened(police: PathPolice, workspace: Path, kind: str, w
         replace(place, b"new")
 
 
-def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(police: PathPolice, workspace: Path) -> None:
+def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(police: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
     (workspace / "a" / "x.txt").write_text("mine", "utf-8")
     place = police.resolve("a/x.txt")
@@ -51,7 +51,7 @@ def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(police
     assert (workspace / "b" / "x.txt").read_text("utf-8") == "mine"
 
 
-def test_a_file_is_read_whole_up_to_the_limit_and_not_beyond(police: PathPolice, workspace: Path) -> None:
+def test_a_file_is_read_whole_up_to_the_limit_and_not_beyond(police: PathPolicy, workspace: Path) -> None:
     (workspace / "a.txt").write_bytes(b"x" * 10)
     data, stamp = read_whole(police.resolve("a.txt"), most=10)
     assert data == b"x" * 10 and stamp == stamp_of(os.stat(workspace / "a.txt")) and stamp[1] == 10
@@ -60,14 +60,14 @@ def test_a_file_is_read_whole_up_to_the_limit_and_not_beyond(police: PathPolice,
     assert read_whole(police.resolve("a.txt"), most=10, stop=lambda: True)[0] == b""
 
 
-def test_a_large_file_is_read_in_all_its_pieces(police: PathPolice, workspace: Path) -> None:
+def test_a_large_file_is_read_in_all_its_pieces(police: PathPolicy, workspace: Path) -> None:
     content = os.urandom((1 << 20) + 7)
     (workspace / "a.bin").write_bytes(content)
     assert read_whole(police.resolve("a.bin"), most=len(content))[0] == content
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
-def test_a_replaced_file_keeps_its_mode(police: PathPolice, workspace: Path, mode: int) -> None:
+def test_a_replaced_file_keeps_its_mode(police: PathPolicy, workspace: Path, mode: int) -> None:
     file = workspace / "a.sh"
     file.write_text("old", "utf-8")
     file.chmod(mode)
@@ -77,7 +77,7 @@ def test_a_replaced_file_keeps_its_mode(police: PathPolice, workspace: Path, mod
     assert [path.name for path in workspace.iterdir()] == ["a.sh"]
 
 
-def test_a_new_file_is_made_with_its_folders_and_under_the_umask(police: PathPolice, workspace: Path) -> None:
+def test_a_new_file_is_made_with_its_folders_and_under_the_umask(police: PathPolicy, workspace: Path) -> None:
     before = os.umask(0o027)
     try:
         replace(police.resolve("deep/er/a.txt"), b"new")
@@ -87,7 +87,7 @@ def test_a_new_file_is_made_with_its_folders_and_under_the_umask(police: PathPol
     assert made.read_bytes() == b"new" and stat.S_IMODE(made.stat().st_mode) == 0o640
 
 
-def test_what_fails_leaves_nothing_behind(police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_leaves_nothing_behind(police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").write_text("old", "utf-8")
     place = police.resolve("a.txt")
 
@@ -103,13 +103,13 @@ def test_what_fails_leaves_nothing_behind(police: PathPolice, workspace: Path, m
         assert (workspace / "a.txt").read_text("utf-8") == "old"
 
 
-def test_a_missing_file_is_said_to_be_missing(police: PathPolice) -> None:
+def test_a_missing_file_is_said_to_be_missing(police: PathPolicy) -> None:
     with pytest.raises(ToolFailed, match="does not exist"):
         open_file(police.resolve("nowhere.txt"))
 
 
 def test_a_file_that_nobody_may_write_stays(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workspace / "a.txt").write_text("old", "utf-8")
     allowed = os.access
@@ -121,7 +121,7 @@ def test_a_file_that_nobody_may_write_stays(
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
-def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(police: PathPolice, workspace: Path) -> None:
+def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(police: PathPolicy, workspace: Path) -> None:
     file = workspace / "theirs.txt"
     file.write_text("old and longer", "utf-8")
     os.chown(file, 12345, 12346)
@@ -133,7 +133,7 @@ def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(police:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to any group")
-def test_a_replaced_file_keeps_its_group(police: PathPolice, workspace: Path) -> None:
+def test_a_replaced_file_keeps_its_group(police: PathPolicy, workspace: Path) -> None:
     file = workspace / "a.txt"
     file.write_text("old", "utf-8")
     os.chown(file, -1, 12346)
@@ -143,7 +143,7 @@ def test_a_replaced_file_keeps_its_group(police: PathPolice, workspace: Path) ->
 
 
 def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forbidden(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -164,7 +164,7 @@ def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
 
 
 def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[tuple[str, int, int]] = []
     really = os.open
@@ -191,7 +191,7 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
     assert opened[-1][1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
 
-def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolice, workspace: Path) -> None:
+def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
     (workspace / "a" / "x.txt").write_text("mine", "utf-8")
     place = police.resolve("a/x.txt")
@@ -207,7 +207,7 @@ def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolice,
 
 
 def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = workspace / "a.txt"
     place = police.resolve("a.txt")
@@ -233,7 +233,7 @@ def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
 
 
 def test_no_more_is_read_than_was_asked_for_and_it_can_be_stopped_at_each_megabyte(
-    police: PathPolice, workspace: Path
+    police: PathPolicy, workspace: Path
 ) -> None:
     file = workspace / "a.bin"
     file.write_bytes(b"x" * 10)
@@ -251,7 +251,7 @@ def test_no_more_is_read_than_was_asked_for_and_it_can_be_stopped_at_each_megaby
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
 def test_a_file_of_somebody_else_that_may_not_be_written_stays(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = workspace / "theirs.txt"
     file.write_text("old", "utf-8")
@@ -278,7 +278,7 @@ def test_a_failure_is_told_in_the_words_of_the_system(error: OSError, said: str)
 
 
 def test_what_is_written_goes_into_the_folder_that_was_opened(
-    police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder, elsewhere = workspace / "folder", tmp_path / "elsewhere"
     folder.mkdir()

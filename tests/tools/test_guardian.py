@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools._guardian import Guardian
+from hdsp_agent.tools._process_reaper import ProcessReaper
 from tests.tools.test_shell import alive, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -19,7 +19,7 @@ _PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
 from hdsp_agent.tools import CommandBoard
-from hdsp_agent.tools._guardian import GUARDIAN
+from hdsp_agent.tools._process_reaper import GUARDIAN
 
 async def show(text, is_all): ...
 
@@ -76,7 +76,7 @@ async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path,
 
 
 async def test_what_it_does_not_watch_any_more_is_left_alone() -> None:
-    guardian = Guardian()
+    guardian = ProcessReaper()
     other = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
     try:
         # A number that was a command's once and is another's now.

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools import PathPolice
-from hdsp_agent.tools._hidden_words import HiddenWords, hidden_words
+from hdsp_agent.tools import PathPolicy
+from hdsp_agent.tools._hidden_files import HiddenFileNames, hidden_words
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolice:
+def police(workspace: Path) -> PathPolicy:
     (workspace / ".hdspignore").write_text("secret*\n", "utf-8")
     for name in ("secret.txt", "plain.txt"):
         (workspace / name).touch()
     (workspace / "alias").symlink_to("secret.txt")
-    return PathPolice(workspace)
+    return PathPolicy(workspace)
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ def police(workspace: Path) -> PathPolice:
     ],
 )  # fmt: skip
 def test_a_word_that_is_a_hidden_file_is_found(
-    command: str, named: str | None, workspace: Path, police: PathPolice
+    command: str, named: str | None, workspace: Path, police: PathPolicy
 ) -> None:
-    assert hidden_words(command, workspace, police) == HiddenWords(named=named)
+    assert hidden_words(command, workspace, police) == HiddenFileNames(named=named)
 
 
 def test_a_pattern_that_fits_a_hidden_file_is_told_and_a_named_file_goes_before_it(
-    workspace: Path, police: PathPolice
+    workspace: Path, police: PathPolicy
 ) -> None:
-    assert hidden_words("cat *.txt", workspace, police) == HiddenWords(matched="*.txt")
-    assert hidden_words("cat s*t *.txt", workspace, police) == HiddenWords(matched="s*t")
-    assert hidden_words("cat *.txt alias", workspace, police) == HiddenWords(named="alias")
-    assert hidden_words("cat p*", workspace, police) == HiddenWords()
+    assert hidden_words("cat *.txt", workspace, police) == HiddenFileNames(matched="*.txt")
+    assert hidden_words("cat s*t *.txt", workspace, police) == HiddenFileNames(matched="s*t")
+    assert hidden_words("cat *.txt alias", workspace, police) == HiddenFileNames(named="alias")
+    assert hidden_words("cat p*", workspace, police) == HiddenFileNames()
 
 
-def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, police: PathPolice) -> None:
+def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, police: PathPolicy) -> None:
     text = "cat secret.txt"
     for depth in range(1, 6):
         text = f"bash -c {shlex.quote(text)}"
@@ -51,13 +51,13 @@ def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, police: P
         assert (found.named == "secret.txt") is (depth <= 3), depth
 
 
-def test_five_thousand_words_are_looked_at(workspace: Path, police: PathPolice) -> None:
+def test_five_thousand_words_are_looked_at(workspace: Path, police: PathPolicy) -> None:
     assert hidden_words("x " * 4_999 + "secret.txt", workspace, police).named == "secret.txt"
     assert hidden_words("x " * 5_000 + "secret.txt", workspace, police).named is None
 
 
 def test_two_thousand_names_that_a_pattern_fits_are_looked_at(
-    workspace: Path, police: PathPolice, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, police: PathPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [*(f"plain-{number}" for number in range(1_999)), "secret.txt"]
     monkeypatch.setattr("glob.iglob", lambda pattern, **_: iter(names))

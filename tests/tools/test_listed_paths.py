@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools import PathPolice, ToolFailed, is_protected_name
-from hdsp_agent.tools._paths import kind_of
+from hdsp_agent.tools import PathPolicy, ToolFailed, is_protected_name
+from hdsp_agent.tools._path_policy import kind_of
 
 STEER = ["agents.md", "AGENTS.md", "agents.local.md", "AGENT.md", "CLAUDE.md", "gemini.md", "x.code-workspace", "jupyter_config.py", "jupyter_server_config.py", "jupyter_lab_config.json", "jupyter_server_config.d", "ipython_config.py", "ipython_kernel_config.py", "kernel.json", "kernelspecs", "labconfig", "sitecustomize.py", "usercustomize.py", "x.pth", "x.PTH", ".hdspmodes", ".vscode", ".git", "..x"]  # fmt: skip
 ORDINARY = ["readme.md", "agents.txt", "my-agents.md", "kernel.py", "xkernel.json", "config.py", "jupyter.py", "pth", ".", "..", "x.pth.txt", "kernelspecs2"]  # fmt: skip
@@ -17,11 +17,11 @@ NO_PASSWORDS = [".env.example", ".env.sample", ".env.template", "env", "x.envy",
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolice:
-    return PathPolice(workspace)
+def police(workspace: Path) -> PathPolicy:
+    return PathPolicy(workspace)
 
 
-def test_what_steers_is_protected_wherever_it_lies(police: PathPolice) -> None:
+def test_what_steers_is_protected_wherever_it_lies(police: PathPolicy) -> None:
     assert [name for name in STEER if not is_protected_name([name])] == []
     for name in STEER:
         for path in (name, f"sub/{name}", f"{name}/sub"):
@@ -29,7 +29,7 @@ def test_what_steers_is_protected_wherever_it_lies(police: PathPolice) -> None:
     assert [name for name in ORDINARY if is_protected_name([name])] == []
 
 
-def test_what_holds_passwords_is_no_plain_reading(police: PathPolice, workspace: Path) -> None:
+def test_what_holds_passwords_is_no_plain_reading(police: PathPolicy, workspace: Path) -> None:
     for name in PASSWORDS:
         for path in (name, f"sub/{name}", f"{name}/sub"):
             assert police.resolve(path).read_risks == {"read_outside"}, path
@@ -43,7 +43,7 @@ def test_what_holds_passwords_is_no_plain_reading(police: PathPolice, workspace:
 
 
 @pytest.mark.parametrize("folder", ["/proc", "/sys", "/dev"])
-def test_what_tells_of_devices_and_processes_is_no_file(folder: str, police: PathPolice) -> None:
+def test_what_tells_of_devices_and_processes_is_no_file(folder: str, police: PathPolicy) -> None:
     for path in (folder, f"{folder}/x/y"):
         with pytest.raises(ToolFailed, match="no ordinary file"):
             police.resolve(path)

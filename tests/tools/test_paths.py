@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.tools import PathPolice, ToolFailed
+from hdsp_agent.tools import PathPolicy, ToolFailed
 from hdsp_agent.tools._ignore import HiddenFromAgent, git_ignore
-from hdsp_agent.tools._paths import kind_of
+from hdsp_agent.tools._path_policy import kind_of
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolice:
+def police(workspace: Path) -> PathPolicy:
     (workspace.parent / "agent-home").mkdir()
-    return PathPolice(workspace, forbidden=(workspace.parent / "agent-home",))
+    return PathPolicy(workspace, forbidden=(workspace.parent / "agent-home",))
 
 
-def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(police: PathPolice) -> None:
+def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(police: PathPolicy) -> None:
     place = police.resolve("src/../data/new.csv")
     assert place.shown == "data/new.csv"
     assert not place.is_outside
@@ -28,7 +28,7 @@ def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(poli
 
 
 @pytest.mark.parametrize("given", ["../elsewhere.txt", "a/../../elsewhere.txt", "/usr/lib/x", "~/x"])
-def test_a_path_outside_is_reported_as_a_risk(police: PathPolice, given: str) -> None:
+def test_a_path_outside_is_reported_as_a_risk(police: PathPolicy, given: str) -> None:
     place = police.resolve(given)
     assert place.is_outside
     assert place.read_risks == {"read_outside"}
@@ -38,10 +38,10 @@ def test_a_path_outside_is_reported_as_a_risk(police: PathPolice, given: str) ->
 
 def test_outside_is_refused_where_settings_say_so(workspace: Path) -> None:
     with pytest.raises(ToolFailed, match="outside the workspace"):
-        PathPolice(workspace, allow_outside=False).resolve("../x")
+        PathPolicy(workspace, allow_outside=False).resolve("../x")
 
 
-def test_links_are_followed_before_the_check(police: PathPolice, workspace: Path) -> None:
+def test_links_are_followed_before_the_check(police: PathPolicy, workspace: Path) -> None:
     (workspace.parent / "secret.txt").write_text("x", "utf-8")
     (workspace / "link.txt").symlink_to(workspace.parent / "secret.txt")
     (workspace / "folder").symlink_to(workspace.parent)
@@ -50,7 +50,7 @@ def test_links_are_followed_before_the_check(police: PathPolice, workspace: Path
     assert not police.resolve("folder/work/new.txt").is_outside
 
 
-def test_dots_after_a_link_mean_what_the_system_means(police: PathPolice, workspace: Path) -> None:
+def test_dots_after_a_link_mean_what_the_system_means(police: PathPolicy, workspace: Path) -> None:
     (workspace.parent / "other" / "deep").mkdir(parents=True)
     (workspace / "link").symlink_to(workspace.parent / "other" / "deep")
     place = police.resolve("link/../x.txt")
@@ -70,12 +70,12 @@ def test_dots_after_a_link_mean_what_the_system_means(police: PathPolice, worksp
         ("../agent-home/config.json", "agent's own storage"),
     ],
 )
-def test_what_no_tool_may_touch_is_refused(police: PathPolice, given: str, why: str) -> None:
+def test_what_no_tool_may_touch_is_refused(police: PathPolicy, given: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
         police.resolve(given)
 
 
-def test_links_in_a_circle_and_files_used_as_folders_are_refused(police: PathPolice, workspace: Path) -> None:
+def test_links_in_a_circle_and_files_used_as_folders_are_refused(police: PathPolicy, workspace: Path) -> None:
     (workspace / "a").symlink_to(workspace / "b")
     (workspace / "b").symlink_to(workspace / "a")
     (workspace / "file").touch()
@@ -85,7 +85,7 @@ def test_links_in_a_circle_and_files_used_as_folders_are_refused(police: PathPol
         police.resolve("file/x")
 
 
-def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolice, workspace: Path) -> None:
+def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("secret/\n*.key\n!public.key\n", "utf-8")
     (workspace / "secret").mkdir()
     (workspace / "secret" / "x.txt").touch()
@@ -97,7 +97,7 @@ def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolice, work
     police.resolve("public.key")
 
 
-def test_a_change_of_the_ignore_file_counts_at_once(police: PathPolice, workspace: Path) -> None:
+def test_a_change_of_the_ignore_file_counts_at_once(police: PathPolicy, workspace: Path) -> None:
     police.resolve("x.txt")
     (workspace / ".hdspignore").write_text("x.txt\n", "utf-8")
     with pytest.raises(ToolFailed):
@@ -106,7 +106,7 @@ def test_a_change_of_the_ignore_file_counts_at_once(police: PathPolice, workspac
     police.resolve("x.txt")
 
 
-def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathPolice, workspace: Path) -> None:
+def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_bytes(b"\xff\xfe\x00secret")
     with pytest.raises(ToolFailed, match="cannot be understood"):
         police.resolve("x.txt")
@@ -125,7 +125,7 @@ def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathP
         ".git/hooks/pre-commit",
     ],
 )
-def test_files_that_jupyter_or_python_run_by_themselves_are_protected(police: PathPolice, given: str) -> None:
+def test_files_that_jupyter_or_python_run_by_themselves_are_protected(police: PathPolicy, given: str) -> None:
     assert police.resolve(given).write_risks == {"write", "write_protected"}
 
 
@@ -133,21 +133,21 @@ def test_files_that_jupyter_or_python_run_by_themselves_are_protected(police: Pa
     "given",
     [".hdspignore", "AGENTS.md", "sub/agents.md", ".vscode/tasks.json", "x.code-workspace", ".git/hooks/pre-commit"],
 )
-def test_files_that_steer_the_agent_are_protected(police: PathPolice, given: str) -> None:
+def test_files_that_steer_the_agent_are_protected(police: PathPolicy, given: str) -> None:
     assert police.resolve(given).write_risks == {"write", "write_protected"}
 
 
 @pytest.mark.parametrize("given", [".env", ".env.local", "sub/prod.env", ".ssh/config", "id_rsa", ".netrc"])
-def test_files_that_commonly_hold_passwords_are_not_plain_reading(police: PathPolice, given: str) -> None:
+def test_files_that_commonly_hold_passwords_are_not_plain_reading(police: PathPolicy, given: str) -> None:
     assert police.resolve(given).read_risks == {"read_outside"}
 
 
-def test_an_example_of_such_a_file_is(police: PathPolice) -> None:
+def test_an_example_of_such_a_file_is(police: PathPolicy) -> None:
     assert police.resolve(".env.example").read_risks == {"read"}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
-def test_another_persons_file_counts_as_outside(police: PathPolice, workspace: Path) -> None:
+def test_another_persons_file_counts_as_outside(police: PathPolicy, workspace: Path) -> None:
     (workspace / "theirs.txt").touch()
     os.chown(workspace / "theirs.txt", 12345, -1)
     place = police.resolve("theirs.txt")
@@ -155,7 +155,7 @@ def test_another_persons_file_counts_as_outside(police: PathPolice, workspace: P
     assert "write_outside" in place.write_risks
 
 
-def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police: PathPolice, workspace: Path) -> None:
+def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police: PathPolicy, workspace: Path) -> None:
     (workspace / "out").mkdir()
     place = police.resolve("out/x.txt")
     police.again(place)
@@ -174,7 +174,7 @@ def test_the_workspace_itself_is_never_hidden(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a link to itself", "a folder", "too large"])
-def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolice, workspace: Path, kind: str) -> None:
+def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolicy, workspace: Path, kind: str) -> None:
     file = workspace / ".hdspignore"
     if kind == "a link to itself":
         file.symlink_to(file.name)
@@ -186,7 +186,7 @@ def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolice,
         police.resolve("a.txt")
 
 
-def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolice, workspace: Path) -> None:
+def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("secret.txt\n# " + "x" * 999_987, "utf-8")
     assert (workspace / ".hdspignore").stat().st_size == 1_000_000
     assert police.resolve("a.txt").shown == "a.txt"
@@ -194,7 +194,7 @@ def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolice, workspace
         police.resolve("secret.txt")
 
 
-def test_listings_leave_out_what_no_tool_may_touch(police: PathPolice, workspace: Path) -> None:
+def test_listings_leave_out_what_no_tool_may_touch(police: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("build/\n", "utf-8")
     home = workspace.parent / "agent-home"
     assert police.hides(home, is_directory=True) and police.hides(home / "state.db", is_directory=False)
@@ -204,7 +204,7 @@ def test_listings_leave_out_what_no_tool_may_touch(police: PathPolice, workspace
     assert not police.hides(workspace.parent / "elsewhere", is_directory=True)
 
 
-def test_a_path_is_called_what_people_call_it(police: PathPolice, workspace: Path) -> None:
+def test_a_path_is_called_what_people_call_it(police: PathPolicy, workspace: Path) -> None:
     assert police.shown(workspace) == "." and police.resolve(".").shown == "."
     assert police.shown(workspace / "a" / "b.txt") == "a/b.txt"
     assert police.shown(workspace.parent / "b.txt") == (workspace.parent / "b.txt").as_posix()
@@ -214,7 +214,7 @@ def test_a_workspace_reached_through_a_link_is_one_workspace(workspace: Path) ->
     given = workspace.parent / "by-another-name"
     given.symlink_to(workspace)
     (workspace / ".hdspignore").write_text("secret.txt\n", "utf-8")
-    police = PathPolice(given)
+    police = PathPolicy(given)
     assert police.workspace == workspace.resolve()
     place = police.resolve(str(given / "a.txt"))
     assert (place.shown, place.is_outside) == ("a.txt", False)
@@ -222,25 +222,25 @@ def test_a_workspace_reached_through_a_link_is_one_workspace(workspace: Path) ->
         police.resolve(str(given / "secret.txt"))
 
 
-def test_a_tilde_means_home_only_where_a_path_begins_with_it(police: PathPolice) -> None:
+def test_a_tilde_means_home_only_where_a_path_begins_with_it(police: PathPolicy) -> None:
     assert police.resolve("~/x").is_outside
     assert police.resolve("a/~/x").shown == "a/~/x"
 
 
 @pytest.mark.parametrize("given", ["/proc/self/environ", "/sys/kernel", "/dev/null", "/proc"])
-def test_what_the_system_shows_as_files_is_refused(police: PathPolice, given: str) -> None:
+def test_what_the_system_shows_as_files_is_refused(police: PathPolicy, given: str) -> None:
     with pytest.raises(ToolFailed, match="no ordinary file"):
         police.resolve(given)
 
 
-def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(police: PathPolice, workspace: Path) -> None:
+def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(police: PathPolicy, workspace: Path) -> None:
     for name in ("a.txt", ".env", ".env.example", "id_rsa"):
         (workspace / name).write_text("x", "utf-8")
     plain = {name: police.is_plain(workspace / name) for name in ("a.txt", ".env", ".env.example", "id_rsa", "missing")}
     assert plain == {"a.txt": True, ".env": False, ".env.example": True, "id_rsa": False, "missing": False}
 
 
-def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police: PathPolice, workspace: Path) -> None:
+def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
     before = police.resolve("a/x.txt")
     police.again(before)
@@ -260,7 +260,7 @@ def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police
         "sitecustomize.py", "usercustomize.py", "x.pth", ".pth",
     ],
 )  # fmt: skip
-def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathPolice, name: str) -> None:
+def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathPolicy, name: str) -> None:
     for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
         assert police.resolve(given).is_protected, given
         assert police.resolve(given).write_risks == {"write", "write_protected"}
@@ -275,7 +275,7 @@ def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathP
         ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
     ],
 )  # fmt: skip
-def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: PathPolice, name: str) -> None:
+def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: PathPolicy, name: str) -> None:
     for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
         assert police.resolve(given).holds_credentials, given
         assert police.resolve(given).read_risks == {"read_outside"}
@@ -283,7 +283,7 @@ def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: Pa
 
 
 @pytest.mark.parametrize("name", [".env.example", ".env.sample", ".env.template", ".ENV.Example"])
-def test_examples_of_such_files_hold_none(police: PathPolice, name: str) -> None:
+def test_examples_of_such_files_hold_none(police: PathPolicy, name: str) -> None:
     assert not police.resolve(name).holds_credentials
 
 
@@ -298,7 +298,7 @@ def test_what_a_file_is_is_said_in_words(workspace: Path) -> None:
     assert kind_of((workspace / "file").stat().st_mode) is None
 
 
-def test_what_root_owns_is_nobody_elses(police: PathPolice, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_root_owns_is_nobody_elses(police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").touch()
     seen = os.lstat
     for owner, foreign in ((0, False), (4711, True), (os.geteuid(), False)):
@@ -315,14 +315,14 @@ def test_what_root_owns_is_nobody_elses(police: PathPolice, workspace: Path, mon
 
 @pytest.mark.parametrize("rule", ["!", "a\\", "[z-a]"])
 def test_an_ignore_file_with_a_rule_that_nobody_understands_hides_everything(
-    police: PathPolice, workspace: Path, rule: str
+    police: PathPolicy, workspace: Path, rule: str
 ) -> None:
     (workspace / ".hdspignore").write_text(f"secret.txt\n{rule}\n", "utf-8")
     with pytest.raises(ToolFailed, match="line 2"):
         police.resolve("x.txt")
 
 
-def test_an_ignore_file_has_at_most_two_thousand_lines(police: PathPolice, workspace: Path) -> None:
+def test_an_ignore_file_has_at_most_two_thousand_lines(police: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("a\n" * 1_999 + "secret.txt\n", "utf-8")
     assert police.resolve("x.txt").shown == "x.txt"
     with pytest.raises(ToolFailed, match="hidden from you"):

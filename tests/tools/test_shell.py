@@ -15,7 +15,7 @@ import pytest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut
 from hdsp_agent.tools import Approval, CommandBoard, KeptOutput, ToolState
-from hdsp_agent.tools._output import OutputBuffer, readable
+from hdsp_agent.tools._output_buffer import OutputBuffer, readable
 
 from .recording_context import RecordingContext
 

@@ -15,7 +15,7 @@ from ...checkpoints.timeline import RestartedCell, RestartedRun, RestartPreview
 from ...checkpoints.variables import RerunCell, cell_to_rerun
 from ...errors import Conflict, NotFound, Unsupported
 from ...messages import CellId
-from ...notebooks import Cell, Notebooks, Snapshot
+from ...notebooks import Cell, Notebooks, NotebookSnapshot
 from ...notebooks.kernels import CellRun, CellRunSpec, KernelInfo, Run, RunId
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class UpTo:
 @dataclass(frozen=True)
 class _Plan:
     path: str
-    snapshot: Snapshot
+    snapshot: NotebookSnapshot
     kernel: KernelInfo | None
     last: CellId
     cells: Sequence[Cell]
@@ -142,7 +142,7 @@ class KernelRestarts:
             raise NotFound(f"{path} has no code up to this cell, so there is nothing to run.", path=path, cell=last)
         return _Plan(path, snapshot, await notebooks.kernel(path), last, cells)
 
-    async def _last_run(self, folder: Path, up_to: UpTo, path: str, snapshot: Snapshot) -> CellId:
+    async def _last_run(self, folder: Path, up_to: UpTo, path: str, snapshot: NotebookSnapshot) -> CellId:
         """The cell that ran last before the checkpoint, of those that are there still."""
         record = await self._history.moment(folder, up_to.checkpoint or "")
         line = await self._history.to_look_at(folder)

@@ -11,7 +11,7 @@ from ... import persistence
 from ...checkpoints import CheckpointRecord
 from ...errors import HdspAgentError
 from ...messages import JsonObject, NotebookPointer, SetNotebookMetadata
-from ...notebooks import NotebookDesk, Notebooks
+from ...notebooks import NotebookAccess, Notebooks
 from .workspace_registry import OpenWorkspace
 
 __all__ = ["NotebookMetadata", "with_copies"]
@@ -64,7 +64,7 @@ async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple
 
 
 async def _point(
-    desk: NotebookDesk,
+    desk: NotebookAccess,
     workspace: OpenWorkspace,
     record: CheckpointRecord,
     path: str,

@@ -9,7 +9,7 @@ from datetime import datetime
 from ...config import GlobalSettings, OperatorPolicy, ProviderSettings
 from ...notebooks import Notebooks
 from ...providers import ModelInfo, model_info
-from ...tools import PathPolice
+from ...tools import PathPolicy
 from .._ports import Situation
 from .basic_sections import memory_part, mode_part, model_part, permissions_part, usage_part
 from .notebook_sections import NotebookSections, open_files_part, reads_at_once
@@ -29,7 +29,7 @@ class CurrentEnvironment:
         self,
         *,
         policy: Callable[[], OperatorPolicy],
-        paths: Callable[[], PathPolice],
+        paths: Callable[[], PathPolicy],
         notebooks: Notebooks | None = None,
         notebook: str | None = None,
         memory: Memory | None = None,
@@ -76,7 +76,7 @@ class CurrentEnvironment:
         return model_part(self._model[1])
 
 
-def _files(paths: PathPolice, settings: GlobalSettings) -> list[Section]:
+def _files(paths: PathPolicy, settings: GlobalSettings) -> list[Section]:
     """Blocks."""
     found: list[Section] = []
     if settings.max_workspace_files:

@@ -11,7 +11,7 @@ from ...config import GlobalSettings, OperatorPolicy
 from ...errors import HdspAgentError
 from ...notebooks import Notebooks
 from ...notebooks.kernels import InspectionLimits, KernelInfo, Variable, VariablesReport
-from ...tools import NotebookDigest, PathPolice, ToolFailed, notebook_digest
+from ...tools import NotebookSummary, PathPolicy, ToolFailed, notebook_digest
 from ...tools.compound import variable_words
 from .sections import Section, SectionEntry
 
@@ -33,7 +33,7 @@ class NotebookSections:
         self.inspections = 0
         """How often the kernel was asked."""
 
-    async def look(self, paths: PathPolice, *, values: bool) -> Sequence[Section]:
+    async def look(self, paths: PathPolicy, *, values: bool) -> Sequence[Section]:
         """How it stands; empty dimensions if it is kept from the agent.
 
         ``values`` lets columns and short values of variables be told, as their tool does after it was approved.
@@ -51,7 +51,7 @@ class NotebookSections:
         variables = await self._variables(digest, values)
         return [*found, variables] if variables is not None else found
 
-    async def _variables(self, digest: NotebookDigest, values: bool) -> Section | None:
+    async def _variables(self, digest: NotebookSummary, values: bool) -> Section | None:
         """None while it cannot be told: the kernel works, or is of another language."""
         kernel = digest.kernel
         if kernel is None:
@@ -87,7 +87,7 @@ def reads_at_once(settings: GlobalSettings, policy: OperatorPolicy) -> bool:
     return bool(policy.allow_auto_approval and settings.auto_approval_enabled and settings.always_allow_read_only)
 
 
-def open_files_part(notebooks: Notebooks, paths: PathPolice, most: int) -> Section:
+def open_files_part(notebooks: Notebooks, paths: PathPolicy, most: int) -> Section:
     """What the person has open in the browser, but for what is kept from the agent. Blocks."""
     root = notebooks.desk.root
     shown: list[str] = []

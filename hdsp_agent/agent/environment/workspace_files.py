@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from ...tools import PathPolice, ToolFailed
-from ...tools._walk import Walk
+from ...tools import PathPolicy, ToolFailed
+from ...tools._folder_walk import FolderWalk
 from ..git import ChangedFile, Git, status
 from .sections import Section, SectionEntry
 
@@ -18,9 +18,9 @@ _MOST_COUNTED: Final = 5_000
 _GIT_SECONDS: Final = 5.0
 
 
-def workspace_files_part(paths: PathPolice, most: int) -> Section:
+def workspace_files_part(paths: PathPolicy, most: int) -> Section:
     """The files the agent may see, the nearest first; folders stand for themselves only where there is nothing to see in them."""
-    walk = Walk(paths.workspace, paths, seconds=_WALK_SECONDS)
+    walk = FolderWalk(paths.workspace, paths, seconds=_WALK_SECONDS)
     names: list[str] = []
     with suppress(OSError):
         for entry in walk.entries(lambda: False):
@@ -34,7 +34,7 @@ def workspace_files_part(paths: PathPolice, most: int) -> Section:
     return Section("workspace_files", entries, others=len(names[most:]), is_partial=is_partial)
 
 
-def git_status_part(paths: PathPolice, most: int) -> Section | None:
+def git_status_part(paths: PathPolicy, most: int) -> Section | None:
     """The files that differ from the last commit; None where Git is not used, or could run a program of the folder's own."""
     try:
         changes, is_all = status(Git(paths.workspace, seconds=_GIT_SECONDS))
@@ -44,7 +44,7 @@ def git_status_part(paths: PathPolice, most: int) -> Section | None:
     return Section("git_status", tuple(entries[:most]), others=len(entries[most:]), is_partial=not is_all)
 
 
-def _shown(changes: Sequence[ChangedFile], paths: PathPolice) -> Iterator[tuple[str, str]]:
+def _shown(changes: Sequence[ChangedFile], paths: PathPolicy) -> Iterator[tuple[str, str]]:
     for change in changes:
         with suppress(ToolFailed):
             place = paths.resolve(str(paths.workspace / change.name))

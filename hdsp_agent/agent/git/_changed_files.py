@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from ...tools import PathPolice, ToolFailed
+from ...tools import PathPolicy, ToolFailed
 from ._program import Git
 
 __all__ = ["DIFF_OPTIONS", "ChangedFile", "between", "status", "without_hidden"]
@@ -76,7 +76,7 @@ def between(git: Git, old: str, new: str) -> tuple[list[ChangedFile], bool]:
     return changes, not output.is_cut
 
 
-def without_hidden(changes: Sequence[ChangedFile], paths: PathPolice) -> list[ChangedFile]:
+def without_hidden(changes: Sequence[ChangedFile], paths: PathPolicy) -> list[ChangedFile]:
     """Those of which the agent may see all: what a file contained before it was renamed, too."""
     shown: list[ChangedFile] = []
     # Where a folder took the place of a file, the name of the file stands for all that is in the folder.
@@ -89,7 +89,7 @@ def without_hidden(changes: Sequence[ChangedFile], paths: PathPolice) -> list[Ch
     return [change for change in shown if above_hidden.isdisjoint(change.names)]
 
 
-def _may_be_read(name: str, paths: PathPolice) -> bool:
+def _may_be_read(name: str, paths: PathPolicy) -> bool:
     try:
         return paths.resolve(str(paths.workspace / name)).read_risks == {"read"}
     except ToolFailed:

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ...checkpoints import CellDiff, notebook_diff
-from ...tools import PathPolice, ToolFailed
+from ...tools import PathPolicy, ToolFailed
 from ...tools._file_access import open_file
 from ._changed_files import DIFF_OPTIONS, ChangedFile
 from ._program import Git
@@ -31,7 +31,7 @@ class _NotCompared(Exception):
     """Why a notebook is not compared, as the end of a sentence."""
 
 
-def differences(git: Git, paths: PathPolice, changes: Sequence[ChangedFile], old: str, new: str | None) -> str:
+def differences(git: Git, paths: PathPolicy, changes: Sequence[ChangedFile], old: str, new: str | None) -> str:
     """How these files differ between a commit and another, or what they are now. Raises ToolFailed."""
     tracked = [change for change in changes if change.is_tracked]
     files = [change for change in tracked if not _is_notebook(change)]
@@ -62,7 +62,7 @@ def _of_files(git: Git, files: Sequence[ChangedFile], old: str, new: str | None)
     return f"{text.rpartition(chr(10))[0]}\n[… the rest of the diff is left out: it is too long …]"
 
 
-def _of_notebook(git: Git, paths: PathPolice, change: ChangedFile, old: str, new: str | None) -> str:
+def _of_notebook(git: Git, paths: PathPolicy, change: ChangedFile, old: str, new: str | None) -> str:
     name = change.name
     try:
         before = _NO_NOTEBOOK if change.state == "added" else _committed(git, old, change.old_name or name)
@@ -89,7 +89,7 @@ def _committed(git: Git, revision: str, name: str) -> bytes:
     return output.data
 
 
-def _present(paths: PathPolice, name: str) -> bytes:
+def _present(paths: PathPolicy, name: str) -> bytes:
     try:
         with open_file(paths.resolve(str(paths.workspace / name))) as file:
             data = file.read(_LARGEST_NOTEBOOK + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ...tools import PathPolice
+from ...tools import PathPolicy
 from ._changed_files import ChangedFile, between, status, without_hidden
 from ._commits import commit_header, commit_named
 from ._diff_text import differences, printable
@@ -18,7 +18,7 @@ _MOST_LISTED: Final = 500
 _MOST_LOOKED_AT: Final = 2_000
 
 
-def working_tree_text(paths: PathPolice) -> str:
+def working_tree_text(paths: PathPolicy) -> str:
     """What differs from the last commit in the workspace. Raises ToolFailed."""
     git = Git(paths.workspace, seconds=_SECONDS)
     head = git.commit("HEAD")
@@ -35,7 +35,7 @@ def working_tree_text(paths: PathPolice) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def commit_text(paths: PathPolice, given: str) -> str | None:
+def commit_text(paths: PathPolicy, given: str) -> str | None:
     """What a commit says and changes in the workspace; None if there is no such commit. Raises ToolFailed."""
     git = Git(paths.workspace, seconds=_SECONDS)
     found = commit_named(git, given)
@@ -59,7 +59,7 @@ def _empty_tree(git: Git) -> str:
     return git.read("hash-object", "-t", "tree", "--stdin", most=200).data.decode("ascii").strip()
 
 
-def _listed(changes: Sequence[ChangedFile], paths: PathPolice, *, is_all: bool) -> tuple[list[ChangedFile], str]:
+def _listed(changes: Sequence[ChangedFile], paths: PathPolicy, *, is_all: bool) -> tuple[list[ChangedFile], str]:
     """The changes that the agent may see, and a list of them that says what it leaves out."""
     looked_at = changes[:_MOST_LOOKED_AT]
     shown = without_hidden(looked_at, paths)

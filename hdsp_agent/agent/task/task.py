@@ -72,7 +72,7 @@ from .tool_context import CallContext
 from .usage_meter import UsageMeter
 
 if TYPE_CHECKING:
-    from ...tools import PathPolice, ToolState
+    from ...tools import PathPolicy, ToolState
 
 __all__ = ["CANCEL_SECONDS", "Task"]
 
@@ -169,7 +169,7 @@ class Task:
         self._settled = False
         self._held = HeldTasks()
         self._line: Final = HistorySync(services.history, metadata.user, self.logger, on_listed=self._listed)
-        self._paths: tuple[GlobalSettings, PathPolice] | None = None
+        self._paths: tuple[GlobalSettings, PathPolicy] | None = None
         self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
 
     # ---- what it is
@@ -213,7 +213,7 @@ class Task:
         return self.services.models.mistake_limit(self.profile)
 
     @property
-    def paths(self) -> PathPolice:
+    def paths(self) -> PathPolicy:
         """Which files it may touch."""
         settings = self.settings
         if self._paths is None or self._paths[0] is not settings:

@@ -21,7 +21,7 @@ from .flow_port import TaskFlow
 
 if TYPE_CHECKING:
     from ...notebooks import Notebooks
-    from ...tools import PathPolice, ToolState
+    from ...tools import PathPolicy, ToolState
     from .task import Task
     from .tool_calls import ToolCalls
 
@@ -71,7 +71,7 @@ class CallContext:
         return self._task.mode
 
     @property
-    def paths(self) -> PathPolice:
+    def paths(self) -> PathPolicy:
         """Which paths may be touched."""
         return self._task.paths
 

@@ -17,13 +17,13 @@ from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url
 from ...tools._threads import Stop, in_thread
-from ...tools.notebook._place import place_of
+from ...tools.notebook._notebook_location import place_of
 from ..conversation.asks import AskAnswer
 from ..git import NoRepository, commit_text, working_tree_text
 from ..task.tool_context import CallContext
 
 if TYPE_CHECKING:
-    from ...tools import PathPolice
+    from ...tools import PathPolicy
     from ..task.task import Task
 
 __all__ = ["Attachments", "attachments_for", "mentions_in"]
@@ -154,7 +154,7 @@ async def _errors_of_notebook(task: Task) -> Sequence[JsonObject]:
     return content
 
 
-async def _by_git(read: Callable[[PathPolice], str | None], task: Task) -> Sequence[JsonObject]:
+async def _by_git(read: Callable[[PathPolicy], str | None], task: Task) -> Sequence[JsonObject]:
     """A text of what Git knows, masked; nothing where it knows nothing."""
     context = _Named(task, task.calls)
     # It shows what files contain, so whoever forbids reading those forbids this.
@@ -168,7 +168,7 @@ async def _by_git(read: Callable[[PathPolice], str | None], task: Task) -> Seque
     return [] if text is None else [_words(text)]
 
 
-def _commit(paths: PathPolice, name: str) -> str | None:
+def _commit(paths: PathPolicy, name: str) -> str | None:
     try:
         return commit_text(paths, name)
     except NoRepository:

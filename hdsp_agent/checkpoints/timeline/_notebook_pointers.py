@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from ...messages import CellId, JsonObject, NotebookPointer, SetCellMetadata, SetNotebookMetadata
-from ...notebooks import Snapshot
+from ...notebooks import NotebookSnapshot
 from ..files.records import CheckpointRecord
 from ..variables import VariableManifest
 
@@ -23,7 +23,7 @@ _KEY: Final = 24
 
 def pointers_to(
     record: CheckpointRecord,
-    snapshot: Snapshot,
+    snapshot: NotebookSnapshot,
     cells: Collection[str],
     manifest: VariableManifest | None,
     most_bytes: int,

@@ -18,7 +18,7 @@ from typing import Final, cast
 from ...config._private_files import make_private_folder, replace_file, storage_error
 from ...errors import HdspAgentError, NotFound, StorageUnavailable
 from ...messages import JsonObject
-from ...notebooks import CellType, Snapshot, parse_notebook, snapshot_of
+from ...notebooks import CellType, NotebookSnapshot, parse_notebook, snapshot_of
 from ._timeline_limits import TimelineLimits
 
 __all__ = ["CellDigests", "KeptCell", "NotebookState", "NotebookStates", "StateId", "state_in_file", "state_of"]
@@ -123,7 +123,7 @@ class NotebookState:
         return cls(cells, dict(content["metadata"]), int(content["nbformat_minor"]))
 
 
-def state_of(snapshot: Snapshot, limits: TimelineLimits, whole: Collection[str] = ()) -> NotebookState:
+def state_of(snapshot: NotebookSnapshot, limits: TimelineLimits, whole: Collection[str] = ()) -> NotebookState:
     """What is kept of a snapshot with full outputs; of the cells ``whole`` all, however large."""
     cells: list[KeptCell] = []
     left = limits.notebook_output_bytes

@@ -11,8 +11,8 @@ from weakref import WeakSet
 
 from ...errors import HdspAgentError, NotFound, Unavailable
 from ...messages import CellId
-from ...notebooks import Notebooks, Printed, Snapshot
-from ...notebooks.kernels import KernelInfo, KernelLink
+from ...notebooks import AgentOutput, Notebooks, NotebookSnapshot
+from ...notebooks.kernels import KernelClient, KernelInfo
 from ..failure_codes import Why, why_of
 from ..files.file_checkpoints import NOT_COUNTED, Counted
 from ..files.records import KeptNotebook, KeptVariables, LeftOut
@@ -39,7 +39,7 @@ class NotebookSeen:
     state: NotebookState
     dirty: bool
     open: bool
-    snapshot: Snapshot
+    snapshot: NotebookSnapshot
     """With outputs that are too large for the state."""
     printed: frozenset[str] = frozenset()
     """Cells that show what a run of the agent printed."""
@@ -76,7 +76,7 @@ class StateCapture:
         self._notebooks = notebooks
         self._variables = variables
         self._limits = limits
-        self._followed: WeakSet[KernelLink] = WeakSet()
+        self._followed: WeakSet[KernelClient] = WeakSet()
 
     async def look(self, path: str) -> NotebookSeen:
         """A notebook as it is now. NotFound if there is none, Unavailable if its tab is silent."""
@@ -121,7 +121,7 @@ class StateCapture:
             _log.warning("It cannot be told which kernels run, so no variables are kept: %s", error)
             return {}
 
-    async def link(self, path: str, *, to_set: bool = False) -> KernelLink:
+    async def link(self, path: str, *, to_set: bool = False) -> KernelClient:
         """The connection to a notebook's kernel, ``to_set`` its variables or only to read; NotFound if none runs."""
         assert self._notebooks is not None
         if to_set:
@@ -136,7 +136,7 @@ class StateCapture:
         busy = kernel.state == "busy"
         return busy, self._limits.busy_seconds if busy else self._limits.variables_seconds
 
-    async def asked(self, path: str, ask: Callable[[KernelLink], Awaitable[T]]) -> T:
+    async def asked(self, path: str, ask: Callable[[KernelClient], Awaitable[T]]) -> T:
         """What a notebook's kernel answers; NotFound if none runs, Unavailable if it does not answer in time."""
         busy, seconds = await self.patience(path)
 
@@ -205,7 +205,7 @@ class StateCapture:
         except HdspAgentError as error:
             return LeftOut(path=path, part="variables", why=error.message, coded=why_of(error))
 
-    async def _manifest(self, path: str, link: KernelLink, *, thorough: bool) -> KeptVariables:
+    async def _manifest(self, path: str, link: KernelClient, *, thorough: bool) -> KeptVariables:
         assert self._variables is not None
         if link not in self._followed:
             await self._variables.follow(link)
@@ -214,7 +214,7 @@ class StateCapture:
         return KeptVariables(path=path, manifest=manifest.id, state=manifest.state_hash)
 
 
-def _shown(snapshot: Snapshot, printed: Mapping[CellId, Printed]) -> frozenset[str]:
+def _shown(snapshot: NotebookSnapshot, printed: Mapping[CellId, AgentOutput]) -> frozenset[str]:
     """Which cells show what was printed."""
     return frozenset(
         cell.id for cell in snapshot.cells if (one := printed.get(cell.id)) is not None and one.is_shown_by(cell)

@@ -25,20 +25,20 @@ _KEY: Final = "hdsp_agent_variables_4"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (
-    "_live",
-    "_plain",
-    "_sharing",
-    "_together",
+    "_unsavable",
+    "_plain_data",
+    "_reachability",
+    "_shared_groups",
     "_chunks",
     "_classes",
     "_objects",
     "_code",
     "_groups",
-    "_reusing",
-    "_restoring",
+    "_reused_arrays",
+    "_restore",
     "_sweep",
     "_main_thread",
-    "_answers",
+    "_protocol",
 )
 _ASK_ON_SHELL: Final = "ask on shell"
 """As in the runtime's ``_main_thread``."""
@@ -50,7 +50,7 @@ _ANSWER_SECONDS: Final = 10.0
 
 
 class VariableKernel(Protocol):
-    """What is needed of a connection to a kernel; ``KernelLink`` has it."""
+    """What is needed of a connection to a kernel; ``KernelClient`` has it."""
 
     kernel_id: str
     language: str
@@ -197,7 +197,7 @@ def _expression() -> str:
         "                code = compile(code, '<hdsp-agent ' + short + '>', 'exec')\n"
         "            exec(code, module.__dict__)\n"
         "            setattr(package, short, module)\n"
-        "        package.answers = package._answers.install()\n"
+        "        package.answers = package._protocol.install()\n"
         "        return True\n"
         "    except BaseException:\n"
         "        del sys.modules[name]\n"

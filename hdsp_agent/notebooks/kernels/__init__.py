@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ._channels import KernelLink, KernelState
+from ._client import KernelClient, KernelState
 from ._executor import Executor
 from ._images import ImageLimits, ModelImage, images_of
-from ._limits import RunLimits
-from ._outputs import OutputCollector
+from ._output_collector import OutputCollector
 from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
 from ._run import CellRun, CellRunSpec, EndReason, Keep, Run, RunError, RunId, RunListener
+from ._run_limits import RunLimits
 from ._transport import Transport
-from ._variables import InspectionLimits, Variable, VariablesReport
+from ._variable_inspection import InspectionLimits, Variable, VariablesReport
 
 __all__ = [
     "CellRun",
@@ -20,8 +20,8 @@ __all__ = [
     "ImageLimits",
     "InspectionLimits",
     "Keep",
+    "KernelClient",
     "KernelInfo",
-    "KernelLink",
     "KernelPort",
     "KernelSession",
     "KernelSpec",

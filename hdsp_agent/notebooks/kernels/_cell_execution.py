@@ -10,11 +10,11 @@ from typing import Final
 
 from ...errors import HdspAgentError, NotFound
 from ...messages import JsonObject
-from ._channels import Execution, KernelLink
-from ._collecting import as_number, as_object, as_text, collect_output
-from ._limits import RunLimits
+from ._client import ExecuteRequest, KernelClient
+from ._output_messages import as_number, as_object, as_text, collect_output
 from ._ports import KernelPort
 from ._run import CellRun, EndReason, Run, RunError
+from ._run_limits import RunLimits
 from ._transport import KernelMessage
 
 __all__ = ["ADVICE", "CellExecution"]
@@ -48,7 +48,7 @@ class CellExecution:
 
     def __init__(
         self,
-        link: KernelLink,
+        link: KernelClient,
         run: Run,
         cell: CellRun,
         *,
@@ -57,7 +57,7 @@ class CellExecution:
         active: Callable[[], None],
         later: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
-        self.execution: Execution | None = None
+        self.execution: ExecuteRequest | None = None
         self._link = link
         self._run = run
         self._cell = cell
@@ -79,7 +79,7 @@ class CellExecution:
         return self._cell.state == "running" and not self._cell.ended
 
     @property
-    def unfinished(self) -> Execution | None:
+    def unfinished(self) -> ExecuteRequest | None:
         """What the kernel still has of it although the cell has ended for us."""
         execution = self.execution
         return execution if execution is not None and not execution.ended and self._link.lost is None else None
@@ -141,7 +141,7 @@ class CellExecution:
     def _is_behind_others(self) -> bool:
         return self._link.busy_with_others and not self._stop.done() and self._link.lost is None
 
-    async def _until_ended(self, execution: Execution) -> None:
+    async def _until_ended(self, execution: ExecuteRequest) -> None:
         while True:
             changed = execution.changed
             self._notice_start(execution)
@@ -151,7 +151,7 @@ class CellExecution:
             await self._watch()
             await self._enforce()
 
-    def _notice_start(self, execution: Execution) -> None:
+    def _notice_start(self, execution: ExecuteRequest) -> None:
         if not execution.busy or self._cell.state != "queued" or self._cell.ended:
             return
         self._cell.state = "running"
@@ -293,6 +293,6 @@ class CellExecution:
                 self._cell.outputs.display("display_data", data, {}, size=len(str(data)))
 
 
-def _aborted(execution: Execution) -> bool:
+def _aborted(execution: ExecuteRequest) -> bool:
     reply = execution.reply
     return reply is not None and reply.get("status") == "aborted" and not execution.began

@@ -9,14 +9,14 @@ from typing import Final
 
 from ...errors import HdspAgentError, NotFound
 from ...messages import TaskId
-from ._channels import KernelLink
-from ._limits import RunLimits
-from ._outputs import OutputCollector
+from ._client import KernelClient
+from ._kernel_queue import KernelQueue
+from ._output_collector import OutputCollector
 from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
-from ._queue import KernelQueue
 from ._run import CellRun, CellRunSpec, Keep, Run, RunId, RunListener
+from ._run_limits import RunLimits
 from ._sessions import Sessions
-from ._variables import InspectionLimits, VariablesReport, inspect
+from ._variable_inspection import InspectionLimits, VariablesReport, inspect
 
 __all__ = ["Executor"]
 
@@ -150,7 +150,7 @@ class Executor:
         link = await self._queue(session.kernel_id).link()
         return await inspect(link, names=names, limits=limits or InspectionLimits())
 
-    async def link(self, path: str) -> KernelLink:
+    async def link(self, path: str) -> KernelClient:
         """The connection to the notebook's kernel, for questions of one's own."""
         session = await self._sessions.require(path)
         self._active()

@@ -9,9 +9,9 @@ from typing import Final
 
 from ...errors import HdspAgentError
 from ...messages import JsonObject
-from ._collecting import collect_output
-from ._limits import RunLimits
-from ._outputs import OutputCollector
+from ._output_collector import OutputCollector
+from ._output_messages import collect_output
+from ._run_limits import RunLimits
 from ._transport import KernelMessage
 
 __all__ = ["OutputWidgets", "SetOutputs"]

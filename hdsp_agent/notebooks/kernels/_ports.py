@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ._channels import KernelState
+from ._client import KernelState
 from ._transport import Transport
 
 __all__ = ["KernelInfo", "KernelPort", "KernelSession", "KernelSpec"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NewType, Protocol
 
 from ...messages import CellId, RunState, TaskId
-from ._outputs import OutputCollector
+from ._output_collector import OutputCollector
 
 __all__ = ["CellRun", "CellRunSpec", "EndReason", "Keep", "Run", "RunError", "RunId", "RunListener"]
 

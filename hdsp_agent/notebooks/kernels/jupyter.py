@@ -14,7 +14,7 @@ from tornado.web import HTTPError
 
 from ...errors import HdspAgentError, NotFound, Unavailable
 from ...messages import JsonObject
-from ._channels import KernelState
+from ._client import KernelState
 from ._ports import KernelSession, KernelSpec
 from ._transport import Transport
 from ._zmq import ZmqTransport, new_context

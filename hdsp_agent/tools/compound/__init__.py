@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ._answer import Answer
-from ._asked import asks_to_mend
-from ._blanks import with_blanks
-from ._cells import AddCell, AddText, CompoundTool, DeleteCell, EditCell, RenameVariable, RunCell
-from ._claims import is_effect, lacks_picture, lacks_value
+from ._answer import AnswerTool
+from ._answer_check import is_effect, lacks_picture, lacks_value
+from ._cell_runner import variable_words
+from ._cells import AddCell, AddText, CompoundTool, DeleteCellTool, EditCell, RenameVariable, RunCell
 from ._code import made_names
-from ._doing import variable_words
 from ._examples import EXAMPLES
-from ._looking import InspectVariable, ReadCell
-from ._surroundings import CHANGES, NotebookFacts, ToldCell, cell_of_person, cells_in, surroundings
-from ._telling import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
+from ._inspect import InspectVariable, ReadCell
+from ._masked_code import with_blanks
+from ._notebook_facts import CHANGES, NotebookFacts, ToldCell, cell_of_person, cells_in, surroundings
+from ._request_check import asks_to_mend
+from ._step_report import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
 
 __all__ = [
     "CHANGES",
@@ -20,9 +20,9 @@ __all__ = [
     "NOTHING_DONE",
     "AddCell",
     "AddText",
-    "Answer",
+    "AnswerTool",
     "CompoundTool",
-    "DeleteCell",
+    "DeleteCellTool",
     "EditCell",
     "InspectVariable",
     "NotebookFacts",

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Final
 from pydantic import StringConstraints
 
 from .._tool import PastCall, ToolArguments, ToolContext, ToolResult, with_images
+from ._answer_check import admits_failure, doubt_about, failed_at_last, is_effect, parroted
 from ._cells import CompoundTool
-from ._claims import admits_failure, doubt_about, failed_at_last, is_effect, parroted
-from ._putting_back import put_back
-from ._telling import NOTHING_DONE, PICTURE
+from ._revert import put_back
+from ._step_report import NOTHING_DONE, PICTURE
 
-__all__ = ["Answer", "AnswerArguments"]
+__all__ = ["AnswerArguments", "AnswerTool"]
 
 _MOST_OUTPUT: Final = 700
 _TABLE: Final = 3
@@ -37,7 +37,7 @@ class AnswerArguments(ToolArguments):
     """For the person."""
 
 
-class Answer(CompoundTool[AnswerArguments]):
+class AnswerTool(CompoundTool[AnswerArguments]):
     """Finishes the task. What was not seen is sent back once, then it is shown with a word about that."""
 
     name: ClassVar[str] = "answer"

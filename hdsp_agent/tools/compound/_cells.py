@@ -15,21 +15,21 @@ from ...errors import HdspAgentError
 from ...messages import CellId, JsonObject
 from .._threads import in_thread
 from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolFailed, ToolResult
-from ..notebook._doing import language_of
-from ..notebook._editing import EditCells, new_id
+from ..notebook._code_runner import language_of
+from ..notebook._edit_cells import EditCells, new_id
+from ..notebook._notebook_location import failing_in_words
 from ..notebook._operations import CellOperation
-from ..notebook._place import failing_in_words
-from ._asked import as_heading, asks_to_mend, forgotten, labelled, only_labels
-from ._blanks import has_gaps
+from ._cell_runner import CellRunner
 from ._code import made_names, mended, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
-from ._doing import Bench
-from ._extracting import with_calls
-from ._keeping import lost_names, lost_texts, same_meaning, with_lost
-from ._reading import table_files, with_reads
-from ._telling import failed_in, same_code
-from ._verdict import expected_number, keeps_results, not_as_asked, written_in
+from ._edit_check import lost_names, lost_texts, same_meaning, with_lost
+from ._extract_function import with_calls
+from ._masked_code import has_gaps
+from ._missing_tables import table_files, with_reads
+from ._request_check import as_heading, asks_to_mend, forgotten, labelled, only_labels
+from ._result_check import expected_number, keeps_results, not_as_asked, written_in
+from ._step_report import failed_in, same_code
 
-__all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCell", "EditCell", "RenameVariable", "RunCell"]
+__all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCellTool", "EditCell", "RenameVariable", "RunCell"]
 
 Source = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Number = Annotated[int, Field(ge=1, le=100_000)]
@@ -72,7 +72,7 @@ class AddCell(CompoundTool[AddCellArguments]):
     Arguments: type[AddCellArguments] = AddCellArguments
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         await _begun(context)
         code = await _ready(arguments.code, bench, None)
         drawing = bench.drawing()
@@ -125,7 +125,7 @@ class EditCell(CompoundTool[EditCellArguments]):
     Arguments: type[EditCellArguments] = EditCellArguments
 
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         cell = bench.code_cell(arguments.cell)
         since = await _begun(context)
         tried = context.state.tried
@@ -202,7 +202,7 @@ class RunCell(CompoundTool[RunCellArguments]):
     Arguments: type[RunCellArguments] = RunCellArguments
 
     async def _run(self, arguments: RunCellArguments, context: ToolContext) -> ToolResult:
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         if arguments.cell == "all":
             return await bench.ran([c.id for c in bench.snapshot.cells if c.cell_type == "code" and c.source.strip()])
         return await bench.ran([bench.code_cell(arguments.cell).id])
@@ -228,7 +228,7 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
 
     async def _run(self, arguments: RenameVariableArguments, context: ToolContext) -> ToolResult:
         old, new = arguments.old, arguments.new
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         code = [cell for cell in bench.snapshot.cells if cell.cell_type == "code"]
         changed = {cell.id: source for cell in code if (source := renamed(cell.source, old, new)) != cell.source}
         if changed and (not new.isidentifier() or keyword.iskeyword(new)):
@@ -274,7 +274,7 @@ class AddText(CompoundTool[AddTextArguments]):
     Arguments: type[AddTextArguments] = AddTextArguments
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         text = as_heading(arguments.text.replace("\\n", "\n"), (await context.flow.since_asked()).words)
         after = "start" if arguments.place == "top" else None
         change = CellOperation(op="insert", source=text, cell_type="markdown", after=after)
@@ -288,7 +288,7 @@ class DeleteCellArguments(ToolArguments):
     """Its number."""
 
 
-class DeleteCell(CompoundTool[DeleteCellArguments]):
+class DeleteCellTool(CompoundTool[DeleteCellArguments]):
     """Takes a cell away."""
 
     name: ClassVar[str] = "delete_cell"
@@ -298,7 +298,7 @@ class DeleteCell(CompoundTool[DeleteCellArguments]):
     Arguments: type[DeleteCellArguments] = DeleteCellArguments
 
     async def _run(self, arguments: DeleteCellArguments, context: ToolContext) -> ToolResult:
-        bench = await Bench.of(context)
+        bench = await CellRunner.of(context)
         change = CellOperation(op="delete", cell=bench.cell(arguments.cell).id)
         return _done(await bench.changed([change]), f"Cell {arguments.cell} is gone; those below it moved up.")
 
@@ -311,7 +311,7 @@ async def _begun(context: ToolContext) -> SinceAsked:
     return since
 
 
-async def _ready(given: str, bench: Bench, own: CellId | None) -> str:
+async def _ready(given: str, bench: CellRunner, own: CellId | None) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
     context, path = bench.context, bench.place.path
     kernel = await failing_in_words(context.notebooks.kernel(path))
@@ -340,7 +340,7 @@ async def _ready(given: str, bench: Bench, own: CellId | None) -> str:
     return with_imports(code, missing)
 
 
-async def _missing(code: str, bench: Bench, own: CellId | None, *, has_kernel: bool) -> list[str]:
+async def _missing(code: str, bench: CellRunner, own: CellId | None, *, has_kernel: bool) -> list[str]:
     """The names that the code uses, and that neither another cell makes nor the kernel has."""
     made = {name for cell in bench.snapshot.cells if cell.id != own for name in made_names(cell.source)}
     missing = [name for name in wanted_names(code) if name not in made]
@@ -357,7 +357,7 @@ def _left_out(since: SinceAsked) -> int:
     return sum(call.is_error and _LEFT_OUT in call.result for call in since.calls)
 
 
-def _done(now: Bench | ToolResult, words: str) -> ToolResult:
+def _done(now: CellRunner | ToolResult, words: str) -> ToolResult:
     if isinstance(now, ToolResult):
         return now
     return ToolResult(f"The person says: {now.said}\n{words}" if now.said else words)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ._creating import CreateNotebook
-from ._digest import NotebookDigest, notebook_digest
-from ._editing import EditCells
-from ._kernels import ListKernels, ManageKernel
-from ._reading import ReadNotebook
-from ._running import RunCells, WaitRun
-from ._scratch import InstallPackages, RunCode
-from ._variables import InspectVariables
+from ._create_notebook import CreateNotebook
+from ._edit_cells import EditCells
+from ._inspect_variables import InspectVariables
+from ._manage_kernels import ListKernels, ManageKernel
+from ._notebook_summary import NotebookSummary, notebook_digest
+from ._read_notebook import ReadNotebook
+from ._run_cells import RunCells, WaitRun
+from ._run_code import InstallPackages, RunCode
 
 __all__ = [
     "CreateNotebook",
@@ -18,7 +18,7 @@ __all__ = [
     "InstallPackages",
     "ListKernels",
     "ManageKernel",
-    "NotebookDigest",
+    "NotebookSummary",
     "ReadNotebook",
     "RunCells",
     "RunCode",

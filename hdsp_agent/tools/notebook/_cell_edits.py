@@ -20,7 +20,7 @@ from ...messages import (
     ReplaceSource,
 )
 from ...notebooks import Cell, CellType, EditSource
-from .._edit import unified_diff
+from .._edit_check import unified_diff
 from ._operations import Planned
 
 __all__ = ["cell_edits", "previewed_edit"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from ...messages import ApprovalFlag
 from .._action import Risk
-from .cell_code import Findings, read_cell
+from .cell_code import CodeFindings, read_cell
 
 __all__ = ["CodeRisks", "risks_of"]
 
@@ -40,7 +40,7 @@ def risks_of(code: str, language: str | None) -> CodeRisks:
     """What running this risks in a kernel of this language; None counts as Python. May take seconds."""
     name = (language or "python").lower()
     if name in _SHELLS | _OTHER_SHELLS:
-        found = Findings()
+        found = CodeFindings()
         # A shell that a person could type into replaces ! by what was run before.
         if name in _OTHER_SHELLS or "!" in code:
             found.unknown(code)
@@ -52,7 +52,7 @@ def risks_of(code: str, language: str | None) -> CodeRisks:
     return _told(read_cell(code))
 
 
-def _told(found: Findings, *, is_shell: bool = False) -> CodeRisks:
+def _told(found: CodeFindings, *, is_shell: bool = False) -> CodeRisks:
     command = found.command
     risks: set[Risk] = {"run_code"}
     flags = set(found.flags)

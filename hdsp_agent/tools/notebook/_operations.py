@@ -18,9 +18,9 @@ from ...messages import (
     MoveCell,
     ReplaceSource,
 )
-from ...notebooks import Cell, EditSource, Operation, Snapshot
+from ...notebooks import Cell, EditSource, NotebookSnapshot, Operation
 from .._tool import ToolFailed
-from ._selection import CellName, cell_named
+from ._cell_selection import CellName, cell_named
 
 __all__ = ["CellOperation", "Planned", "planned"]
 
@@ -84,7 +84,7 @@ class Planned:
 
 def planned(
     wanted: Sequence[CellOperation],
-    snapshot: Snapshot,
+    snapshot: NotebookSnapshot,
     shown: str,
     fill: Callable[[str], str],
     unmask: Callable[[str], str],
@@ -111,7 +111,7 @@ class _Plan:
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        snapshot: NotebookSnapshot,
         shown: str,
         fill: Callable[[str], str],
         unmask: Callable[[str], str],

@@ -12,8 +12,8 @@ import pytest
 from hdsp_agent.agent.approval import decide_command
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import call_tool
-from hdsp_agent.tools import PathPolice, ToolRegistry
-from hdsp_agent.tools._hidden_words import hidden_words
+from hdsp_agent.tools import PathPolicy, ToolRegistry
+from hdsp_agent.tools._hidden_files import hidden_words
 from hdsp_agent.tools._process import ShellProcess
 
 from ..scripted_agent import running_agent
@@ -462,7 +462,7 @@ def test_the_settings_of_usual_repositories_run_nothing(folder: Path) -> None:
 def test_hidden_files_are_found_behind_a_redirection_too(command: str, folder: Path) -> None:
     (folder / ".hdspignore").write_text("secret.txt\n", "utf-8")
     (folder / "secret.txt").write_text("x", "utf-8")
-    assert hidden_words(command, folder, PathPolice(folder)).named is not None
+    assert hidden_words(command, folder, PathPolicy(folder)).named is not None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of this kind")

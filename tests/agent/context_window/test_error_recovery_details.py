@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.agent.context_window import summary_request as _summary
+from hdsp_agent.agent.context_window import summary_request
 from hdsp_agent.agent.context_window.largest_outputs import TRUNCATED
 from hdsp_agent.errors import Conflict
 from hdsp_agent.providers import ModelError, ModelRequest, Stop, say
@@ -91,7 +91,7 @@ async def test_a_cheaper_model_that_does_not_take_it_in_is_not_asked(tmp_path: P
 async def test_a_summary_that_takes_too_long_is_given_up_and_the_work_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_summary, "SECONDS", 0.2)
+    monkeypatch.setattr(summary_request, "SECONDS", 0.2)
     async with small_agent(tmp_path, [*FILLED, [600.0], DONE]) as agent:
         task_id = await agent.finished()
         [failed] = await agent.says(task_id, "condense_context_error")

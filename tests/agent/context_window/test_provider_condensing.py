@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent.context_window import provider_condensing as _remote
+from hdsp_agent.agent.context_window import provider_condensing
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import history_to_read
@@ -103,7 +103,7 @@ FAILURES = {
 async def test_where_it_fails_the_agent_condenses_itself_and_does_not_try_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
 ) -> None:
-    monkeypatch.setattr(_remote, "SECONDS", 0.5 if failure == "too_late" else 30.0)
+    monkeypatch.setattr(provider_condensing, "SECONDS", 0.5 if failure == "too_late" else 30.0)
     turns = [looked(1), looked(2), summarised(), looked(3), looked(4), summarised(), done()]
     async with sealing_agent(tmp_path, turns, [FAILURES[failure]]) as (server, agent):
         task_id = await agent.finished(TASK)

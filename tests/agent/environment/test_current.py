@@ -20,7 +20,7 @@ from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, Provid
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import PersonRun
 from hdsp_agent.notebooks.kernels import CellRunSpec, VariablesReport
-from hdsp_agent.tools import ActionRequest, PathPolice, Risk
+from hdsp_agent.tools import ActionRequest, PathPolicy, Risk
 
 from ...notebooks.headless import headless_notebooks
 from .conversation_in_memory import Where
@@ -162,7 +162,7 @@ def test_mode_memory_time_and_cost() -> None:
 
 
 async def test_without_notebooks_there_is_what_costs_nothing_and_the_model(tmp_path: Path) -> None:
-    around = CurrentEnvironment(policy=OperatorPolicy, paths=lambda: PathPolice(tmp_path), now=lambda: NOW)
+    around = CurrentEnvironment(policy=OperatorPolicy, paths=lambda: PathPolicy(tmp_path), now=lambda: NOW)
     where = Where(provider=ProviderSettings(api_provider="anthropic", api_model_id="claude-sonnet-4-5"))
     found = named(await around.look(where, everything=False))
     assert list(found) == ["mode", "permissions", "model"]
@@ -177,7 +177,7 @@ async def test_a_kernel_is_asked_only_when_something_has_run_in_it(tmp_path: Pat
     async with headless_notebooks(tmp_path) as notebooks:
         around = CurrentEnvironment(
             policy=OperatorPolicy,
-            paths=lambda: PathPolice(tmp_path),
+            paths=lambda: PathPolicy(tmp_path),
             notebooks=notebooks,
             notebook="a.ipynb",
             now=lambda: NOW,
@@ -237,6 +237,6 @@ async def test_open_notebooks_are_told_but_for_those_that_are_hidden(tmp_path: P
     async with headless_notebooks(tmp_path) as notebooks:
         names = ["b.ipynb", "a.ipynb", "secret/c.ipynb", *(f"n{number}.ipynb" for number in range(5))]
         notebooks.desk._tabs.paths = lambda: names  # type: ignore[method-assign]  # a browser with these open
-        found = await asyncio.to_thread(open_files_part, notebooks, PathPolice(tmp_path), 3)
+        found = await asyncio.to_thread(open_files_part, notebooks, PathPolicy(tmp_path), 3)
         assert texts(found) == ["a.ipynb", "b.ipynb", "n0.ipynb"] and found.others == 4
-        assert texts(await asyncio.to_thread(open_files_part, notebooks, PathPolice(tmp_path), 0)) == []
+        assert texts(await asyncio.to_thread(open_files_part, notebooks, PathPolicy(tmp_path), 0)) == []

@@ -12,7 +12,7 @@ import pytest
 from hdsp_agent.agent.environment import CurrentEnvironment, Section
 from hdsp_agent.agent.environment.workspace_files import git_status_part, workspace_files_part
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
-from hdsp_agent.tools import PathPolice
+from hdsp_agent.tools import PathPolicy
 
 from .conversation_in_memory import Where
 
@@ -39,9 +39,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def test_the_files_it_may_see_are_told_nearest_first_and_the_rest_counted(workspace: Path) -> None:
-    found = workspace_files_part(PathPolice(workspace), 200)
+    found = workspace_files_part(PathPolicy(workspace), 200)
     assert texts(found) == [".gitignore", ".hdspignore", "a.csv", "src/b.py", "src/deep/c.py"]
-    few = workspace_files_part(PathPolice(workspace), 3)
+    few = workspace_files_part(PathPolicy(workspace), 3)
     assert texts(few) == [".gitignore", ".hdspignore", "a.csv"] and few.others == 2
 
 
@@ -55,27 +55,27 @@ def test_what_git_finds_changed_is_told_but_not_what_is_kept_from_the_agent(work
     (workspace / "new file.py").write_text("y\n", "utf-8")
     git(workspace, "mv", "src/b.py", "src/renamed.py")
     (workspace / "src/deep/c.py").unlink()
-    found = git_status_part(PathPolice(workspace), 100)
+    found = git_status_part(PathPolicy(workspace), 100)
     assert found is not None
     assert sorted(texts(found)) == [
         "changed: a.csv", "deleted: src/deep/c.py", "new: new file.py", "renamed: src/renamed.py"
     ]  # fmt: skip
     # In a folder of the repository, only what is in it.
-    below = git_status_part(PathPolice(workspace / "src"), 1)
+    below = git_status_part(PathPolicy(workspace / "src"), 1)
     assert below is not None and len(texts(below)) == 1 and below.others == 1
 
 
 @needs_git
 def test_git_is_not_asked_where_the_folder_would_have_it_run_a_program(workspace: Path) -> None:
     git(workspace, "init", "-q")
-    assert git_status_part(PathPolice(workspace), 10) is not None
+    assert git_status_part(PathPolicy(workspace), 10) is not None
     git(workspace, "config", "core.fsmonitor", f"touch {workspace}/PWN")
-    assert git_status_part(PathPolice(workspace), 10) is None
+    assert git_status_part(PathPolicy(workspace), 10) is None
     assert not os.path.exists(workspace / "PWN")
 
 
 async def test_the_settings_decide_what_is_told(workspace: Path) -> None:
-    around = CurrentEnvironment(policy=OperatorPolicy, paths=lambda: PathPolice(workspace))
+    around = CurrentEnvironment(policy=OperatorPolicy, paths=lambda: PathPolicy(workspace))
 
     async def told(**changed: int) -> list[str]:
         where = Where(settings=GlobalSettings(**changed))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.git import Git, NoRepository, commit_text, working_tree_text
-from hdsp_agent.agent.git import _diff_text as _differences
-from hdsp_agent.tools import PathPolice, ToolFailed
+from hdsp_agent.agent.git import Git, NoRepository, _diff_text, commit_text, working_tree_text
+from hdsp_agent.tools import PathPolicy, ToolFailed
 
 from .repositories import commit, git, needs_git, notebook, write
 
@@ -17,11 +16,11 @@ pytestmark = needs_git
 
 
 def changes(folder: Path) -> str:
-    return working_tree_text(PathPolice(folder))
+    return working_tree_text(PathPolicy(folder))
 
 
 def told(folder: Path, hash_: str) -> str:
-    text = commit_text(PathPolice(folder), hash_)
+    text = commit_text(PathPolicy(folder), hash_)
     assert text is not None
     return text
 
@@ -96,7 +95,7 @@ def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
 def test_an_unknown_hash_and_a_branch_that_is_called_like_one_are_no_commits(tmp_path: Path) -> None:
     commit(tmp_path, "first")
     git(tmp_path, "branch", "deadbeef")
-    paths = PathPolice(tmp_path)
+    paths = PathPolicy(tmp_path)
     assert commit_text(paths, "deadbeef") is None
     assert commit_text(paths, "abcdefa") is None
     assert commit_text(paths, "0" * 40) is None
@@ -178,7 +177,7 @@ def test_no_program_that_the_folder_names_is_run(tmp_path: Path) -> None:
         with pytest.raises(ToolFailed, match="can have Git run a program"):
             changes(work)
         with pytest.raises(ToolFailed, match="can have Git run a program"):
-            commit_text(PathPolice(work), first)
+            commit_text(PathPolicy(work), first)
         git(work, "config", "--unset", name)
     assert "+two" in changes(work)
     assert not touched.exists()
@@ -213,7 +212,7 @@ def test_what_is_too_long_is_cut_while_it_is_read(tmp_path: Path, monkeypatch: p
     assert len(text) < 500_000
     assert "+0123456789abcdef\n[… the rest of the diff is left out: it is too long …]" in text
     assert text.count("+x = 2") == 10 and "[… 2 more notebooks: their differences are left out …]" in text
-    monkeypatch.setattr(_differences, "_LARGEST_NOTEBOOK", 10)
+    monkeypatch.setattr(_diff_text, "_LARGEST_NOTEBOOK", 10)
     assert "[n0.ipynb is too large to be compared.]" in changes(tmp_path)
     assert len(Git(tmp_path, seconds=60).read("log", "-p", most=1_000).data) == 1_000
 

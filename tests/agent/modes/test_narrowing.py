@@ -15,7 +15,7 @@ from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.modes import BUILT_IN, ModeRegistry, allows_group, changeable_files, file_refusal
 from hdsp_agent.config import GlobalSettings, ModeConfig, ModePrompt, OperatorPolicy, ToolGroup
 from hdsp_agent.tools import ActionRequest, ToolFailed, ToolRegistry, built_in_tools
-from hdsp_agent.tools._edit import _check_mode
+from hdsp_agent.tools._edit_check import _check_mode
 
 GROUPS: tuple[ToolGroup, ...] = ("read", "edit", "command", "mcp", "modes")
 REGISTRY = ToolRegistry(built_in_tools(notebooks=True))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
-from hdsp_agent.checkpoints.files import garbage_collection as _collection
+from hdsp_agent.checkpoints.files import garbage_collection
 from hdsp_agent.checkpoints.files.records import Changed
 from hdsp_agent.errors import StorageUnavailable
 
@@ -140,7 +140,7 @@ async def test_a_damaged_pack_is_not_dropped_when_small_ones_are_put_together(
     whole = first.read_bytes()
     # The last object, which no tree stands behind, and the end.
     first.write_bytes(whole[:-21])
-    monkeypatch.setattr(_collection, "_MANY_PACKS", 1)
+    monkeypatch.setattr(garbage_collection, "_MANY_PACKS", 1)
     later = AsyncFileCheckpoints(workspace, store_dir)
     await later.gc()
     assert first.exists()

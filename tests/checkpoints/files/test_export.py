@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, CheckpointRecord
-from hdsp_agent.checkpoints.files import file_views as _views
+from hdsp_agent.checkpoints.files import file_views
 from hdsp_agent.checkpoints.files.checkpoint_store import CheckpointStore
 from hdsp_agent.errors import Conflict
 
@@ -56,7 +56,7 @@ async def test_nobody_waits_for_an_export(
 ) -> None:
     write(workspace, {"a.txt": "one"})
     first = await checkpoints.save("first")
-    going_on, begun, real = threading.Event(), asyncio.Event(), _views.export_zip
+    going_on, begun, real = threading.Event(), asyncio.Event(), file_views.export_zip
     loop = asyncio.get_running_loop()
 
     def slow(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
@@ -64,7 +64,7 @@ async def test_nobody_waits_for_an_export(
         assert going_on.wait(30)
         real(store, record, target)
 
-    monkeypatch.setattr(_views, "export_zip", slow)
+    monkeypatch.setattr(file_views, "export_zip", slow)
     export = asyncio.create_task(checkpoints.export(first.id, tmp_path / "out.zip"))
     try:
         await begun.wait()

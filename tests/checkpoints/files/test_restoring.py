@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits, OperationRecord
-from hdsp_agent.checkpoints.files import file_system_sync as _file_system_sync
+from hdsp_agent.checkpoints.files import file_system_sync
 from hdsp_agent.checkpoints.files.operation_log import OperationLog
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 
@@ -516,9 +516,9 @@ async def test_what_comes_is_on_the_disk_before_the_log_says_that_the_restore_be
         done.append(operation.status)
         append(log, operation)
 
-    monkeypatch.setattr(_file_system_sync, "_syncfs", lambda: syncfs)
-    monkeypatch.setattr(_file_system_sync, "_dirty_kilobytes", lambda: 0)
-    monkeypatch.setattr(_file_system_sync, "_is_known", lambda folder: whole != "unknown")
+    monkeypatch.setattr(file_system_sync, "_syncfs", lambda: syncfs)
+    monkeypatch.setattr(file_system_sync, "_dirty_kilobytes", lambda: 0)
+    monkeypatch.setattr(file_system_sync, "_is_known", lambda folder: whole != "unknown")
     monkeypatch.setattr(os, "fsync", one)
     monkeypatch.setattr(OperationLog, "append", appended)
     await checkpoints.restore(first.id)

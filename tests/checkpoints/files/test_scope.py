@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
-from hdsp_agent.checkpoints.files import scope as _scope
+from hdsp_agent.checkpoints.files import scope
 
 from .workspace_fixtures import assert_sound, git, picture, the_store, write
 
@@ -107,8 +107,8 @@ def test_network_file_systems_are_known_by_their_mounts(
 ) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text("1 0 98:0 / / rw - ext4 /dev/sda rw\n" + line.format(root=workspace) + "\n")
-    monkeypatch.setattr(_scope, "_MOUNTS", mounts)
-    assert _scope.reason_for_touched_only(workspace, FileLimits()) == kind
+    monkeypatch.setattr(scope, "_MOUNTS", mounts)
+    assert scope.reason_for_touched_only(workspace, FileLimits()) == kind
 
 
 async def test_folders_the_operator_excludes_stay_out_of_it(workspace: Path, store_dir: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints.files import anchored_files as _anchored_files
+from hdsp_agent.checkpoints.files import anchored_files
 from hdsp_agent.checkpoints.files.anchored_files import AnchoredFiles, is_led_away
 from tests.long_tests import rounds
 from tests.persistence.test_crashes import unix
@@ -38,7 +38,7 @@ def test_nothing_elsewhere_changes_whenever_a_folder_is_swapped(quick_folder: Pa
 
 @pytest.mark.parametrize("anchors", [True, False])
 def test_every_change_behind_a_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, anchors: bool) -> None:
-    monkeypatch.setattr(_anchored_files, "_ANCHORS", anchors)
+    monkeypatch.setattr(anchored_files, "_ANCHORS", anchors)
     write(tmp_path, {"root/a": "1", "elsewhere/b": "1", "elsewhere/in/c": "1"})
     (tmp_path / "root" / "led").symlink_to("../elsewhere")
     before = picture(tmp_path)

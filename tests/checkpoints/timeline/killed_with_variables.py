@@ -31,7 +31,7 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableLimits
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import CellId, JsonObject
 from hdsp_agent.notebooks import EditSource, Notebooks
-from hdsp_agent.notebooks.contents import ContentsNotebooks
+from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
 from ...notebooks.pages import code, notebook, sources_in

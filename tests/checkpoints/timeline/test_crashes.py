@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.checkpoints.files import stable_read as _reading
+from hdsp_agent.checkpoints.files import stable_read
 from hdsp_agent.checkpoints.timeline._restore import CheckpointRestore
 from hdsp_agent.errors import Conflict
 from tests.long_tests import rounds
@@ -113,7 +113,7 @@ async def test_a_notebook_torn_by_the_crash_is_mended(tmp_path: Path, monkeypatc
         target = await broken(here)
         await die(here, target, monkeypatch)
         here.file.write_text(here.file.read_text("utf-8")[:100], "utf-8")
-        monkeypatch.setattr(_reading, "_RECENT_SECONDS", 0.5)
+        monkeypatch.setattr(stable_read, "_RECENT_SECONDS", 0.5)
         await here.another_line().recover("roll_back")
         assert await is_broken(here)
 

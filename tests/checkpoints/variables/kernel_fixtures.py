@@ -15,7 +15,7 @@ from hdsp_agent.checkpoints.variables import (
     VariableReport,
     VariableStore,
 )
-from hdsp_agent.notebooks.kernels import KernelLink
+from hdsp_agent.notebooks.kernels import KernelClient
 
 from ...notebooks.kernels.working import NOTEBOOK, Bench, bench, text_of
 
@@ -42,7 +42,7 @@ class Scene:
         assert cell.state == "ok", cell.error
         return text_of(cell).strip()
 
-    async def link(self) -> KernelLink:
+    async def link(self) -> KernelClient:
         return await self.work.executor.link(NOTEBOOK)
 
     async def save(self, *, thorough: bool = True) -> VariableManifest:

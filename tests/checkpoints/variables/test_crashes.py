@@ -52,12 +52,12 @@ SAVING = {
     "telling": ("answers.do_collect", False),
 }
 RESTORING = {
-    "beginning": ("_restoring.restore", False),
+    "beginning": ("_restore.restore", False),
     "reading": ("_chunks.Chunks._read", True),
     "read": ("_objects.load", True),
-    "classes": ("_restoring._set", True),
-    "putting": ("_restoring._put", False),
-    "put": ("_restoring._put", True),
+    "classes": ("_restore._set", True),
+    "putting": ("_restore._put", False),
+    "put": ("_restore._put", True),
 }
 
 

@@ -102,7 +102,7 @@ async def test_an_array_comes_back_from_memory_only_where_that_is_what_it_was(tm
         first = await at.save()
         # As a thread might, after the variables were looked at: nothing of it may come back.
         await at.run(
-            "exec('''import sys\nat = sys.modules['_hdsp_agent_variables_runtime']._restoring\nreal = at.restore\n"
+            "exec('''import sys\nat = sys.modules['_hdsp_agent_variables_runtime']._restore\nreal = at.restore\n"
             "def once(*arguments):\n    at.restore = real\n    space['big'][300_000:] = 0\n    space['big_f'][:, 500:] = 0\n"
             "    return real(*arguments)\nat.restore = once''', {'space': globals()})"
         )

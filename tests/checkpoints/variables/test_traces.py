@@ -80,8 +80,8 @@ async def test_a_kernel_that_cannot_see_the_store_is_refused(tmp_path: Path) -> 
             await VariableCheckpoints(Elsewhere(tmp_path / "other", KEY)).capture(await at.link())
 
 
-@pytest.mark.parametrize("name", ["_answers", "_chunks", "_classes", "_code", "_groups", "_live", "_objects", "_plain", "_restoring",
-                                  "_sharing", "_sweep", "_together"])  # fmt: skip
+@pytest.mark.parametrize("name", ["_chunks", "_classes", "_code", "_groups", "_objects", "_plain_data", "_protocol", "_reachability",
+                                  "_restore", "_reused_arrays", "_shared_groups", "_sweep", "_unsavable"])  # fmt: skip
 def test_what_runs_in_the_kernel_is_python_3_8(name: str) -> None:
     source = files("hdsp_agent.checkpoints.variables").joinpath("runtime", f"{name}.py").read_text(encoding="utf-8")
     tree = ast.parse(source, feature_version=(3, 8))

@@ -12,7 +12,7 @@ from blockbuster import blockbuster_ctx
 from hdsp_agent.comm._bodies import body
 from hdsp_agent.comm._limits import ChannelLimits
 from hdsp_agent.comm._ring import Ring
-from hdsp_agent.comm._session import ConnectionLost, Session, Snapshot
+from hdsp_agent.comm._session import ConnectionLost, Session, StateSnapshot
 
 from ...timing import until
 
@@ -58,9 +58,9 @@ class Tab:
         self.states = 0
         self.session = Session(self.socket, self.ring, self.snapshot, limits=self.limits, log=LOG)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> StateSnapshot:
         self.states += 1
-        return Snapshot(self.ring.newest, b'{"type":"state","state":{}}')
+        return StateSnapshot(self.ring.newest, b'{"type":"state","state":{}}')
 
     def attach(self, last_seq: int | None = None) -> bool:
         return self.session.attach("tab", "comm", last_seq, lambda _: body("open", b"{}", self.ring.newest))
@@ -278,7 +278,7 @@ async def test_a_broken_connection_ends_the_session_quietly() -> None:
 async def test_a_state_that_cannot_be_made_closes_the_tab_and_is_logged(caplog) -> None:  # type: ignore[no-untyped-def]
     async with tab() as it:
 
-        def fail() -> Snapshot:
+        def fail() -> StateSnapshot:
             raise RuntimeError("no state today")
 
         it.session._snapshot = fail

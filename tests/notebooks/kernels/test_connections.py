@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor
-from hdsp_agent.notebooks.kernels._channels import KernelLink
+from hdsp_agent.notebooks.kernels._client import KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
 from .working import NOTEBOOK, bench, text_of
@@ -36,7 +36,7 @@ async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Pat
         kernel = await work.kernel_id()
 
         async def once() -> None:
-            link = KernelLink(kernel, await work.kernels.port.connect(kernel))
+            link = KernelClient(kernel, await work.kernels.port.connect(kernel))
             await link.greet(30)
             await link.close()
 
@@ -108,14 +108,14 @@ async def test_a_forged_message_is_left_out_and_the_next_is_heard(
 async def test_an_idle_that_is_lost_does_not_keep_a_run_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = KernelLink._status
+    heard = KernelClient._status
 
-    def deaf(link: KernelLink, message: KernelMessage) -> None:
+    def deaf(link: KernelClient, message: KernelMessage) -> None:
         if message.parent_kind != "execute_request" or message.load()["execution_state"] != "idle":
             heard(link, message)
 
     async with bench(tmp_path) as work:
         await work.run("1")
-        monkeypatch.setattr(KernelLink, "_status", deaf)
+        monkeypatch.setattr(KernelClient, "_status", deaf)
         cell = await work.cell("print('there')", seconds=15)
         assert (cell.state, text_of(cell)) == ("ok", "there\n")

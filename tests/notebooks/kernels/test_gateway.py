@@ -28,7 +28,7 @@ from traitlets.config import LoggingConfigurable
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run, RunLimits
-from hdsp_agent.notebooks.kernels.ears import KernelEars
+from hdsp_agent.notebooks.kernels.iopub import IopubListeners
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
 
 from .working import NOTEBOOK, text_of, until
@@ -184,6 +184,6 @@ async def test_a_gateway_that_goes_away_ends_the_run_with_a_sentence(
 async def test_a_remote_kernel_is_not_listened_to(gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path) -> None:
     async with remote(gateway[0], tmp_path) as work:
         await work.run("1")
-        ears = KernelEars(work.kernels)
+        ears = IopubListeners(work.kernels)
         (kernel_id,) = ears.kernel_ids()
         assert ears.address(kernel_id) == ""

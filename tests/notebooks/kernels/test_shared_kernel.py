@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hdsp_agent.messages import JsonObject
-from hdsp_agent.notebooks.kernels._channels import Execution, KernelLink
+from hdsp_agent.notebooks.kernels._client import ExecuteRequest, KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
 from .working import NOTEBOOK, Bench, bench, text_of, until
@@ -17,11 +17,11 @@ from .working import NOTEBOOK, Bench, bench, text_of, until
 class Person:
     """Somebody else's client of the same kernel."""
 
-    def __init__(self, link: KernelLink) -> None:
+    def __init__(self, link: KernelClient) -> None:
         self._link = link
         self.printed = ""
 
-    def execute(self, code: str) -> Execution:
+    def execute(self, code: str) -> ExecuteRequest:
         return self._link.execute(code, self._heard, store_history=True, cell_id=None)
 
     def _heard(self, message: KernelMessage, content: JsonObject) -> None:
@@ -33,7 +33,7 @@ class Person:
 async def person(work: Bench) -> AsyncIterator[Person]:
     await work.executor.start(NOTEBOOK)
     kernel = await work.kernel_id()
-    link = KernelLink(kernel, await work.kernels.port.connect(kernel))
+    link = KernelClient(kernel, await work.kernels.port.connect(kernel))
     await link.greet(30)
     try:
         yield Person(link)

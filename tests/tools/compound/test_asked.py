@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.tools import PastCall, SinceAsked
-from hdsp_agent.tools.compound._asked import as_heading, asks_to_mend, forgotten, labelled, only_labels
+from hdsp_agent.tools.compound._request_check import as_heading, asks_to_mend, forgotten, labelled, only_labels
 
 FILES = "Files:\nsales.csv: columns region text, unit price float, a int\nThe notebook is empty."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.tools import PastCall, SinceAsked
-from hdsp_agent.tools.compound._claims import doubt_about, failed_at_last, lacks_value, parroted
+from hdsp_agent.tools.compound._answer_check import doubt_about, failed_at_last, lacks_value, parroted
 
 RAN = PastCall("add_cell", {"code": "df.b.mean()"}, "Cell 2 ran. Output:\n6.4213")
 FAILED = PastCall("add_cell", {"code": "x"}, "Cell 2 failed: NameError: name 'x' is not defined")

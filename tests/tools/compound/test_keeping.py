@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.tools.compound._blanks import has_gaps, with_blanks
-from hdsp_agent.tools.compound._extracting import with_calls
-from hdsp_agent.tools.compound._keeping import lost_names, lost_texts, same_meaning, used_before_made, with_lost
+from hdsp_agent.tools.compound._edit_check import lost_names, lost_texts, same_meaning, used_before_made, with_lost
+from hdsp_agent.tools.compound._extract_function import with_calls
+from hdsp_agent.tools.compound._masked_code import has_gaps, with_blanks
 
 PLOT = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])"
 

@@ -8,8 +8,8 @@ from hdsp_agent.tools import Approval, Completion, PastCall, SimpleTool, SinceAs
 from hdsp_agent.tools.compound import (
     AddCell,
     AddText,
-    Answer,
-    DeleteCell,
+    AnswerTool,
+    DeleteCellTool,
     EditCell,
     InspectVariable,
     ReadCell,
@@ -18,7 +18,7 @@ from hdsp_agent.tools.compound import (
     cells_in,
     surroundings,
 )
-from hdsp_agent.tools.compound._reading import with_reads
+from hdsp_agent.tools.compound._missing_tables import with_reads
 
 from ..notebook.working import NotebookTask, notebook_task
 
@@ -150,13 +150,13 @@ async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:
         await say(AddText(), task, text="# Title", place="top")
         assert task.sources() == ["# Title", "a = [1, 2]", "print('b')"]
         assert "holds text" in await fail(EditCell(), task, cell=1, code="x")
-        assert "There is no cell 9" in await fail(DeleteCell(), task, cell=9)
+        assert "There is no cell 9" in await fail(DeleteCellTool(), task, cell=9)
         assert await say(RunCell(), task, cell="all") == (
             "Cell 2 ran without output. a: list of length 2 = [1, 2]\nCell 3 ran. Output:\nb"
         )
         assert await say(ReadCell(), task, cell=3) == "Cell 3:\nprint('b')\nOutput:\nb"
         assert "[1, 2]" in await say(InspectVariable(), task, name="a")
-        await say(DeleteCell(), task, cell=3)
+        await say(DeleteCellTool(), task, cell=3)
         assert task.sources() == ["# Title", "a = [1, 2]"]
 
 
@@ -182,22 +182,22 @@ async def test_an_answer_is_sent_back_once_and_then_marked(tmp_path: Path) -> No
     async with notebook_task(tmp_path, "a = 1") as task:
         ran = PastCall("add_cell", {"code": "6"}, "Cell 2 ran. Output:\n6")
         task.flow.since = SinceAsked("What is the sum?", "", (ran,))
-        assert await fail(Answer(), task, text="It is 8.") == "No cell has shown 8. Run code that shows it."
+        assert await fail(AnswerTool(), task, text="It is 8.") == "No cell has shown 8. Run code that shows it."
         assert not task.flow.completed
         back = PastCall("answer", {"text": "It is 8."}, "No cell has shown 8.", is_error=True)
         task.flow.since = SinceAsked("What is the sum?", "", (ran, back))
-        await say(Answer(), task, text="It is 8.")
+        await say(AnswerTool(), task, text="It is 8.")
         shown = task.flow.completed[-1]
         assert "```text\n6\n```" in shown and shown.endswith("_Not verified: the notebook did not show 8._")
         table = PastCall(
             "add_cell", {"code": "df.isna().sum()"}, "Cell 2 ran. Output:\nday     0\ntemp    2\nrain    1"
         )
         task.flow.since = SinceAsked("How many are missing?", "", (table,))
-        await say(Answer(), task, text="These are missing. There is 1 in day and 1 in rain.")
+        await say(AnswerTool(), task, text="These are missing. There is 1 in day and 1 in rain.")
         assert task.flow.completed[-1] == "These are missing.\n\n```text\nday     0\ntemp    2\nrain    1\n```"
         task.flow.since = SinceAsked("What is the sum?", "", (ran,))
         task.flow.completion = Completion(accepted=False, feedback="and b?")
-        assert await say(Answer(), task, text="It is 6.") == "The person says: and b?"
+        assert await say(AnswerTool(), task, text="It is 6.") == "The person says: and b?"
         assert task.flow.completed[-1] == "It is 6."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hdsp_agent.tools import PastCall, SinceAsked
-from hdsp_agent.tools.compound import AddCell, Answer, EditCell, RunCell, cell_of_person, surroundings
+from hdsp_agent.tools.compound import AddCell, AnswerTool, EditCell, RunCell, cell_of_person, surroundings
 
 from ..notebook.working import notebook_task
 from .test_steps import fail, say
@@ -92,7 +92,7 @@ async def test_what_was_tried_in_vain_is_put_back(tmp_path: Path) -> None:
         task.flow.since = SinceAsked("change n", "", (edit("n = m", failed),))
         again = await say(EditCell(), task, cell=1, code="n = k")
         task.flow.since = SinceAsked("change n", "", (edit("n = m", failed), edit("n = k", again)))
-        await say(Answer(), task, text="n is 7 now.")
+        await say(AnswerTool(), task, text="n is 7 now.")
         assert task.sources() == ["n = 2", "print(n)"]
         shown = task.flow.completed[-1]
         assert shown.startswith("I could not do this.") and shown.endswith("The notebook is as it was before.")
@@ -106,7 +106,7 @@ async def test_a_cell_that_was_added_in_vain_is_taken_away(tmp_path: Path) -> No
         failed = await say(AddCell(), task, code="print(mmm)")
         assert len(task.sources()) == 2
         task.flow.since = SinceAsked("show m", "", (PastCall("add_cell", {"code": "print(mmm)"}, failed),))
-        await say(Answer(), task, text="That failed: there is no mmm.")
+        await say(AnswerTool(), task, text="That failed: there is no mmm.")
         assert task.sources() == ["n = 2"]
         assert task.flow.completed[-1].startswith("That failed: there is no mmm.")
         # What worked stays, whatever is said later.
@@ -119,7 +119,7 @@ async def test_an_answer_about_the_examples_is_told_by_what_was_done(tmp_path: P
     async with notebook_task(tmp_path, "a = 1") as task:
         ran = PastCall("edit_cell", {"cell": 1, "code": "plt.plot(a)"}, "Cell 1 ran. Output:\n[picture]")
         task.flow.since = SinceAsked("Make it red", "", (ran,))
-        await say(Answer(), task, text="Cell 1 shows the curve of x squared.")
+        await say(AnswerTool(), task, text="Cell 1 shows the curve of x squared.")
         assert task.flow.completed[-1] == "Cell 1 ran."
 
 
@@ -129,14 +129,14 @@ async def test_the_names_in_a_table_are_shown_and_not_retold(tmp_path: Path) -> 
             "add_cell", {"code": "c"}, "Cell 2 ran. Output:\nday     0\ntemp    2\nrain    1\ndtype: int64"
         )
         task.flow.since = SinceAsked("Which columns have gaps?", "", (table,))
-        await say(Answer(), task, text="These have gaps: day, temp and rain.")
+        await say(AnswerTool(), task, text="These have gaps: day, temp and rain.")
         assert task.flow.completed[-1].startswith("This is what the notebook shows:\n\n```text\nday     0\n")
-        await say(Answer(), task, text="Most gaps are in temp.")
+        await say(AnswerTool(), task, text="Most gaps are in temp.")
         assert task.flow.completed[-1].startswith("Most gaps are in temp.")
         # A wrong number that went with its sentence needs no word about it.
         back = PastCall("answer", {"text": "There are 99 gaps."}, "No cell has shown 99.", is_error=True)
         task.flow.since = SinceAsked("Which columns have gaps?", "", (table, back))
-        await say(Answer(), task, text="There are 99 gaps.")
+        await say(AnswerTool(), task, text="There are 99 gaps.")
         assert "99" not in task.flow.completed[-1]
 
 

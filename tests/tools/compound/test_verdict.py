@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.tools.compound._verdict import expected_number, keeps_results, not_as_asked, written_in
+from hdsp_agent.tools.compound._result_check import expected_number, keeps_results, not_as_asked, written_in
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from hdsp_agent.tools.notebook._code_risks import risks_of
-from hdsp_agent.tools.notebook.cell_code import Findings
+from hdsp_agent.tools.notebook.cell_code import CodeFindings
 
 ASKS = "$(known_when_it_runs)"
 
@@ -304,11 +304,11 @@ def test_braces_are_worked_out_but_where_the_line_is_python() -> None:
 
 
 def test_pieces_of_four_thousand_characters_are_held_to_the_rules_that_deny() -> None:
-    assert Findings(unclear=["x" * 4_000]).command == "x" * 4_000 + "\n$(known_when_it_runs)"
-    assert Findings(unclear=["x" * 4_001]).command == "$(known_when_it_runs)"
+    assert CodeFindings(unclear=["x" * 4_000]).command == "x" * 4_000 + "\n$(known_when_it_runs)"
+    assert CodeFindings(unclear=["x" * 4_001]).command == "$(known_when_it_runs)"
     # A new line stands between two of them.
-    assert "yyy" in str(Findings(unclear=["x" * 3_996, "yyy"]).command)
-    assert "yyyy" not in str(Findings(unclear=["x" * 3_996, "yyyy"]).command)
+    assert "yyy" in str(CodeFindings(unclear=["x" * 3_996, "yyy"]).command)
+    assert "yyyy" not in str(CodeFindings(unclear=["x" * 3_996, "yyyy"]).command)
 
 
 @pytest.mark.parametrize("language", ["cmd", "csh", "dash", "fish", "ksh", "nu", "nushell", "powershell", "pwsh", "tcsh", "xonsh", "zsh"])  # fmt: skip

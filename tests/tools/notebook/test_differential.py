@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hdsp_agent.tools.notebook.cell_code import Findings, read_cell
+from hdsp_agent.tools.notebook.cell_code import CodeFindings, read_cell
 
 from ...long_tests import rounds
 
@@ -102,7 +102,7 @@ def same(text: str) -> str:
     return " ".join(plain.split())
 
 
-def is_named(kind: str, text: str, found: Findings) -> bool:
+def is_named(kind: str, text: str, found: CodeFindings) -> bool:
     """Whether it was found: word for word, or among what is asked about."""
     if kind == "python":
         return "runs_programs" in found.flags and "MARK" in (found.same_as or "")

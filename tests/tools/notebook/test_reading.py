@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.messages import NotebookRef
-from hdsp_agent.tools import PathPolice, notebook_digest
+from hdsp_agent.tools import PathPolicy, notebook_digest
 
 from ...notebooks.headless import end_kernel, headless_notebooks
 from .working import notebook_task, texts
@@ -186,7 +186,7 @@ async def test_a_digest_tells_each_cell_and_keeps_hidden_notebooks_hidden(worksp
         gone = await notebook_digest(task.notebooks, "gone.ipynb", task.paths)
         assert gone is not None and "There is no notebook gone.ipynb" in gone.about and not gone.is_seen
         (workspace / ".hdspignore").write_text("*.ipynb\n")
-        hidden = await asyncio.to_thread(PathPolice, workspace)
+        hidden = await asyncio.to_thread(PathPolicy, workspace)
         assert await notebook_digest(task.notebooks, "work.ipynb", hidden) is None
 
 

@@ -13,8 +13,8 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CellId, ClineSay, TaskId
 from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, OutputCollector, Run, RunLimits
 from hdsp_agent.tools import Approval
-from hdsp_agent.tools.notebook import _running
-from hdsp_agent.tools.notebook._report import RunReport
+from hdsp_agent.tools.notebook import _run_cells
+from hdsp_agent.tools.notebook._run_messages import RunMessages
 
 from ...agent.scripted_agent import until
 from ..recording_context import Approved
@@ -112,7 +112,7 @@ async def test_what_changed_while_the_question_waited_is_asked_about_anew(worksp
 async def test_what_changed_while_saving_took_long_is_asked_about_anew(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_running, "_JUST_NOW_SECONDS", 0.0)
+    monkeypatch.setattr(_run_cells, "_JUST_NOW_SECONDS", 0.0)
     async with notebook_task(workspace, "'as shown'") as task:
 
         async def saved(asked: Approved) -> None:
@@ -153,7 +153,7 @@ async def test_a_kernel_that_dies_before_it_says_that_the_cell_began_is_told_wit
 
     async with notebook_task(workspace, "1", "2") as task:
         cells = [CellRun(CellId(name), "1", OutputCollector(RunLimits())) for name in ("c1", "c2")]
-        report = RunReport(task, "work.ipynb", {}, None)
+        report = RunMessages(task, "work.ipynb", {}, None)
         run = Run("work.ipynb", cells, interrupt=stop, listener=report)
         run.finish("kernel_died", "The kernel died.")
         await report.close()

@@ -9,8 +9,7 @@ import pickle
 import pickletools
 import time
 
-from . import _classes, _objects
-from . import _unsavable as _live
+from . import _classes, _objects, _unsavable
 
 INLINE = 2048
 """Streams up to this size stand in the record itself."""
@@ -154,7 +153,7 @@ def _pickled(value, views, memory, limits, stopped, buffers=True, aliases=None):
     try:
         pickler.dump(value)
         return pickler, sink
-    except (_live.Unsavable, _objects.Stopped, _objects.TooLarge, MemoryError):
+    except (_unsavable.Unsavable, _objects.Stopped, _objects.TooLarge, MemoryError):
         raise
     except Exception:
         sink = _objects.Sink(limits.variable, stopped)

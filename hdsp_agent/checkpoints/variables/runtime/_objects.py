@@ -16,9 +16,7 @@ import types
 import typing
 import weakref
 
-from . import _classes
-from . import _reachability as _sharing
-from . import _unsavable as _live
+from . import _classes, _reachability, _unsavable
 
 SMALLEST_BUFFER = 4096
 _STRINGS_FROM = 1000
@@ -205,7 +203,7 @@ def lenient(sink, memory, views=frozenset(), aliases=None):
 
 
 def _how(kind):
-    live = _live.what(kind)
+    live = _unsavable.what(kind)
     if live is not None:
         return lambda pickler, value: _refuse(live)
     if issubclass(kind, type):
@@ -221,7 +219,7 @@ def _how(kind):
 
 
 def _refuse(what):
-    raise _live.Unsavable(what)
+    raise _unsavable.Unsavable(what)
 
 
 def _class(pickler, kind):
@@ -326,7 +324,7 @@ def _module(pickler, module):
 
 def _array(pickler, value):
     if id(value) in pickler.views and not value.dtype.hasobject:
-        owning = _sharing.owner(value)
+        owning = _reachability.owner(value)
         start = _address(owning)
         if owning is not value and start is not None:
             offset = value.ctypes.data - start

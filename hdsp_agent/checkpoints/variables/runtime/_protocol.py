@@ -18,9 +18,7 @@ import time
 import uuid
 from importlib import metadata
 
-from . import _chunks, _code, _groups, _main_thread, _objects, _sweep
-from . import _restore as _restoring
-from . import _unsavable as _live
+from . import _chunks, _code, _groups, _main_thread, _objects, _restore, _sweep, _unsavable
 
 KEY = "hdsp_agent_variables_4"
 _KEPT_RECORDS = 20
@@ -116,7 +114,7 @@ class RuntimeProtocol:
             }
         )
         if self._touched is not None:
-            if facts.opaque or _live.has_own_threads():
+            if facts.opaque or _unsavable.has_own_threads():
                 self._touched = None
             else:
                 self._touched |= facts.reads | facts.writes
@@ -130,7 +128,7 @@ class RuntimeProtocol:
 
     def _may_have_changed(self):
         touched, self._touched = self._touched, set()
-        if touched is None or _live.has_own_threads():
+        if touched is None or _unsavable.has_own_threads():
             return None
         return self.sweeper.reads_of(touched)
 
@@ -196,7 +194,7 @@ class RuntimeProtocol:
         self.chunks.folder = asked["folder"]
         self._touched = None
         with self.sweeper.lock, _without_collecting(lasting=True):
-            told = _restoring.restore(asked, self.sweeper, self.memory, self.chunks)
+            told = _restore.restore(asked, self.sweeper, self.memory, self.chunks)
         return told
 
     # ---- sweeping

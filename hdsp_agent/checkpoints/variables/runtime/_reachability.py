@@ -17,8 +17,7 @@ import sys
 import types
 import uuid
 
-from . import _plain_data as _plain
-from . import _unsavable as _live
+from . import _plain_data, _unsavable
 
 MOST = 2_000_000
 """Objects looked at in one variable; what is further in is saved, but may lose that it is shared with others."""
@@ -99,7 +98,7 @@ def reach(value, namespace, stopped=lambda: False, before=None):
         # What it holds stands in its definition, and who else holds that refers to it there.
         return Reach([id(value)], {}, True)
     if before is None or before.look is not None:
-        look = _plain.look(value, namespace, stopped, MOST)
+        look = _plain_data.look(value, namespace, stopped, MOST)
         if look is not None:
             return Reach(None, {}, True, look)
     walk = _Walk(value, namespace)
@@ -276,4 +275,4 @@ def _opaque(kind):
             return True
         return bool(pandas.get_option("mode.copy_on_write") is True)
     # What is alive is not saved, and would lead into the kernel itself.
-    return issubclass(kind, types.ModuleType) or _live.what(kind) is not None
+    return issubclass(kind, types.ModuleType) or _unsavable.what(kind) is not None

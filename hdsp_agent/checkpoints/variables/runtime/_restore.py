@@ -8,8 +8,7 @@ import importlib
 import signal
 import threading
 
-from . import _chunks, _classes, _groups, _objects
-from . import _reused_arrays as _reusing
+from . import _chunks, _classes, _groups, _objects, _reused_arrays
 
 
 class _Failed(Exception):
@@ -22,7 +21,7 @@ def restore(asked, sweeper, memory, chunks):
     before = []
     near = _Near(sweeper.groups, chunks)
     going = {name for group in asked["groups"] for name in group["names"]}.difference(asked["keep"])
-    reusable = _reusing.Reusable(sweeper, chunks, going.union(asked["remove"]))
+    reusable = _reused_arrays.Reusable(sweeper, chunks, going.union(asked["remove"]))
     try:
         # First: what is loaded may ask its class for what it is made of.
         for token, found in loading.classes.items():

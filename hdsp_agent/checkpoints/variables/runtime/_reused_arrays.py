@@ -11,8 +11,7 @@ import sys
 import threading
 import types
 
-from . import _chunks, _objects
-from . import _unsavable as _live
+from . import _chunks, _objects, _unsavable
 
 _MOST_OBJECTS = 10_000
 """Of variables that reach more, each array is made anew."""
@@ -91,7 +90,7 @@ def _can_tell():
         return False
     # A cell in a subshell runs beside the main thread.
     rooms = {type(thread).__module__ for thread in threading.enumerate()}
-    return not _live.has_own_threads() and not any("subshell" in room for room in rooms)
+    return not _unsavable.has_own_threads() and not any("subshell" in room for room in rooms)
 
 
 def _is_like(value, dtype, shape, order, writeable):

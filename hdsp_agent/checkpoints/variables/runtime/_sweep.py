@@ -10,10 +10,7 @@ import threading
 import time
 import types
 
-from . import _chunks, _classes, _groups, _objects
-from . import _reachability as _sharing
-from . import _shared_groups as _together
-from . import _unsavable as _live
+from . import _chunks, _classes, _groups, _objects, _reachability, _shared_groups, _unsavable
 
 _ATOMS = {int, float, complex, bool, type(None), str, bytes, range, type(Ellipsis)}
 _ATOM_BYTES = 4096
@@ -85,7 +82,7 @@ class Sweeper:
         self.limits = limits
         self.assumed = set()
         # What they change meanwhile might be looked at before and saved after it.
-        self._others = self.chunks.careful = _live.has_own_threads()
+        self._others = self.chunks.careful = _unsavable.has_own_threads()
         self._used = sum(group.bytes for group in self.groups.values())
         values = self.names()
         self._attributes = self._held_by_classes(values)
@@ -167,7 +164,7 @@ class Sweeper:
                 for token in group.classes:
                     todo.extend(self._class_reads(token, set()))
             elif known.status == "live":
-                todo.extend(_live.wanted_names(self.shell.user_ns.get(name)))
+                todo.extend(_unsavable.wanted_names(self.shell.user_ns.get(name)))
         return found
 
     # ---- steps
@@ -237,7 +234,7 @@ class Sweeper:
                 continue
             before = known.reach
             if known.number not in found:
-                now = None if stopped() else _sharing.reach(values[name], self.shell.user_ns, stopped, before)
+                now = None if stopped() else _reachability.reach(values[name], self.shell.user_ns, stopped, before)
                 is_moved = before is None or now is None or before != now
                 is_same = not is_moved and now.is_same(before)
                 if is_same:
@@ -290,7 +287,7 @@ class Sweeper:
         if all(self.known[name].value is not _missing for name in changed if self.known[name].status != "module"):
             # What cannot change shares nothing.
             return [(name,) for name in changed if self.known[name].status != "module"]
-        return _together.together(self.known, self.groups, changed)
+        return _shared_groups.together(self.known, self.groups, changed)
 
     def _save_group(self, names, values, stopped, patient):
         try:
@@ -343,7 +340,7 @@ class Sweeper:
         found = {}
         for kind in values.values():
             if issubclass(type(kind), type) and not _objects.importable(kind):
-                for name, one in _classes.shareable(kind, _sharing.is_alone).items():
+                for name, one in _classes.shareable(kind, _reachability.is_alone).items():
                     found[id(one)] = (self.memory.token(kind), name)
         return found
 
@@ -445,7 +442,7 @@ def _atom(name, value):
 
 
 def _reason(error, limits):
-    if isinstance(error, _live.Unsavable):
+    if isinstance(error, _unsavable.Unsavable):
         return "live", f"it holds {error.args[0]}"
     if isinstance(error, _objects.TooLarge):
         return "too_large", f"it is larger than the {limits.variable // 1_000_000} MB a variable may have"

@@ -9,7 +9,7 @@ from typing import Final
 from ....messages import ApprovalFlag
 from ._shell_text import is_literal, is_plain_package_command, pieces
 
-__all__ = ["Findings"]
+__all__ = ["CodeFindings"]
 
 _MOST_COMMANDS: Final = 200
 _MOST_PIECES: Final = 4_000
@@ -31,7 +31,7 @@ _INSTALLS: Final = re.compile(
 
 
 @dataclass
-class Findings:
+class CodeFindings:
     """What the code of a cell does beside Python, collected while it is read."""
 
     exact: list[str] = field(default_factory=list)

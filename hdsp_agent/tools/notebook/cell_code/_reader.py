@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Final
 
-from ._findings import Findings
+from ._findings import CodeFindings
 from ._ipython_calls import IPythonCall, ipython_calls
 from ._ipython_shell import ShellNames
 from ._literals import Text, texts_that_run
@@ -82,7 +82,7 @@ _NO_CELL: Final = (
 """What IPython's transformation raises over text that is no code."""
 
 
-def read_cell(code: str) -> Findings:
+def read_cell(code: str) -> CodeFindings:
     """What a Python cell does beside Python. May take seconds over a cell made for that; never raises."""
     reader = _Reader()
     reader.cell(code, 0)
@@ -91,7 +91,7 @@ def read_cell(code: str) -> Findings:
 
 class _Reader:
     def __init__(self) -> None:
-        self.findings = Findings()
+        self.findings = CodeFindings()
         self._left = 4 * _LONGEST
         self._shells = ShellNames()
 

@@ -1,0 +1,115 @@
+"""A Python kernel's variables, looked at without changing anything in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ...errors import Unavailable, Unsupported
+from ...messages import JsonObject
+from ._client import KernelClient
+
+__all__ = ["InspectionLimits", "Variable", "VariablesReport", "inspect", "load_probe"]
+
+_MODULE: Final = "_hdsp_agent_variables"
+_KEY: Final = "hdsp_agent"
+_EXTRA_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class InspectionLimits:
+    """How much of the variables is told, and how long looking may take."""
+
+    seconds: float = 3.0
+    each_seconds: float = 0.5
+    variables: int = 100
+    head_characters: int = 600
+    rows: int = 5
+    columns: int = 30
+    items: int = 8
+
+
+class Variable(BaseModel):
+    """One variable. ``memory`` is in bytes, of a container without what it contains."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    type: str
+    shape: tuple[int | None, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+    length: int | None = None
+    memory: int | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    """Names and dtypes of a frame's columns."""
+    head: str | None = None
+    error: str | None = None
+    """Why there is no more to tell: its repr failed or took too long."""
+
+
+class VariablesReport(BaseModel):
+    """The newest variables first."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    variables: tuple[Variable, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Names that were asked for and do not exist."""
+    unseen: tuple[str, ...] = ()
+    """Names there was no time or room for."""
+
+
+async def inspect(
+    link: KernelClient, *, names: Sequence[str] | None = None, limits: InspectionLimits
+) -> VariablesReport:
+    """The variables of these names, or all, also while a cell runs."""
+    if link.language != "python":
+        language = link.language or "an unknown language"
+        raise Unsupported(f"Variables can be looked at in Python kernels only; this one is for {language}.")
+    question: JsonObject = {
+        "seconds": limits.seconds,
+        "each": limits.each_seconds,
+        "most": limits.variables,
+        "head": limits.head_characters,
+        "rows": limits.rows,
+        "columns": limits.columns,
+        "items": limits.items,
+    }
+    if names is not None:
+        question["names"] = list(names)
+    seconds = limits.seconds + _EXTRA_SECONDS
+    if not link.probed:
+        await load_probe(link, seconds)
+    reply = await link.ask("comm_info_request", {_KEY: question}, seconds=seconds)
+    told = reply.get(_KEY)
+    if not isinstance(told, dict) or "error" in told:
+        why = told.get("error") if isinstance(told, dict) else "it did not understand the question"
+        raise Unavailable(f"The kernel could not tell its variables: {why}.", kernel=link.kernel_id)
+    try:
+        return VariablesReport.model_validate(told)
+    except ValidationError as error:
+        raise Unavailable("The kernel's variables came in a form that cannot be read.") from error
+
+
+async def load_probe(link: KernelClient, seconds: float) -> None:
+    """Put what answers our questions into the kernel."""
+    value = await link.evaluate(_expression(), seconds)
+    if value.get("status") != "ok":
+        raise Unsupported("This kernel does not let its variables be looked at; only IPython's own kernel does.")
+    link.probed = True
+
+
+@cache
+def _expression() -> str:
+    source = files(__package__).joinpath("_variables_probe.py").read_text(encoding="utf-8")
+    return (
+        "(lambda b, m: (__import__('sys').modules.__setitem__(m.__name__, m),"
+        f" b.exec(b.compile({source!r}, '<hdsp-agent>', 'exec'), m.__dict__), m.install())[-1])"
+        f"(__import__('builtins'), __import__('types').ModuleType({_MODULE!r}))"
+    )

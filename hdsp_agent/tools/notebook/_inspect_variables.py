@@ -1,0 +1,97 @@
+"""Looking at a kernel's variables without touching them."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from ...config import ToolGroup
+from ...messages import ClineSayTool
+from ...notebooks.kernels import Variable, VariablesReport
+from .._action import ActionRequest
+from .._output_buffer import middle_left_out
+from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from ._cell_selection import as_list
+from ._model_outputs import most_characters
+from ._notebook_location import NotebookPath, failing_in_words, place_of, still_allowed
+
+__all__ = ["InspectVariables", "InspectVariablesArguments"]
+
+
+class InspectVariablesArguments(ToolArguments):
+    """The arguments of ``inspect_variables``."""
+
+    names: (
+        Annotated[
+            list[Annotated[str, StringConstraints(min_length=1, max_length=200)]],
+            BeforeValidator(as_list),
+            Field(min_length=1, max_length=100),
+        ]
+        | None
+    ) = None
+    """Which variables; absent for all, the newest first."""
+    path: NotebookPath | None = None
+    """The notebook whose kernel to look at, relative to the workspace; absent for the one the task is about."""
+
+
+class InspectVariables(SimpleTool[InspectVariablesArguments]):
+    """Tells the variables."""
+
+    name: ClassVar[str] = "inspect_variables"
+    group: ClassVar[ToolGroup | None] = "read"
+    description: ClassVar[str] = (
+        "See the variables of a notebook's Python kernel: types, shapes, columns with their types, memory and the first "
+        "values. Changes nothing, and mostly works while a cell runs. Prefer it to printing things."
+    )
+    Arguments: type[InspectVariablesArguments] = InspectVariablesArguments
+
+    async def _run(self, arguments: InspectVariablesArguments, context: ToolContext) -> ToolResult:
+        place = await place_of(arguments.path, context)
+        shown = ClineSayTool(
+            tool="inspectVariables",
+            path=place.shown,
+            reason=", ".join(arguments.names) if arguments.names else None,
+            is_outside_workspace=place.policed.is_outside or None,
+        )
+        action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
+        approval = await context.approve(action, "tool", shown.to_json())
+        if not approval.approved:
+            return denied(approval)
+        await still_allowed(place, context)
+        executor = context.notebooks.executor
+        report = await failing_in_words(executor.inspect(place.document.path, names=arguments.names))
+        text = context.mask(_text(report))
+        most = 2 * most_characters(context.settings)
+        if len(text) > most:
+            note = f"[… the middle of {len(text):,} characters is left out: ask for fewer variables …]"
+            text = middle_left_out(text, most, note)
+        return answered(approval, ToolResult(text))
+
+
+def _text(report: VariablesReport) -> str:
+    parts = [_variable(variable) for variable in report.variables]
+    if report.missing:
+        parts.append(f"There is no variable {', '.join(report.missing)}.")
+    if report.unseen:
+        parts.append(f"Not looked at, for want of time or room: {', '.join(report.unseen)}.")
+    return "\n".join(parts) or "The kernel has no variables yet."
+
+
+def _variable(variable: Variable) -> str:
+    facts = [variable.type]
+    if variable.shape is not None:
+        facts.append(f"shape ({', '.join('?' if side is None else str(side) for side in variable.shape)})")
+    elif variable.length is not None:
+        facts.append(f"length {variable.length}")
+    facts += [fact for fact in (variable.dtype, variable.device) if fact]
+    if variable.memory is not None:
+        facts.append(f"{variable.memory:,} bytes")
+    lines = [f"{variable.name}: {', '.join(facts)}"]
+    if variable.columns:
+        lines.append(f"  columns: {', '.join(f'{name} {dtype}' for name, dtype in variable.columns)}")
+    if variable.head:
+        lines += [f"  {line}" for line in variable.head.split("\n")]
+    if variable.error:
+        lines.append(f"  ({variable.error})")
+    return "\n".join(lines)
