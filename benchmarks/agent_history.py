@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, TaskLog
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, TaskLog
 
 __all__ = ["LONG", "SHORT", "stored_conversations"]
 
@@ -32,7 +32,7 @@ async def _stored(home: Path, workspace: str) -> dict[int, TaskId]:
 
 
 async def _conversation(store: FileStore, size: int, workspace: str) -> TaskId:
-    log = await store.create(NewTask(workspace=workspace, mode="code"))
+    log = await store.create(NewTaskRecord(workspace=workspace, mode="code"))
     for first in range(0, size, _AT_ONCE):
         numbers = range(first, min(size, first + _AT_ONCE))
         await asyncio.gather(*(log.put_ui(_shown(log, number)) for number in numbers))

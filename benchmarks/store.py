@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, TaskLog
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, TaskLog
 
 from .results import Result, percentile, result
 
@@ -73,7 +73,7 @@ async def _appends(store: FileStore, home: Path, size: int, shortest: float | No
 
     ``shortest`` is what one of ours took in the shortest task; None if this is it.
     """
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     await _fill(log, size)
     path = home / "contexts" / "running" / log.task_id / "ui_messages.jsonl"
     whole = [dict(message.to_wire()) async for message in log.ui.iterate()]
@@ -130,7 +130,7 @@ async def _appends(store: FileStore, home: Path, size: int, shortest: float | No
 
 
 async def _durable(store: FileStore, home: Path) -> Result:
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     bare = os.open(home / "bare-durable", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     ours: list[float] = []
     theirs: list[float] = []
@@ -155,7 +155,7 @@ async def _durable(store: FileStore, home: Path) -> Result:
 async def _opening(home: Path) -> list[Result]:
     store = FileStore(home)
     await store.start()
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     await _fill(log, 10_000)
     for number in range(0, 10_000, 2):
         await log.append_api(ApiDraft(role="user", content=_text(number)))
@@ -205,7 +205,7 @@ async def _crowd(home: Path) -> list[Result]:
     await store.start()
     logs: list[TaskLog] = []
     for _ in range(TASKS // 50):
-        logs += await asyncio.gather(*(store.create(NewTask()) for _ in range(50)))
+        logs += await asyncio.gather(*(store.create(NewTaskRecord()) for _ in range(50)))
     latencies: list[float] = []
 
     async def tick(late: list[float], over: asyncio.Event) -> None:
@@ -264,7 +264,7 @@ async def _remember(how: str, home: Path) -> list[float]:
     """The resident memory after each number of model calls, kept in the store or in a list."""
     store = FileStore(home)
     await store.start()
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     kept: list[dict[str, object]] = []
     seen: list[float] = []
     for number in range(1, max(CALLS) + 1):
@@ -309,7 +309,7 @@ async def _in_process() -> list[Result]:
         home = Path(folder)
         store = FileStore(home / "appends")
         await store.start()
-        warm = await store.create(NewTask())
+        warm = await store.create(NewTaskRecord())
         await _fill(warm, 200)
         shortest: float | None = None
         for size in SIZES:

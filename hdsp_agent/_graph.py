@@ -25,30 +25,30 @@ from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
 from .comm.audited_programs import AuditedPrograms
 from .comm.checkpoint_requests import CheckpointRequests
+from .comm.checkpoint_service import CheckpointService
 from .comm.composer_requests import ComposerRequests
+from .comm.context_windows import ContextWindows
 from .comm.embedded_conversations import EmbeddedConversations
 from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
 from .comm.mode_requests import ModeRequests
-from .comm.model_rooms import ModelRooms
 from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
 from .comm.notebooks import ServerNotebooks
-from .comm.notices import NoticeBoard
+from .comm.notice_board import NoticeBoard
+from .comm.open_panels import OpenPanels
+from .comm.panel_state_store import PanelStateStore
 from .comm.rest import rest_handlers
+from .comm.retention_job import RetentionJob
 from .comm.running_agent import RunningAgent
-from .comm.screen_memory import ScreenMemory
-from .comm.screens import Screens
 from .comm.services import Services
 from .comm.settings_requests import SettingsRequests
 from .comm.state import changes, full_state
 from .comm.storage_notices import StorageNotices
 from .comm.task_feed import TaskFeed
 from .comm.task_storage import TaskStorage
-from .comm.time_travel import TimeTravel
-from .comm.upkeep import Upkeep
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
@@ -82,7 +82,7 @@ def build_services(app: HdspAgentApp) -> Services:
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     ModeRequests(agent, configuration.config, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
-    time_travel = TimeTravel(agent, room.history, screens, workspace_of(app))
+    time_travel = CheckpointService(agent, room.history, screens, workspace_of(app))
     CheckpointRequests(time_travel, room.history).register(room.dispatcher)
     NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
     EmbeddedConversations(
@@ -104,7 +104,7 @@ def build_services(app: HdspAgentApp) -> Services:
         storage=room.storage,
         history=room.history,
         audit=room.audit,
-        upkeep=Upkeep(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
+        upkeep=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
         time_travel=time_travel,
         notebooks=notebooks,
@@ -183,7 +183,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         recover_seconds=app.monitor_seconds,
         log=app.log,
     )
-    history = History(storage, channels, ModelRooms(config))
+    history = History(storage, channels, ContextWindows(config))
     return _Conversations(dispatcher, channels, storage_notices, storage, history, audit)
 
 
@@ -209,7 +209,7 @@ def _agent(
     room: _Conversations,
     notebooks: ServerNotebooks,
     local_models: LocalModels,
-) -> tuple[RunningAgent, Screens, AgentRequests]:
+) -> tuple[RunningAgent, OpenPanels, AgentRequests]:
     workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
     room.history.attach(feed)
@@ -222,7 +222,7 @@ def _agent(
         notebooks=notebooks.notebooks,
         local=local_models,
     )
-    screens = Screens(agent, room.history, ScreenMemory(configuration.home, workspace))
+    screens = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
     room.channels.on_arrival(screens.arrived)
     return agent, screens, AgentRequests(agent, room.history, room.channels, screens, configuration.config)
 

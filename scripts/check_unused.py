@@ -27,7 +27,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from hdsp_agent import messages, persistence
-from hdsp_agent.comm.rest._endpoint import endpoint_of
+from hdsp_agent.comm.rest._rest_endpoint import endpoint_of
 from hdsp_agent.comm.rest._routes import routes
 from hdsp_agent.config import GlobalSettings, ProviderSettings
 

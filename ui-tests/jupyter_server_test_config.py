@@ -26,7 +26,7 @@ c.ServerApp.reraise_server_extension_failures = True  # type: ignore[name-define
 c.HdspAgentApp.storage_dir = os.environ.get("HDSP_UI_HOME") or tempfile.mkdtemp(prefix="hdsp-ui-")  # type: ignore[name-defined]  # noqa: F821
 
 if listed := os.environ.get("HDSP_UI_MODEL_LIST"):
-    from hdsp_agent.local import _catalogue
+    from hdsp_agent.local import _model_list
 
     # A story offers a model of its own; there is no other way to a list than ours.
-    _catalogue.DATA = Path(listed)  # type: ignore[misc]
+    _model_list.DATA = Path(listed)  # type: ignore[misc]

@@ -17,7 +17,7 @@ from ..messages import (
     TaskId,
     TimeSpan,
 )
-from ..providers import ModelClient, ModelInfo, ModelRequest, ToolSpec
+from ..providers import KnownModel, ModelClient, ModelRequest, ToolSpec
 from ..tools import Tool, ToolArguments
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class ContextPort(Protocol):
     async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
         """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
 
-    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, to the model this is known of."""
 
     def condensable(self, situation: Situation) -> FullContext | None:

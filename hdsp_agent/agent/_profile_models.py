@@ -7,9 +7,8 @@ from typing import Final
 
 from ..config import ContextProxy, ProviderSettings
 from ..local import LocalModels
-from ..messages import ModelInfo as ToldModel
-from ..messages import ModelRecord
-from ..providers import ModelClient, ModelInfo, list_models, open_client
+from ..messages import ModelInfo, ModelRecord
+from ..providers import KnownModel, ModelClient, list_models, open_client
 
 __all__ = ["DEFAULT_MISTAKE_LIMIT", "ProfileModels"]
 
@@ -86,9 +85,9 @@ class ProfileModels:
         return await self._config.with_keys(profile if known else self._config.profiles.current.id)
 
 
-def _told(model: ModelInfo, window: int) -> ToldModel:
+def _told(model: KnownModel, window: int) -> ModelInfo:
     """A model as clients know it."""
-    return ToldModel(
+    return ModelInfo(
         context_window=window,
         max_tokens=model.max_output,
         supports_images=model.supports_images,

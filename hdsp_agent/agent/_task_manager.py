@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 
 from pydantic import JsonValue
 
+from .._background_tasks import BackgroundTasks
 from ..config import GlobalSettings, ModeConfig
-from ..config._checks import check_setting
-from ..config._held import HeldTasks
+from ..config._validation import check_setting
 from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidInput, UnknownTask
 from ..events import Emitter
 from ..messages import (
@@ -30,7 +30,7 @@ from ..messages import (
     TaskUnfocused,
     TodoItem,
 )
-from ..persistence import MessageManager, NewTask, TaskKey, TaskLog
+from ..persistence import MessageManager, NewTaskRecord, TaskKey, TaskLog
 from ..tools import format_todos
 from ._agent_services import AgentServices
 from ._ipc_commands import IpcCommandSession
@@ -79,7 +79,7 @@ class TaskManager:
         self._open: dict[TaskId, Task] = {}
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
         self._current: TaskId | None = None
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._stopping = False
         self._settling: set[Task] = set()
         self._delegation = Subtasks(self)
@@ -127,7 +127,7 @@ class TaskManager:
         if not wanted.text.strip() and not wanted.images:
             raise InvalidInput("Say what the task is: it has neither text nor pictures.", field="text")
         mode = await self._mode(wanted.mode or self.services.settings().mode, wanted.workspace)
-        new = NewTask(
+        new = NewTaskRecord(
             task_key=TaskKey(task_source=wanted.source),
             config=self._own_settings(wanted.settings),
             user=wanted.owner or owner,
@@ -350,7 +350,7 @@ class TaskManager:
         """Make the subtask a task waits for, and let it work."""
         mode = await self._mode(wanted.mode, parent.workspace)
         metadata = parent.conversation.log.metadata
-        new = NewTask(
+        new = NewTaskRecord(
             task_key=TaskKey(task_source=metadata.task_key.task_source), config=metadata.config, user=metadata.user, parent_task_id=parent.task_id,
             root_task_id=metadata.root_task_id or parent.task_id, workspace=metadata.workspace,
             notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
@@ -394,7 +394,7 @@ class TaskManager:
         except HdspAgentError:
             return await self._mode(self.services.settings().mode, log.metadata.workspace)
 
-    async def _create(self, new: NewTask, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
+    async def _create(self, new: NewTaskRecord, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
         log = await self.services.store.create(await recorded(new, self.services, profile))
         try:
             task = self._task(log, MessageManager(log), mode, profile, parent_waits=new.parent_task_id is not None)

@@ -10,7 +10,7 @@ from enum import IntEnum
 from ..errors import HdspAgentError, InvalidInput, NotFound
 from ._terminal import Terminal
 
-__all__ = ["Command", "ExitCode", "UsageError", "exit_code_of", "no_arguments"]
+__all__ = ["CliCommand", "ExitCode", "UsageError", "exit_code_of", "no_arguments"]
 
 
 class ExitCode(IntEnum):
@@ -37,7 +37,7 @@ def no_arguments(parser: ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Command:
+class CliCommand:
     """A subcommand: its line in the help, its arguments, what it does. ``details`` is for its own help page."""
 
     help: str

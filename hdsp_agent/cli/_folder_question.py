@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from ..agent.trust import BroughtKind, FolderContents, FolderTrust
     from ..config import ContextProxy
-    from ._attendant import Attendant
+    from ._responder import Responder
     from ._terminal import Terminal
 
 __all__ = ["settle_folder"]
@@ -27,7 +27,7 @@ _KINDS: Final[dict[BroughtKind, tuple[str, str]]] = {
 
 
 async def settle_folder(
-    config: ContextProxy, folder: Path, attendant: Attendant, terminal: Terminal, *, trust_now: bool
+    config: ContextProxy, folder: Path, attendant: Responder, terminal: Terminal, *, trust_now: bool
 ) -> None:
     """Have the person decide about a folder that brings something. Nobody there to decide: it is not used, and said so."""
     from ..agent.trust import WorkspaceTrust

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from .._version import __version__
 from ..errors import HdspAgentError
 from . import commands
-from ._command import Command, ExitCode, exit_code_of
+from ._command import CliCommand, ExitCode, exit_code_of
 from ._home import find_home
 from ._terminal import Terminal
 
@@ -79,7 +79,7 @@ def _run(given: Sequence[str]) -> ExitCode:
         parser.print_help(sys.stderr)
         return ExitCode.BAD_REQUEST
     terminal = Terminal(json=getattr(options, "json", False), quiet=getattr(options, "quiet", False))
-    command: Command = options.command
+    command: CliCommand = options.command
     try:
         # Imported here: it takes longer than all else that the help needs.
         import asyncio
@@ -99,7 +99,7 @@ def _run(given: Sequence[str]) -> ExitCode:
     return code
 
 
-async def _complete(command: Command, terminal: Terminal, options: argparse.Namespace) -> ExitCode:
+async def _complete(command: CliCommand, terminal: Terminal, options: argparse.Namespace) -> ExitCode:
     return await command.run(terminal, options)
 
 
@@ -117,8 +117,8 @@ def _command_modules() -> Iterator[tuple[str, str]]:
             yield module.name.rstrip("_").replace("_", "-"), f"{commands.__name__}.{module.name}"
 
 
-def _load(module: str) -> Command:
-    command: Command = import_module(module).COMMAND
+def _load(module: str) -> CliCommand:
+    command: CliCommand = import_module(module).COMMAND
     return command
 
 
@@ -129,7 +129,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(ExitCode.BAD_REQUEST, f"{self.prog}: {message}. See {self.prog} --help.\n")
 
 
-def _parser(available: dict[str, Command]) -> argparse.ArgumentParser:
+def _parser(available: dict[str, CliCommand]) -> argparse.ArgumentParser:
     common = _common_options()
     parser = _Parser(
         prog=PROGRAM,

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from .._private_files import read_with_identity
 from ..config import GlobalSettings
-from ..config._checks import readable_settings
-from ..config._private_files import read_with_identity
+from ..config._validation import readable_settings
 from ..errors import InvalidSetting
 from ._home import operator_traits
 

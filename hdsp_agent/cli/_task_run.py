@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from ..agent import AskNotOpen
 from ..messages import TaskCompleted, TaskId, TaskIdle, TaskInteractive, TaskResumable
-from ._attendant import Attendant, Reply
 from ._command import ExitCode
+from ._responder import Reply, Responder
 from ._unseen_characters import visible
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TaskRun:
     """Drives one task and its subtasks; ``end`` says how the program ends."""
 
     def __init__(
-        self, manager: TaskManager, terminal: Terminal, attendant: Attendant, *, answers_itself: bool = False
+        self, manager: TaskManager, terminal: Terminal, attendant: Responder, *, answers_itself: bool = False
     ) -> None:
         self._manager = manager
         self._terminal = terminal

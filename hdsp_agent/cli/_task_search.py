@@ -12,11 +12,11 @@ from ..persistence import Progress, TaskReader, TaskState, TaskStatus, TaskStore
 from ._amounts import count_text, moment_text
 from ._columns import table
 
-__all__ = ["FoundTask", "matching", "task_table"]
+__all__ = ["SearchedTask", "matching", "task_table"]
 
 
 @dataclass(frozen=True)
-class FoundTask:
+class SearchedTask:
     """One of the tasks that were searched for."""
 
     task_id: TaskId
@@ -27,7 +27,7 @@ class FoundTask:
     error: str
 
     @classmethod
-    def of(cls, reader: TaskReader, state: TaskState) -> FoundTask:
+    def of(cls, reader: TaskReader, state: TaskState) -> SearchedTask:
         """What is told of a task."""
         item, metadata = state.history_item, reader.metadata
         said = (item.title or item.task) if item is not None else ""
@@ -54,10 +54,10 @@ async def matching(
     until: datetime | None,
     statuses: Collection[TaskStatus] | None,
     progress: Progress,
-) -> list[FoundTask]:
+) -> list[SearchedTask]:
     """The tasks that ``statistics`` counts for the same question, newest first."""
     wanted = WantedTasks(user, since, until, statuses)
-    found: list[FoundTask] = []
+    found: list[SearchedTask] = []
     ids = await store.tasks()
     for done, task_id in enumerate(ids):
         progress("search", done, len(ids))
@@ -68,11 +68,11 @@ async def matching(
             # Deleted meanwhile, or counted among those that cannot be read.
             continue
         if (reader.metadata, state) in wanted:
-            found.append(FoundTask.of(reader, state))
+            found.append(SearchedTask.of(reader, state))
     return sorted(found, key=lambda task: task.begun.timestamp() if task.begun else 0.0, reverse=True)
 
 
-def task_table(tasks: list[FoundTask], limit: int, width: int | None) -> Iterator[str]:
+def task_table(tasks: list[SearchedTask], limit: int, width: int | None) -> Iterator[str]:
     """The first of them as a table."""
     rows = [
         (task.task_id, moment_text(task.begun), task.status, task.user or "-", task.error or task.task)

@@ -6,10 +6,10 @@ Tornado is met only in ``websocket``, ``identity`` and ``rest``; what is named h
 from __future__ import annotations
 
 from ._channel import Channel, ChannelHub, StateOf
+from ._channel_limits import ChannelLimits
 from ._dispatch import Dispatcher, Handler, RequestContext
-from ._limits import ChannelLimits
 from ._owner import Owner
-from ._session import SessionStats
+from ._tab_session import SessionStats
 
 __all__ = [
     "Channel",

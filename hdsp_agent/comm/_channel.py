@@ -20,19 +20,19 @@ from ..messages import (
     StateMessage,
     WebviewMessage,
 )
-from ._answers import Answers
-from ._bodies import body
+from ._answered_requests import AnsweredRequests
+from ._bad_input_log import BadInputLog
+from ._channel_limits import ChannelLimits
 from ._coalescer import Delta, DeltaCoalescer, utf16_length
-from ._complaints import Complaints
-from ._connection import Connection
 from ._dispatch import Dispatcher, RequestContext, refusal
-from ._limits import ChannelLimits
+from ._frame_encoding import body
+from ._frame_ring import Ring
 from ._owner import Owner
-from ._ring import Ring
-from ._session import GOING_AWAY, Session, SessionStats, Socket, StateSnapshot
+from ._tab_connection import TabConnection
+from ._tab_session import GOING_AWAY, Session, SessionStats, Socket, StateSnapshot
 
 if TYPE_CHECKING:
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["Channel", "ChannelHub", "StateOf"]
 
@@ -72,7 +72,7 @@ class Channel:
         )
         self._sessions: set[Session] = set()
         self._tabs: dict[str, Session] = {}
-        self._answers: OrderedDict[str, Answers] = OrderedDict()
+        self._answers: OrderedDict[str, AnsweredRequests] = OrderedDict()
         self._running: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -143,7 +143,7 @@ class Channel:
             del self._tabs[session.client_id]
             self._on_tab(self.owner, session.client_id)
 
-    async def request(self, session: Session, request: WebviewMessage, complaints: Complaints) -> None:
+    async def request(self, session: Session, request: WebviewMessage, complaints: BadInputLog) -> None:
         """Begin what a tab asks for, or join or repeat the answer if it asked before; the answer goes to ``session``."""
         answers = self._answers_of(session.client_id)
         if not answers.knows(request.request_id):
@@ -176,7 +176,7 @@ class Channel:
         for session in sessions:
             self.leave(session)
 
-    async def _wait_for_turn(self, answers: Answers) -> None:
+    async def _wait_for_turn(self, answers: AnsweredRequests) -> None:
         if self._stopping:
             raise Unavailable("The server is stopping. The request will be sent again when it is back.")
         if len(answers.tasks) >= self.limits.running_requests:
@@ -187,7 +187,7 @@ class Channel:
             raise Unavailable("Too many requests are under way. Try again when one of them is done.")
 
     async def _run(
-        self, answers: Answers, context: RequestContext, request: WebviewMessage, complaints: Complaints
+        self, answers: AnsweredRequests, context: RequestContext, request: WebviewMessage, complaints: BadInputLog
     ) -> None:
         try:
             answer = await self._dispatcher.answer(context, request, complaints)
@@ -200,10 +200,10 @@ class Channel:
         for session in answers.finish(context.request_id, answer):
             await session.send(body("ack", answer))
 
-    def _answers_of(self, client_id: str) -> Answers:
+    def _answers_of(self, client_id: str) -> AnsweredRequests:
         answers = self._answers.get(client_id)
         if answers is None:
-            answers = self._answers[client_id] = Answers(
+            answers = self._answers[client_id] = AnsweredRequests(
                 max_answers=self.limits.answers, max_bytes=self.limits.answer_bytes
             )
         self._answers.move_to_end(client_id)
@@ -324,12 +324,12 @@ class ChannelHub:
         """Whether nobody may connect any more."""
         return self._stopping
 
-    def connect(self, owner: Owner, socket: Socket, *, on_request: Callable[[], None]) -> Connection:
+    def connect(self, owner: Owner, socket: Socket, *, on_request: Callable[[], None]) -> TabConnection:
         """Take in a socket of ``owner``; ``on_request`` is called for every request a person makes with it."""
         if self._heart is None:
             self._heart = asyncio.create_task(self._beat(), name="hdsp-agent heartbeats")
-        return Connection(
-            self.channel(owner), socket, version=self.version, on_request=on_request, complaints=Complaints(self._log)
+        return TabConnection(
+            self.channel(owner), socket, version=self.version, on_request=on_request, complaints=BadInputLog(self._log)
         )
 
     async def stop(self) -> None:

@@ -15,7 +15,7 @@ from ..messages import AckFailed, AckOk, RequestId, WebviewMessage, error_body
 from ._owner import Owner
 
 if TYPE_CHECKING:
-    from ._complaints import Complaints, Log
+    from ._bad_input_log import BadInputLog, Log
 
 __all__ = ["Dispatcher", "Handler", "RequestContext", "TaskExists", "refusal"]
 
@@ -63,7 +63,7 @@ class Dispatcher:
         """Whether anybody acts on messages of this type."""
         return message_type in self._handlers
 
-    async def answer(self, context: RequestContext, message: WebviewMessage, complaints: Complaints) -> bytes:
+    async def answer(self, context: RequestContext, message: WebviewMessage, complaints: BadInputLog) -> bytes:
         """Act on a message and return the data of its ack; nothing but a cancellation is ever raised."""
         try:
             result = await self._act(context, message)

@@ -40,9 +40,9 @@ from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .conversation_requests import ConversationRequests
 from .history import History
+from .open_panels import OpenPanels
 from .open_task_requests import OpenTaskRequests
 from .running_agent import RunningAgent
-from .screens import Screens
 
 if TYPE_CHECKING:
     from ..agent import TaskManager
@@ -54,7 +54,7 @@ class AgentRequests:
     """Handles what concerns tasks that are worked on, or shall be."""
 
     def __init__(
-        self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens, config: ContextProxy
+        self, agent: RunningAgent, history: History, channels: ChannelHub, screens: OpenPanels, config: ContextProxy
     ) -> None:
         self._agent = agent
         self._config = config

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import HdspAgentError
 from ..messages import WebviewMessage
 from ..persistence import AuditAction, AuditEntry, AuditLog
 from ._owner import Owner
 
 if TYPE_CHECKING:
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["ACTIONS", "Audit"]
 
@@ -80,7 +80,7 @@ class Audit:
         self._waiting: list[AuditEntry] = []
         self._writing = False
         self._failing = False
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self.on_entry: Callable[[AuditEntry], None] = lambda entry: None
 
     def request(self, owner: Owner, message: WebviewMessage, result: JsonValue, on_screen: str | None) -> None:

@@ -9,8 +9,8 @@ from typing_extensions import assert_never
 
 from ..messages import CheckpointDiffRequest, CheckpointRestoreRequest, Parts
 from ._dispatch import Dispatcher, Handler, RequestContext
+from .checkpoint_service import CheckpointPlace, CheckpointService
 from .history import History
-from .time_travel import Place, TimeTravel
 
 __all__ = ["CheckpointRequests"]
 
@@ -20,7 +20,7 @@ _EVERYTHING = Parts(files=True, notebooks=True, variables=True, conversation=Tru
 class CheckpointRequests:
     """Handles them. A request that names no task means the one on screen."""
 
-    def __init__(self, travel: TimeTravel, history: History) -> None:
+    def __init__(self, travel: CheckpointService, history: History) -> None:
         self._travel = travel
         self._history = history
 
@@ -36,7 +36,7 @@ class CheckpointRequests:
     async def diff(self, context: RequestContext, message: CheckpointDiffRequest) -> JsonValue:
         """What differs; the answer is the whole of it."""
         asked = message.payload
-        place = Place(context.owner, self._history.meant(context.owner, message.task_id))
+        place = CheckpointPlace(context.owner, self._history.meant(context.owner, message.task_id))
         match asked.mode:
             case "full":
                 found = await self._travel.since_beginning(place)
@@ -59,7 +59,7 @@ class CheckpointRequests:
         """What going back would do, or did. Of several moments in one state, that of the message is meant."""
         asked, parts = message.payload, message.payload.parts or _EVERYTHING
         task_id = self._history.meant(context.owner, message.task_id)
-        place = Place(context.owner, task_id)
+        place = CheckpointPlace(context.owner, task_id)
         moment = await self._travel.told_at(context.owner, task_id, asked.commit_hash, asked.ts)
         if asked.mode == "preview":
             return (await self._travel.preview(place, moment, parts)).to_wire()

@@ -25,8 +25,8 @@ from ..messages import (
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .history import History
+from .open_panels import OpenPanels
 from .running_agent import RunningAgent
-from .screens import Screens
 
 __all__ = ["ConversationRequests"]
 
@@ -34,7 +34,7 @@ __all__ = ["ConversationRequests"]
 class ConversationRequests:
     """Handles what changes conversations. A request that names no task means the one on screen."""
 
-    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: Screens) -> None:
+    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: OpenPanels) -> None:
         self._agent = agent
         self._history = history
         self._channels = channels

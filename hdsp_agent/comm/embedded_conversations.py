@@ -24,7 +24,7 @@ from ..persistence import Masker
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._owner import Owner
 from .history import History
-from .screens import Screens
+from .open_panels import OpenPanels
 from .task_storage import TaskStorage
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class EmbeddedConversations:
         self,
         storage: TaskStorage,
         history: History,
-        screens: Screens,
+        screens: OpenPanels,
         desk: NotebookAccess,
         workspace: Path,
         *,

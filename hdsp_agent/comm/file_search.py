@@ -10,10 +10,10 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import Final
 
+from .._threads import Stop, in_thread
 from ..messages import FileResult
 from ..tools import PathPolicy
 from ..tools._folder_walk import FolderWalk
-from ..tools._threads import Stop, in_thread
 
 __all__ = ["FileSearch"]
 

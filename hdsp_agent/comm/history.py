@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import Conflict, HdspAgentError, NotFound, UnknownTask
 from ..messages import (
     AggregatedCosts,
@@ -49,11 +49,11 @@ from ..persistence import (
 )
 from ._channel import ChannelHub
 from ._owner import Owner
+from .context_windows import ContextWindows
 from .live_messages import ends_in_failure
-from .model_rooms import ModelRooms
-from .open_tasks import OpenTasks, Plight, needs_person
-from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn, after_rename
+from .open_tasks import OpenTasks, TaskPlight, needs_person
 from .task_storage import TaskStorage
+from .task_view import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn, after_rename
 
 __all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "unknown_task"]
 
@@ -67,14 +67,14 @@ _MOST_MOVED: Final = 200
 class History:
     """What people may do with stored conversations. A task that is another's is as unknown as one that is not there."""
 
-    def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ModelRooms) -> None:
+    def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ContextWindows) -> None:
         self._storage = storage
         self._sizes = TaskSizes()
         self._channels = channels
         self._rooms = rooms
         self._shown: dict[Owner, ShownTask] = {}
         self._checkpoints: dict[str, str] = {}
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._stopping = False
         self._worked_on: WorkedOn | None = None
         self.open_tasks: Final = OpenTasks(channels, self.details)
@@ -148,12 +148,12 @@ class History:
             before = page[0].ts
         return MessagePage(seen[-limit:], len(seen) > limit)
 
-    async def plight_in_log(self, owner: Owner, task_id: str) -> Plight:
+    async def plight_in_log(self, owner: Owner, task_id: str) -> TaskPlight:
         """Whether the last word of a task that nobody works on is a question without which it does not go on, or an error."""
         page = await self.messages(owner, task_id, limit=2)
         last = page.messages[-1] if page.messages else None
         needs_you = last is not None and needs_person(last.ask) and last.is_answered is None and not last.partial
-        return Plight(needs_you, ends_in_failure(page.messages))
+        return TaskPlight(needs_you, ends_in_failure(page.messages))
 
     async def _marks(self, owner: Owner, task_id: str) -> ConversationMarks:
         reader = await self.task(owner, task_id)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import HdspAgentError
 from ..notebooks import Notebooks, PersonRun
 from ._kernel_watch import KernelWatch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
     from ..notebooks.kernels import KernelPort
     from ..notebooks.kernels.iopub import IopubListeners
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["IopubBridge"]
 
@@ -51,7 +51,7 @@ class IopubBridge:
         self._publish = publish
         self._log = log or logging.getLogger(__name__)
         self._watches: dict[str, KernelWatch] = {}
-        self._leaving = HeldTasks()
+        self._leaving = BackgroundTasks()
         self._looking: asyncio.Task[None] | None = None
         self._refresh_at = 0.0
         self._pace = _LOOK_SECONDS

@@ -18,8 +18,8 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..config._held import HeldTasks
-from ..config._private_files import locked, read_with_identity, replace_file
+from .._background_tasks import BackgroundTasks
+from .._private_files import locked, read_with_identity, replace_file
 from ..errors import HdspAgentError
 from ._owner import Owner
 
@@ -57,7 +57,7 @@ class NotebookMemory:
         self._workspace = str(workspace)
         self._kept: list[RememberedTab] = []
         self._newest: list[RememberedTab] = []
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._writing = False
         self._hurry = asyncio.Event()
 

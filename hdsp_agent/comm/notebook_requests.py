@@ -19,8 +19,8 @@ from ..notebooks import Notebooks, PersonRun, without_escapes
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._owner import Owner
 from .agent_requests import AgentRequests
+from .open_panels import OpenPanels
 from .running_agent import RunningAgent
-from .screens import Screens
 
 if TYPE_CHECKING:
     from ..agent import TaskManager
@@ -38,7 +38,7 @@ _Cell = tuple[Owner, str, str]
 class NotebookRequests:
     """Handles what comes from the buttons at a cell."""
 
-    def __init__(self, agent: RunningAgent, requests: AgentRequests, screens: Screens, notebooks: Notebooks) -> None:
+    def __init__(self, agent: RunningAgent, requests: AgentRequests, screens: OpenPanels, notebooks: Notebooks) -> None:
         self._agent = agent
         self._requests = requests
         self._screens = screens

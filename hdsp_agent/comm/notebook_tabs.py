@@ -29,13 +29,13 @@ from ..messages import (
 from ..notebooks import TabGone, TabSilent, TabView, UnreviewedChange, under
 from ._channel import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
-from ._notebook_files import LeftFiles
 from ._notebook_tab import Answer, NotebookTab
 from ._owner import Owner
+from ._saved_notebooks import SavedNotebooks
 from .notebook_memory import NotebookMemory, RememberedTab
 
 if TYPE_CHECKING:
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["NotebookTabs"]
 
@@ -72,7 +72,7 @@ class NotebookTabs:
         self._log = log or logging.getLogger(__name__)
         self._tabs: dict[tuple[Owner, str], NotebookTab] = {}
         self._leases: dict[str, NotebookTab] = {}
-        self._files = LeftFiles()
+        self._files = SavedNotebooks()
         self._newest: dict[str, NotebookTab] = {}
         """The tab whose person saved a notebook last, or read it anew: the others show what it was before."""
         self._renamed: dict[str, tuple[str, float]] = {}

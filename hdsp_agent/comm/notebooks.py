@@ -7,8 +7,8 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, cast
 
+from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
-from ..config._held import HeldTasks
 from ..errors import HdspAgentError, NotFound
 from ..messages import FindFileRequest
 from ..notebooks import Notebooks
@@ -26,7 +26,7 @@ from .notebook_tabs import NotebookTabs
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["ServerNotebooks"]
 
@@ -65,7 +65,7 @@ class ServerNotebooks:
             active=self._active,
             on_work=channels.publish_to_all,
         )
-        self._looking_up = HeldTasks()
+        self._looking_up = BackgroundTasks()
         ears = IopubListeners(server.kernel_manager)
         self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge

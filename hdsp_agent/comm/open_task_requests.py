@@ -15,8 +15,8 @@ from ..messages import (
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._owner import Owner
 from .history import History, ItemChange
+from .open_panels import OpenPanels
 from .running_agent import RunningAgent
-from .screens import Screens
 
 __all__ = ["OpenTaskRequests"]
 
@@ -24,7 +24,7 @@ __all__ = ["OpenTaskRequests"]
 class OpenTaskRequests:
     """Handles the strip of tabs: an empty one, closing, names and favourites."""
 
-    def __init__(self, agent: RunningAgent, history: History, screens: Screens) -> None:
+    def __init__(self, agent: RunningAgent, history: History, screens: OpenPanels) -> None:
         self._agent = agent
         self._history = history
         self._screens = screens

@@ -10,20 +10,20 @@ from ..config import ContextProxy
 from ..local import LocalModels
 from ._channel import ChannelHub
 from .audit import Audit
+from .checkpoint_service import CheckpointService
 from .folder_trust import FolderTrusts
 from .history import History
 from .notebooks import ServerNotebooks
-from .notices import NoticeBoard
+from .notice_board import NoticeBoard
+from .open_panels import OpenPanels
+from .retention_job import RetentionJob
 from .running_agent import RunningAgent
-from .screens import Screens
 from .task_storage import TaskStorage
-from .time_travel import TimeTravel
-from .upkeep import Upkeep
 
-__all__ = ["OutsideDoor", "Services"]
+__all__ = ["IpcPort", "Services"]
 
 
-class OutsideDoor(Protocol):
+class IpcPort(Protocol):
     """Lets programs outside in."""
 
     async def start(self) -> None:
@@ -44,14 +44,14 @@ class Services:
     storage: TaskStorage
     history: History
     audit: Audit
-    upkeep: Upkeep
+    upkeep: RetentionJob
     agent: RunningAgent
-    time_travel: TimeTravel
+    time_travel: CheckpointService
     notebooks: ServerNotebooks
-    screens: Screens
+    screens: OpenPanels
     local_models: LocalModels
     folder_trusts: FolderTrusts
-    ipc: OutsideDoor | None
+    ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
     started_at: float = field(default_factory=monotonic)

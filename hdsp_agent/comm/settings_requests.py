@@ -28,7 +28,7 @@ from ..messages import (
     UpdateSettingsRequest,
 )
 from ._dispatch import Dispatcher, Handler, RequestContext
-from .notices import NoticeBoard
+from .notice_board import NoticeBoard
 
 __all__ = ["SettingsRequests", "TaskSwitches"]
 

@@ -15,8 +15,8 @@ from ..messages import (
     SettingsUpdatedMessage,
     StateMessage,
 )
-from .notices import NoticeBoard
-from .shown import ShownTask, TaskDetails
+from .notice_board import NoticeBoard
+from .task_view import ShownTask, TaskDetails
 
 __all__ = ["changes", "full_state"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..errors import HdspAgentError
-from ..persistence import Backend, DamageNotice, Recovery
-from .notices import NoticeBoard
+from ..persistence import Backend, DamageNotice, TaskRecovery
+from .notice_board import NoticeBoard
 
 __all__ = ["StorageNotices"]
 
@@ -48,7 +48,7 @@ class StorageNotices:
             {"lines": lines, "tasks": tasks},
         )
 
-    def recovered(self, recoveries: Sequence[Recovery]) -> None:
+    def recovered(self, recoveries: Sequence[TaskRecovery]) -> None:
         """Tasks whose server ended while they were worked on."""
         interrupted = {recovery.task_id for recovery in recoveries if recovery.status == "failed"}
         if not interrupted:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import UnknownTask
 from ..events import task_id_of
 from ..messages import (
@@ -34,7 +34,7 @@ from ._owner import Owner
 from .history import History
 from .live_messages import LiveMessages
 from .open_tasks import needs_person
-from .shown import ItemChange, MessagePage, ShownTask, TaskDetails, after_rename
+from .task_view import ItemChange, MessagePage, ShownTask, TaskDetails, after_rename
 
 if TYPE_CHECKING:
     from ..agent import ConversationShown, Task, TaskManager
@@ -62,7 +62,7 @@ class TaskFeed:
         self._told: dict[TaskId, _Told] = {}
         self._manager: TaskManager | None = None
         self._progress: dict[TaskId, TaskDetails] = {}
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._hush: Callable[[], None] | None = None
 
     def attach(self, manager: TaskManager) -> None:

@@ -16,8 +16,8 @@ from ..persistence import (
     HistoryChange,
     HistoryIndex,
     HistoryQuery,
-    Recovery,
     StateDatabase,
+    TaskRecovery,
     TaskStore,
     history_database,
     list_recovered,
@@ -28,7 +28,7 @@ from ..persistence import (
 from .storage_notices import StorageNotices
 
 if TYPE_CHECKING:
-    from ._complaints import Log
+    from ._bad_input_log import Log
 
 __all__ = ["TaskStorage"]
 
@@ -81,7 +81,7 @@ class TaskStorage:
             self._list_recovered,
             self.adopt,
         )
-        self._recovered: Sequence[Recovery] = ()
+        self._recovered: Sequence[TaskRecovery] = ()
         self._steps_taken = 0
         self._failure: HdspAgentError | None = None
         self._tried = asyncio.Event()
@@ -197,7 +197,7 @@ class TaskStorage:
     async def _list_recovered(self) -> None:
         await list_recovered(self._recovered, self._store, self._index)
 
-    async def _take_recovered(self, recovered: Sequence[Recovery]) -> None:
+    async def _take_recovered(self, recovered: Sequence[TaskRecovery]) -> None:
         self._notices.recovered(recovered)
         await list_recovered(recovered, self._store, self._index)
 

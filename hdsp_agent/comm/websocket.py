@@ -13,8 +13,8 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado import ioloop, web, websocket
 
 from ._channel import ChannelHub
-from ._connection import Connection
-from ._session import ConnectionLost
+from ._tab_connection import TabConnection
+from ._tab_session import ConnectionLost
 from .identity import owner_of
 
 __all__ = ["ChannelHandler"]
@@ -33,7 +33,7 @@ class ChannelHandler(WebSocketMixin, websocket.WebSocketHandler, JupyterHandler)
     """
 
     auth_resource = "hdsp_agent"
-    _connection: Connection | None = None
+    _connection: TabConnection | None = None
 
     @property
     def hub(self) -> ChannelHub:

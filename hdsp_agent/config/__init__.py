@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ._context_proxy import ContextProxy
+from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
+from ._import_export import ImportItem, ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
-from ._modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._notices import ConfigChange, Notice
-from ._overrides import overridden, tools_left_out, with_profile
-from ._patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
-from ._policy import OperatorPolicy
-from ._profile_page import ProfileEntry
+from ._operator_policy import OperatorPolicy
+from ._path_patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._profiles import ProfileBook
+from ._profiles_section import ProfileEntry
 from ._project_settings import PROJECT_SETTINGS, PROJECT_SETTINGS_FILE, project_settings, with_project
 from ._provider_settings import (
     PASSPHRASE_VARIABLE,
@@ -26,8 +26,8 @@ from ._provider_settings import (
 from ._providers import Protocol, ProviderInfo, ProviderName, provider_info, providers
 from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretStorageStatus, StorageKind
 from ._secrets import SecretStore
+from ._setting_overrides import overridden, tools_left_out, with_profile
 from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
-from ._transfer import ImportItem, ImportReport
 from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 

@@ -12,21 +12,21 @@ from typing import Final, cast
 
 from pydantic import JsonValue, SecretStr
 
+from .._background_tasks import BackgroundTasks
 from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
-from ._checks import check_setting, readable_settings
+from ._config_store import ConfigDocument, ConfigStore
 from ._fields import wire_names
-from ._held import HeldTasks
+from ._import_export import ImportReport, apply_import, export_document, plan_import
 from ._notices import ConfigChange, Notice
-from ._policy import OperatorPolicy
-from ._profile_page import ProfilePage, checked_name, prepare_profiles, read_profiles
+from ._operator_policy import OperatorPolicy
 from ._profiles import ProfileBook, changed
+from ._profiles_section import ProfilePage, checked_name, prepare_profiles, read_profiles
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._secrets import SecretStore
 from ._settings import GlobalSettings, PassThroughState, StorageChoice
-from ._store import ConfigDocument, ConfigStore
-from ._transfer import ImportReport, apply_import, export_document, plan_import
 from ._trusted_folders import TrustedFolders
 from ._user_config import UserConfig, UserConfigSource
+from ._validation import check_setting, readable_settings
 
 __all__ = ["ContextProxy"]
 
@@ -68,7 +68,7 @@ class ContextProxy:
         self._notices: tuple[Notice, ...] = ()
         self._noted: tuple[Notice, ...] = ()
         self._listeners: list[Listener] = []
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._loading: asyncio.Task[None] | None = None
         self._unsubscribe: Callable[[], None] | None = None
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from ._fields import field_providers, wire_names
-from ._policy import OperatorPolicy
+from ._operator_policy import OperatorPolicy
 from ._provider_settings import ProviderSettings
 from ._providers import ProviderInfo, provider_info
 

@@ -16,12 +16,12 @@ from ..errors import (
     ProfileExists,
     UnknownProfile,
 )
-from ._checks import check_setting
+from ._config_store import ConfigDocument
 from ._fields import wire_names
 from ._key_addresses import KeyAddress, address_field, key_address
 from ._notices import Notice
-from ._policy import OperatorPolicy
-from ._profile_page import (
+from ._operator_policy import OperatorPolicy
+from ._profiles_section import (
     MOST_PROFILES,
     ProfileEntry,
     ProfilePage,
@@ -37,7 +37,7 @@ from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._providers import providers
 from ._secrets import SecretName, SecretStore
 from ._settings import GlobalSettings
-from ._store import ConfigDocument
+from ._validation import check_setting
 
 __all__ = ["ProfileBook"]
 

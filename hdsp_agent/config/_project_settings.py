@@ -16,8 +16,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..errors import HdspAgentError
-from ._checks import check_setting
 from ._settings import GlobalSettings
+from ._validation import check_setting
 
 __all__ = ["PROJECT_SETTINGS", "PROJECT_SETTINGS_FILE", "project_settings", "with_project"]
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from .._private_files import locked, make_private_folder, read_with_identity, replace_file
 from ..errors import HdspAgentError, Param
-from ._private_files import locked, make_private_folder, read_with_identity, replace_file
 from ._provider_settings import PASSPHRASE_VARIABLE
 from ._secret_status import StorageKind
 from ._settings import StorageChoice

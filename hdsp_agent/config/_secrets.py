@@ -12,15 +12,15 @@ from typing import Final, TypeVar
 
 from pydantic import SecretStr
 
+from .._background_tasks import STOP_SECONDS, BackgroundTasks
+from .._daemon_calls import Unresponsive, call_in_daemon
 from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, KeyForOtherAddress, SecretStorageUnavailable
 from ._bound_keys import BoundKey, read_bound_key, write_bound_key
-from ._daemon_calls import Unresponsive, call_in_daemon
 from ._fields import field_providers, secret_fields, wire_names
-from ._held import STOP_SECONDS, HeldTasks
 from ._key_addresses import KeyAddress, key_address
 from ._keys_in_use import keys_in_use
 from ._masked_logs import mask_logs
-from ._policy import OperatorPolicy
+from ._operator_policy import OperatorPolicy
 from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_keys
 from ._providers import provider_info
 from ._secret_backends import BackendProblem, SecretBackend, account_name, open_backend
@@ -67,7 +67,7 @@ class SecretStore:
         self._told: tuple[SecretPresence, ...] = ()
         self._stored: dict[SecretName, SecretPresence] = {}
         self._order = asyncio.Lock()
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._search: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
 

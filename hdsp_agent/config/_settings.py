@@ -11,8 +11,8 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field, JsonValue, field_validator
 
 from ..wire import WireModel
+from ._custom_modes import ModeConfig, ModePrompt, ModeSlug
 from ._fields import Choices, number_properties, shown
-from ._modes import ModeConfig, ModePrompt, ModeSlug
 
 __all__ = ["ALL_MASKED_KINDS", "SETTING_GROUPS", "GlobalSettings", "MaskedKind", "PassThroughState", "StorageChoice"]
 

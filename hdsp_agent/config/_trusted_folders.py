@@ -16,10 +16,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, ValidationError
 
-from ..errors import ForbiddenByOperator, InvalidInput
-from ..wire import WireModel
-from ._policy import OperatorPolicy
-from ._private_files import (
+from .._private_files import (
     Identity,
     identity_of,
     locked,
@@ -28,6 +25,9 @@ from ._private_files import (
     replace_file,
     set_aside,
 )
+from ..errors import ForbiddenByOperator, InvalidInput
+from ..wire import WireModel
+from ._operator_policy import OperatorPolicy
 
 __all__ = ["FolderStanding", "FolderVerdict", "TrustedFolder", "TrustedFolders", "real_folder"]
 

@@ -12,12 +12,12 @@ from pydantic import JsonValue
 from pydantic_core import from_json
 
 from ..errors import HdspAgentError
-from ._checks import readable_settings
 from ._fields import wire_names
 from ._notices import Notice
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import provider_info
 from ._settings import GlobalSettings
+from ._validation import readable_settings
 
 __all__ = ["Fetch", "UserConfig", "UserConfigSource"]
 

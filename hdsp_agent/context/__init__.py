@@ -5,11 +5,12 @@ All of this is computed from messages; nothing here asks a model, reads a file o
 
 from __future__ import annotations
 
-from ._as_it_was import AsItWas
-from ._blocks import IMAGE_OMITTED, NOTHING_SAID, has_thoughts, without_blanks
 from ._calibration import Calibration
-from ._carrying import CarryLimits, carried_from
-from ._hand_over import (
+from ._call_pairs import without_messages
+from ._carried_facts import CarryLimits, carried_from
+from ._compaction_placeholder import compaction_placeholder
+from ._content_blocks import IMAGE_OMITTED, NOTHING_SAID, has_thoughts, without_blanks
+from ._handover import (
     COMPACTION_PROMPT,
     SECTIONS,
     SUMMARY_PREFIX,
@@ -20,31 +21,26 @@ from ._hand_over import (
     hand_over_message,
     parsed_hand_over,
 )
-from ._monitor import (
-    ADVICE,
-    ContextMonitor,
-    ContextThresholds,
-    DegradationWatch,
-    Meter,
-    Notice,
-    NoticeKind,
-    condense_percent,
-    meter,
-    room_of,
+from ._history_snapshot import HistorySnapshot
+from ._image_total import PICTURE_LEFT_OUT, within_picture_total
+from ._notebook_outputs import (
+    ImageNote,
+    ModelImageLimits,
+    fitted_size,
+    has_shape,
+    outputs_told,
+    pictures_told,
+    texts_told,
 )
-from ._outputs import ImageLimits, ImageNote, fitted_size, has_shape, outputs_told, pictures_told, texts_told
-from ._pairing import without_messages
-from ._picture_total import PICTURE_LEFT_OUT, within_picture_total
-from ._progress import last_written
+from ._progress_bars import last_written
 from ._pruning import Pruner, Pruning, PruningSettings
 from ._sent_history import BEGINNING_HIDDEN, SentHistory, normalized
-from ._stand_in import stand_in
-from ._tokens import (
+from ._token_estimate import (
     APPROX_BYTES_PER_TOKEN,
     IMAGE_BYTES_ESTIMATE,
     Counting,
-    Parts,
     TokenCounter,
+    TokenParts,
     used_tokens,
     utf8_length,
 )
@@ -60,7 +56,19 @@ from ._truncation import (
     truncated_output,
     truncation_header,
 )
-from ._user_words import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, Speaker, is_hand_over, kept_words
+from ._user_messages import COMPACT_USER_MESSAGE_MAX_TOKENS, KeptWords, Speaker, is_hand_over, kept_words
+from ._window_monitor import (
+    ADVICE,
+    ContextMonitor,
+    ContextThresholds,
+    DegradationWatch,
+    Meter,
+    NoticeKind,
+    WindowNotice,
+    condense_percent,
+    meter,
+    room_of,
+)
 
 __all__ = [
     "ADVICE",
@@ -76,7 +84,6 @@ __all__ = [
     "SECTIONS",
     "SUMMARY_PREFIX",
     "TOOL_OUTPUT_FACTOR",
-    "AsItWas",
     "Budget",
     "Calibration",
     "Carried",
@@ -86,13 +93,12 @@ __all__ = [
     "Counting",
     "Cut",
     "DegradationWatch",
-    "ImageLimits",
+    "HistorySnapshot",
     "ImageNote",
     "KeptWords",
     "Meter",
-    "Notice",
+    "ModelImageLimits",
     "NoticeKind",
-    "Parts",
     "Pruner",
     "Pruning",
     "PruningSettings",
@@ -100,8 +106,11 @@ __all__ = [
     "Speaker",
     "SummaryCheck",
     "TokenCounter",
+    "TokenParts",
+    "WindowNotice",
     "carried_from",
     "check_summary",
+    "compaction_placeholder",
     "condense_percent",
     "cut",
     "fitted_size",
@@ -119,7 +128,6 @@ __all__ = [
     "pictures_told",
     "room_for_output",
     "room_of",
-    "stand_in",
     "texts_told",
     "truncated",
     "truncated_items",

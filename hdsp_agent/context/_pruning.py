@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import ApiMessage, JsonObject
-from ._blocks import content_blocks, has_image, result_text, string_of
-from ._tokens import TokenCounter
+from ._content_blocks import content_blocks, has_image, result_text, string_of
+from ._token_estimate import TokenCounter
 
 __all__ = ["Pruner", "Pruning", "PruningSettings"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ..messages import ApiMessage
-from ._as_it_was import AsItWas
-from ._blocks import (
+from ._call_pairs import Calls, closed_turn
+from ._content_blocks import (
     call_ids,
     content_blocks,
     string_of,
@@ -20,9 +20,9 @@ from ._blocks import (
     without_images,
     without_thoughts,
 )
-from ._pairing import Calls, closed_turn
-from ._picture_total import picture_sizes
-from ._tokens import TokenCounter
+from ._history_snapshot import HistorySnapshot
+from ._image_total import picture_sizes
+from ._token_estimate import TokenCounter
 
 __all__ = ["BEGINNING_HIDDEN", "SentHistory", "normalized"]
 
@@ -95,7 +95,7 @@ class SentHistory:
     @property
     def messages(self) -> Sequence[ApiMessage]:
         """All of them, and for good as they are now."""
-        return AsItWas(self._over, len(self._over), self._last_turn())
+        return HistorySnapshot(self._over, len(self._over), self._last_turn())
 
     @property
     def after_answer(self) -> int:

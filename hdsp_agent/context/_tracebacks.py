@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from ._tokens import utf8_length
+from ._token_estimate import utf8_length
 from ._truncation import Budget, truncated
 
 __all__ = ["is_traceback", "shortened_traceback"]

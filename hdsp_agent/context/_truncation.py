@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..messages import JsonObject
-from ._tokens import APPROX_BYTES_PER_TOKEN, utf8, utf8_length
+from ._token_estimate import APPROX_BYTES_PER_TOKEN, utf8, utf8_length
 
 __all__ = [
     "DEFAULT_TOOL_OUTPUT",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ._client import IpcClient
-from ._endpoint import IpcServerInfo, find_servers
-from ._limits import IpcLimits
+from ._ipc_limits import IpcLimits
 from ._server import FOLDER, IpcAgent, IpcServer
+from ._socket_endpoint import IpcServerInfo, find_servers
 
 __all__ = ["FOLDER", "IpcAgent", "IpcClient", "IpcLimits", "IpcServer", "IpcServerInfo", "find_servers"]

@@ -16,8 +16,8 @@ from typing_extensions import assert_never
 from .. import errors
 from ..errors import Conflict, FrameTooLarge, HdspAgentError, NotFound, Unavailable
 from ..messages import IpcAck, IpcAckData, IpcError, IpcTaskCommand, IpcTaskEvent
-from ._endpoint import open_streams
-from ._frames import Done, FrameSplitter, Refused, ServerFrame, message_frame, parse_server_frame, warm_up_frames
+from ._ipc_frames import Done, FrameSplitter, Refused, ServerFrame, message_frame, parse_server_frame, warm_up_frames
+from ._socket_endpoint import open_streams
 
 if TYPE_CHECKING:
     from ..messages import ErrorBody, TaskCommand, TaskEvent

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from typing_extensions import Self
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import Unavailable
 from ..messages import IpcTaskEvent
-from ._connection import Commands, Connection
-from ._endpoint import Endpoint, listen
-from ._frames import message_frame, warm_up_frames
-from ._limits import IpcLimits
+from ._client_connection import ClientConnection, Commands
+from ._ipc_frames import message_frame, warm_up_frames
+from ._ipc_limits import IpcLimits
+from ._socket_endpoint import SocketEndpoint, listen
 
 if TYPE_CHECKING:
     from ..errors import HdspAgentError
@@ -52,10 +52,10 @@ class IpcServer:
         self._folder = folder
         self._limits = limits or IpcLimits()
         self._log: Log = log or logging.getLogger(__name__)
-        self._endpoint: Endpoint | None = None
+        self._endpoint: SocketEndpoint | None = None
         self._hush: Dispose | None = None
-        self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._commands = HeldTasks()
+        self._connections: dict[ClientConnection, asyncio.Task[None]] = {}
+        self._commands = BackgroundTasks()
         self._heart: asyncio.Task[None] | None = None
 
     @property
@@ -118,7 +118,7 @@ class IpcServer:
         await self.stop()
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(reader, writer, self._agent.session(), self._commands, self._limits, self._log)
+        connection = ClientConnection(reader, writer, self._agent.session(), self._commands, self._limits, self._log)
         if (refusal := self._refusal()) is not None:
             connection.drop(refusal)
         task = asyncio.ensure_future(connection.run())
@@ -134,7 +134,7 @@ class IpcServer:
             limit=self._limits.clients,
         )
 
-    def _left(self, connection: Connection, task: asyncio.Task[None]) -> None:
+    def _left(self, connection: ClientConnection, task: asyncio.Task[None]) -> None:
         self._connections.pop(connection, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error("Serving IPC client %s failed", connection.client_id, exc_info=error)
@@ -147,7 +147,7 @@ class IpcServer:
         for connection in tuple(self._connections):
             connection.tell(frame)
 
-    async def _beat(self, endpoint: Endpoint) -> None:
+    async def _beat(self, endpoint: SocketEndpoint) -> None:
         while True:
             await asyncio.sleep(self._limits.heartbeat_seconds)
             try:

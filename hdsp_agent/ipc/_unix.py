@@ -16,12 +16,12 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from ..config._private_files import locked
+from .._private_files import locked
 from ..errors import Conflict, StorageUnavailable
-from ._endpoint import SUFFIX, entry_name, make_own_folder, this_host
+from ._socket_endpoint import SUFFIX, entry_name, make_own_folder, this_host
 
 if TYPE_CHECKING:
-    from ._endpoint import Connected
+    from ._socket_endpoint import Connected
 
 assert sys.platform != "win32"
 

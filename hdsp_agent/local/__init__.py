@@ -5,8 +5,7 @@ Importing this package imports no runtime: that is an extra, and only ``_server`
 
 from __future__ import annotations
 
-from ._catalogue import Catalogue, LocalModel, catalogue
-from ._child import ModelFile
+from ._download import Consent, get_weights
 from ._errors import (
     ConsentMissing,
     CpuTooOld,
@@ -19,22 +18,23 @@ from ._errors import (
     WeightsUnreachable,
     WrongChecksum,
 )
-from ._folder import WeightsFolder, default_weights_folder
-from ._getting import Consent, get_weights
 from ._local_models import LocalModels, ModelLimits, ModelState, model_limits
 from ._memory import available_memory
-from ._part import Progress, Report, SourceKind
-from ._runtime import Endpoint, LocalRuntime, RuntimeFailure, RuntimeState, RuntimeStatus, Speed, is_installed
+from ._model_list import Catalogue, LocalModel, catalogue
+from ._model_process import ModelFile
+from ._partial_download import Progress, Report, SourceKind
+from ._runtime import LocalRuntime, ModelEndpoint, RuntimeFailure, RuntimeState, RuntimeStatus, Speed, is_installed
+from ._weights_folder import WeightsFolder, default_weights_folder
 
 __all__ = [
     "Catalogue",
     "Consent",
     "ConsentMissing",
     "CpuTooOld",
-    "Endpoint",
     "LocalModel",
     "LocalModels",
     "LocalRuntime",
+    "ModelEndpoint",
     "ModelFile",
     "ModelLimits",
     "ModelState",

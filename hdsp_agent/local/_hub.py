@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
-from ._catalogue import HubSource
-from ._part import Part, SourceFailed
+from ._model_list import HubSource
+from ._partial_download import PartialDownload, SourceFailed
 
 if TYPE_CHECKING:
     import httpx2
@@ -25,7 +25,7 @@ _MIRROR: Final = "HF_ENDPOINT"
 """The variable by which the hub's own tools are told of a mirror."""
 
 
-async def fetch_from_hub(source: HubSource, part: Part) -> None:
+async def fetch_from_hub(source: HubSource, part: PartialDownload) -> None:
     """Fetch what is missing. Raises SourceFailed."""
     client = await asyncio.to_thread(_client)
     async with client:
@@ -55,7 +55,7 @@ def _client() -> httpx2.AsyncClient:
     return httpx2.AsyncClient(follow_redirects=True, timeout=timeout, headers={"Accept-Encoding": "identity"})
 
 
-async def _once(client: httpx2.AsyncClient, address: str, part: Part) -> str | None:
+async def _once(client: httpx2.AsyncClient, address: str, part: PartialDownload) -> str | None:
     """Fetch until it is whole, or say how it broke off. Raises SourceFailed where trying again would not help."""
     import httpx2
 
@@ -73,7 +73,7 @@ async def _once(client: httpx2.AsyncClient, address: str, part: Part) -> str | N
     return None if part.size == part.total else f"{_host(address)} ended its answer too early"
 
 
-async def _accept(answer: httpx2.Response, part: Part, host: str) -> None:
+async def _accept(answer: httpx2.Response, part: PartialDownload, host: str) -> None:
     """See that what comes is the missing rest, or begin anew with the whole."""
     if answer.status_code == 206:
         said = _RANGE.fullmatch(answer.headers.get("content-range", ""))

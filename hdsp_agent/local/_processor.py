@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ._endings import cpu_too_old
+from ._exit_reasons import cpu_too_old
 
 __all__ = ["NEEDED", "check_processor"]
 

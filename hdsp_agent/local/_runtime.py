@@ -13,11 +13,11 @@ from time import monotonic
 from typing import Final, Literal
 
 from ..errors import HdspAgentError, Unavailable
-from ._child import Child, ModelFile
-from ._endings import missing, too_little_memory
+from ._exit_reasons import missing, too_little_memory
 from ._memory import available_memory, memory_of
+from ._model_process import ModelFile, ModelProcess
 
-__all__ = ["Endpoint", "LocalRuntime", "RuntimeFailure", "RuntimeState", "RuntimeStatus", "Speed", "is_installed"]
+__all__ = ["LocalRuntime", "ModelEndpoint", "RuntimeFailure", "RuntimeState", "RuntimeStatus", "Speed", "is_installed"]
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ RuntimeState = Literal["stopped", "starting", "ready", "busy"]
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ModelEndpoint:
     """Where the model can be asked, and with which key."""
 
     url: str
@@ -80,7 +80,7 @@ class LocalRuntime:
 
     def __init__(self) -> None:
         self._turns = asyncio.Lock()
-        self._child: Child | None = None
+        self._child: ModelProcess | None = None
         self._state: RuntimeState = "stopped"
         self._waiting = 0
         self._start_seconds: float | None = None
@@ -92,7 +92,7 @@ class LocalRuntime:
         self._stopping = False
 
     @asynccontextmanager
-    async def turn(self, file: ModelFile) -> AsyncIterator[Endpoint]:
+    async def turn(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
         """The model for one request, in the order in which they came; a task asks for its next turn behind the others.
 
         Raises RuntimeMissing, RuntimeFailed, or Unavailable while the server stops. What breaks off within because the
@@ -108,7 +108,7 @@ class LocalRuntime:
             child = await self._ready(file)
             self._state = "busy"
             try:
-                yield Endpoint(child.url, child.key)
+                yield ModelEndpoint(child.url, child.key)
             except Exception as error:
                 failure = await child.failure(_LAST_BREATH_SECONDS)
                 if failure is None:
@@ -161,7 +161,7 @@ class LocalRuntime:
         await self._stop_waiting_for_idleness()
         await self._end()
 
-    async def _ready(self, file: ModelFile) -> Child:
+    async def _ready(self, file: ModelFile) -> ModelProcess:
         self._check_open()
         if self._child is not None and self._child.is_running and self._child.file == file:
             return self._child
@@ -175,7 +175,7 @@ class LocalRuntime:
         began = monotonic()
         try:
             await self._check(file)
-            child = await Child.start(file)
+            child = await ModelProcess.start(file)
         except HdspAgentError as error:
             raise self._failed(error) from None
         self._start_seconds = monotonic() - began

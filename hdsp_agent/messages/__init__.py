@@ -50,7 +50,7 @@ from ._base import (
     Text,
     Timestamp,
 )
-from ._catalogue import (
+from ._choices import (
     Command,
     CommandSource,
     FileResult,
@@ -60,24 +60,6 @@ from ._catalogue import (
     ModeName,
     ReasoningEffort,
     Source,
-)
-from ._conversation import (
-    ApiProtocol,
-    AutoAnswerTime,
-    ClineMessage,
-    ContextCleared,
-    ContextCondense,
-    ContextDropped,
-    ContextKept,
-    ContextTruncation,
-    ModelRoom,
-    ProgressStatus,
-    QueuedMessage,
-    TodoItem,
-    TodoStatus,
-    TokenUsage,
-    ToolCounts,
-    ToolUsage,
 )
 from ._conversation_changes import (
     ChangeNewer,
@@ -102,6 +84,24 @@ from ._conversation_changes import (
     TimeSpan,
     UndoConversationRequest,
     UndoOrRedo,
+)
+from ._conversation_messages import (
+    ApiProtocol,
+    AutoAnswerTime,
+    ClineMessage,
+    ContextCleared,
+    ContextCondense,
+    ContextDropped,
+    ContextKept,
+    ContextTruncation,
+    ModelRoom,
+    ProgressStatus,
+    QueuedMessage,
+    TodoItem,
+    TodoStatus,
+    TokenUsage,
+    ToolCounts,
+    ToolUsage,
 )
 from ._embedded_conversations import (
     EmbeddedConversationOffer,
@@ -183,7 +183,7 @@ from ._frames import (
     ServerPing,
     ServerPong,
 )
-from ._history import HistoryItem, HistorySort, HistoryState, HistoryStatus
+from ._history_item import HistoryItem, HistorySort, HistoryState, HistoryStatus
 from ._ipc import (
     AnswerAskCommand,
     AnswerAskData,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ._base import Flag, Message, Name, Timestamp
-from ._conversation import ClineMessage
+from ._conversation_messages import ClineMessage
 from ._webview_base import Request
 
 __all__ = [

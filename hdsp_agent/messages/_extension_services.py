@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ._base import Message
-from ._catalogue import (
+from ._choices import (
     FileResult,
     GitCommit,
 )

@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..config import GlobalSettings, ProfileEntry, SecretStatus
 from ._base import Flag, Message
-from ._catalogue import (
+from ._choices import (
     Command,
     ModeName,
 )

@@ -3,8 +3,8 @@
 from typing import Literal
 
 from ._base import Message
-from ._conversation import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
-from ._history import HistoryItem
+from ._conversation_messages import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
+from ._history_item import HistoryItem
 from ._kinds import TaskStatus
 from ._state import ExtensionState
 

@@ -2,10 +2,10 @@
 
 from ..config import GlobalSettings, ModeConfig, ProfileEntry, ProviderSettings, SecretStatus
 from ._base import Flag, Message
-from ._conversation import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._conversation_changes import ConversationMarks
+from ._conversation_messages import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._errors import Notice
-from ._history import HistoryItem
+from ._history_item import HistoryItem
 from ._kinds import TaskStatus
 from ._open_tasks import OpenTask
 from ._texts import CommandStarted

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ._base import Record
-from ._catalogue import Command, ModelRecord, ModeName
-from ._conversation import ClineMessage, QueuedMessage, TokenUsage, ToolUsage
+from ._choices import Command, ModelRecord, ModeName
+from ._conversation_messages import ClineMessage, QueuedMessage, TokenUsage, ToolUsage
 
 __all__ = [
     "CommandsResponse",

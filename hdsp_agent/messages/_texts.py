@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ._additions import OwnSayTool
 from ._base import Record
-from ._conversation import ApiProtocol
+from ._conversation_messages import ApiProtocol
 from ._notebook_texts import CellCode, CellEdit
 
 __all__ = [

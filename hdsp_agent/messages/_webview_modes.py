@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ..config import ModeConfig, ModePrompt
 from ._base import Flag, Message, Name, Slug, Text
-from ._catalogue import Source
+from ._choices import Source
 from ._webview_base import Request
 
 __all__ = [

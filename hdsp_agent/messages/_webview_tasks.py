@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ._additions import NotebookRef
 from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, TaskIdField, Text, Timestamp
-from ._conversation import TodoItem
+from ._conversation_messages import TodoItem
 from ._kinds import ClineAskResponse
 from ._webview_base import Request
 

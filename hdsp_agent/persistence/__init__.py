@@ -19,15 +19,15 @@ from ._backends import (
 from ._protocol import (
     DamageNotice,
     HistoryLog,
-    NewTask,
+    NewTaskRecord,
     Outcome,
     Place,
     Records,
-    Recovery,
     StateChange,
     TaskLog,
     TaskOverview,
     TaskReader,
+    TaskRecovery,
     TaskStore,
 )
 from ._read_only_history import history_to_read
@@ -56,8 +56,8 @@ from ._records import (
 )
 from ._trace import task_logger
 from .files._corrupt_lines import CorruptLine, Damage, kept_aside
-from .files._locks import LockWatch, TaskLock, read_lock
-from .files._store import FileStore
+from .files._file_store import FileStore
+from .files._task_locks import LockWatch, TaskLock, read_lock
 from .history._index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
 from .history._places import HistoryPlaces, PlaceCount
 from .history._query import HistoryHit, HistoryPage, HistoryQuery
@@ -71,7 +71,7 @@ from .marks._spans import Spans
 from .marks._tool_pairs import INTERRUPTED
 from .masking._masker import Masker, StreamMasker
 from .masking._vault import Vault
-from .upkeep._progress import Progress
+from .upkeep._work_progress import Progress
 
 if TYPE_CHECKING:
     from .exchange._embedded import (
@@ -84,12 +84,12 @@ if TYPE_CHECKING:
     from .exchange._export import ExportFormat, export_task, render_task
     from .exchange._import import ImportedTask, ImportReport, import_embedded, import_tasks
     from .exchange._import_images import with_images
-    from .exchange._import_json import Finding as ImportFinding
+    from .exchange._import_json import ImportFinding
     from .exchange._migration import MigrationReport, migrate
     from .history._task_records import as_left, history_item, list_recovered, task_record, task_records
-    from .sqlite._store import SqliteStore
+    from .sqlite._sqlite_store import SqliteStore
     from .upkeep._backup import BackupInfo, BackupReport, RestoreReport, back_up, backups, restore_backup, verify_backup
-    from .upkeep._doctor import DoctorReport, Finding, examine
+    from .upkeep._doctor import DoctorFinding, DoctorReport, examine
     from .upkeep._quota import AlertLevel, PlaceUse, StorageLimits, StorageUse, alert_level, measure
     from .upkeep._retention import CleanReport, RetentionRules, clean
     from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
@@ -119,11 +119,11 @@ __all__ = [
     "CountedTokens",
     "Damage",
     "DamageNotice",
+    "DoctorFinding",
     "DoctorReport",
     "EmbeddedConversation",
     "ExportFormat",
     "FileStore",
-    "Finding",
     "Foreseen",
     "Fork",
     "HistoryChange",
@@ -145,7 +145,7 @@ __all__ = [
     "MessageManager",
     "MigrationReport",
     "ModelUse",
-    "NewTask",
+    "NewTaskRecord",
     "Newer",
     "Outcome",
     "Place",
@@ -154,7 +154,6 @@ __all__ = [
     "Progress",
     "RebuildReport",
     "Records",
-    "Recovery",
     "RestoreReport",
     "RetentionRules",
     "RewindMark",
@@ -175,6 +174,7 @@ __all__ = [
     "TaskMetadata",
     "TaskOverview",
     "TaskReader",
+    "TaskRecovery",
     "TaskSizes",
     "TaskState",
     "TaskStatus",
@@ -249,15 +249,15 @@ _LATER: Final = {
     "embedded_copy_id": ("exchange._embedded", "embedded_copy_id"),
     "read_embedded": ("exchange._embedded", "read_embedded"),
     "ExportFormat": ("exchange._export", "ExportFormat"),
-    "Finding": ("upkeep._doctor", "Finding"),
-    "ImportFinding": ("exchange._import_json", "Finding"),
+    "DoctorFinding": ("upkeep._doctor", "DoctorFinding"),
+    "ImportFinding": ("exchange._import_json", "ImportFinding"),
     "ImportReport": ("exchange._import", "ImportReport"),
     "ImportedTask": ("exchange._import", "ImportedTask"),
     "MigrationReport": ("exchange._migration", "MigrationReport"),
     "PlaceUse": ("upkeep._quota", "PlaceUse"),
     "RestoreReport": ("upkeep._backup", "RestoreReport"),
     "RetentionRules": ("upkeep._retention", "RetentionRules"),
-    "SqliteStore": ("sqlite._store", "SqliteStore"),
+    "SqliteStore": ("sqlite._sqlite_store", "SqliteStore"),
     "Statistics": ("upkeep._statistics", "Statistics"),
     "StorageLimits": ("upkeep._quota", "StorageLimits"),
     "StorageUse": ("upkeep._quota", "StorageUse"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ..config._private_files import locked, make_private_folder, storage_error
+from .._private_files import locked, make_private_folder, storage_error
 from ._records import iso_time
 
 __all__ = ["AuditAction", "AuditEntry", "AuditLog"]

@@ -96,11 +96,11 @@ def open_store(home: Path, backend: Backend, **options: Unpack[StoreOptions]) ->
     """The store of this home, not started yet: a folder for each task, or all of them in ``tasks.db``."""
     match backend:
         case "files":
-            from .files._store import FileStore
+            from .files._file_store import FileStore
 
             return FileStore(home, **options)
         case "sqlite":
-            from .sqlite._store import SqliteStore
+            from .sqlite._sqlite_store import SqliteStore
 
             return SqliteStore(home / DATABASE_NAME, **options)
         case _:

@@ -7,13 +7,13 @@ import socket
 import uuid
 
 from ..messages import TaskId
-from ._protocol import NewTask
+from ._protocol import NewTaskRecord
 from ._records import TaskMetadata, TaskState, iso_time
 
 __all__ = ["first_records"]
 
 
-def first_records(new: NewTask) -> tuple[TaskMetadata, TaskState]:
+def first_records(new: NewTaskRecord) -> tuple[TaskMetadata, TaskState]:
     """The metadata and the state the task begins with."""
     now = iso_time()
     task_id = new.task_id or TaskId(str(uuid.uuid4()))

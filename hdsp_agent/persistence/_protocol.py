@@ -33,15 +33,15 @@ from .marks._marks import AnyMark
 __all__ = [
     "DamageNotice",
     "HistoryLog",
-    "NewTask",
+    "NewTaskRecord",
     "Outcome",
     "Place",
     "Records",
-    "Recovery",
     "StateChange",
     "TaskLog",
     "TaskOverview",
     "TaskReader",
+    "TaskRecovery",
     "TaskStore",
 ]
 
@@ -52,7 +52,7 @@ Outcome = Literal["completed", "failed", "timeout"]
 
 
 @dataclass(frozen=True)
-class NewTask:
+class NewTaskRecord:
     """What is known of a task before it begins. ``task_id`` is given only by who brings a task from elsewhere."""
 
     task_key: TaskKey = field(default_factory=TaskKey)
@@ -79,7 +79,7 @@ class DamageNotice:
 
 
 @dataclass(frozen=True)
-class Recovery:
+class TaskRecovery:
     """What was done for a task whose process died, or whose move was interrupted."""
 
     task_id: TaskId
@@ -277,7 +277,7 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
 class TaskStore(Protocol):
     """All tasks of one home folder or database. What only looks works before ``start``, too, and leaves all as it is."""
 
-    async def start(self) -> Sequence[Recovery]:
+    async def start(self) -> Sequence[TaskRecovery]:
         """Get ready, and finish what a crash interrupted; what that was."""
         ...
 
@@ -285,7 +285,7 @@ class TaskStore(Protocol):
         """Let go of all tasks, with everything written."""
         ...
 
-    async def create(self, new: NewTask) -> TaskLog:
+    async def create(self, new: NewTaskRecord) -> TaskLog:
         """Begin a task."""
         ...
 
@@ -313,7 +313,7 @@ class TaskStore(Protocol):
         """Delete a task nobody works on."""
         ...
 
-    async def recover(self) -> Sequence[Recovery]:
+    async def recover(self) -> Sequence[TaskRecovery]:
         """Finish interrupted moves and mark what dead processes were working on as failed."""
         ...
 

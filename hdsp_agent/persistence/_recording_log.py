@@ -10,7 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from typing_extensions import Unpack
 
-from ..config._held import HeldTasks
+from .._background_tasks import BackgroundTasks
 from ..errors import Conflict, StorageUnavailable
 from ..messages import ClineMessage, TaskId
 from ._protocol import Outcome, StateChange
@@ -30,8 +30,8 @@ from ._records import (
 from ._streaming import Streaming
 from ._timestamps import TimestampAllocator
 from ._trace import TaskLogger
-from .files._records import FileRecords, numbered_line, ui_line
-from .files._state import StateKeeper
+from .files._file_records import FileRecords, numbered_line, ui_line
+from .files._state_keeper import StateKeeper
 from .marks._marks import AnyMark, Mark
 
 __all__ = ["REMEMBERED", "RecordingLog", "StreamEnd", "StreamWriter"]
@@ -106,7 +106,7 @@ class RecordingLog(ABC, Generic[F]):
         self._newest_ui = 0
         self._ui_on_the_way: dict[int, int] = {}
         self._streaming = Streaming(self._write_ui)
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._ending = asyncio.Lock()
         self._flushing = False
         self._ended = False

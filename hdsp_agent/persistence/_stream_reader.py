@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from ..messages import ClineMessage, TaskId
 from ._records import ApiRecord, Stream, SummaryRecord, TaskMetadata, ToolRecord
+from .files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
 from .files._jsonl import LineForm
-from .files._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
 from .marks._marks import AnyMark
 
 __all__ = ["StreamReader"]

@@ -5,17 +5,14 @@ Importing this package imports no SDK.
 
 from __future__ import annotations
 
-from ._answer import Answer, parsed_arguments
 from ._cache_marks import cache_marks
-from ._catalogue import ModelEntry, find_model, known_models
-from ._classify import classify, is_silently_truncated, refuses_thoughts
-from ._compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
+from ._error_classifier import classify, is_silently_truncated, refuses_thoughts
+from ._factory import open_client
 from ._key_check import KeyCheck, KeyVerdict, check_key
-from ._listing import list_models
 from ._model import (
+    KnownModel,
     ModelClient,
     ModelEvent,
-    ModelInfo,
     ModelRequest,
     Stop,
     StopReason,
@@ -29,9 +26,12 @@ from ._model import (
     UsageReport,
     cost_of,
 )
+from ._model_answer import ModelAnswer, parsed_arguments
+from ._model_catalogue import ModelEntry, find_model, known_models
 from ._model_error import ERROR_CLASSES, PUBLIC_CLASSES, REMEDIES, ErrorClass, ModelError
 from ._model_info import model_info
-from ._open import open_client
+from ._model_listing import list_models
+from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
 from ._scripted import SCRIPTED_INFO, ScriptedModel, call_tool, say
 from ._transport import Timeouts
 
@@ -40,18 +40,18 @@ __all__ = [
     "PUBLIC_CLASSES",
     "REMEDIES",
     "SCRIPTED_INFO",
-    "Answer",
     "CompactingClient",
     "Compaction",
     "CompactionOffers",
     "ErrorClass",
     "KeyCheck",
     "KeyVerdict",
+    "KnownModel",
+    "ModelAnswer",
     "ModelClient",
     "ModelEntry",
     "ModelError",
     "ModelEvent",
-    "ModelInfo",
     "ModelRequest",
     "ScriptedModel",
     "SealedRefused",

@@ -16,8 +16,8 @@ from ..messages import JsonObject
 from ._anthropic_request import AnthropicOptions, messages_body, thinking_of
 from ._anthropic_stream import AnthropicStream
 from ._bounded_answers import bound_answers
-from ._connection import Connection
-from ._model import ModelClient, ModelInfo, ModelRequest
+from ._model import KnownModel, ModelClient, ModelRequest
+from ._provider_connection import ProviderConnection
 from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
 from ._transport import EventStream, Timeouts, http_timeout
@@ -41,7 +41,7 @@ class AnthropicClient(SdkClient):
     """A model behind the Anthropic SDK."""
 
     def __init__(
-        self, info: ModelInfo, sdk: AnySdk, options: AnthropicOptions, betas: tuple[str, ...], timeouts: Timeouts
+        self, info: KnownModel, sdk: AnySdk, options: AnthropicOptions, betas: tuple[str, ...], timeouts: Timeouts
     ) -> None:
         super().__init__(info, "anthropic", _post(sdk, betas), sdk.close, timeouts)
         self._options = options
@@ -54,7 +54,7 @@ class AnthropicClient(SdkClient):
 
 
 def open_anthropic(
-    connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts
+    connection: ProviderConnection, settings: ProviderSettings, info: KnownModel, timeouts: Timeouts
 ) -> ModelClient:
     """The model's client. Imports the SDK and reads certificates: call it in a thread."""
     thinking = thinking_of(
@@ -80,7 +80,7 @@ def open_anthropic(
     return AnthropicClient(info, anthropic_sdk(connection, settings, timeouts), options, tuple(betas), timeouts)
 
 
-def anthropic_sdk(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AnySdk:
+def anthropic_sdk(connection: ProviderConnection, settings: ProviderSettings, timeouts: Timeouts) -> AnySdk:
     """The SDK's client for the profile's way to its model."""
     if connection.info.protocol == "bedrock":
         return _bedrock(connection, settings, timeouts)
@@ -126,7 +126,7 @@ def _post(sdk: AnySdk, betas: tuple[str, ...]) -> Post:
     return post
 
 
-def _bedrock(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicBedrock:
+def _bedrock(connection: ProviderConnection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicBedrock:
     _require("botocore", "Amazon Bedrock", "boto3")
     from anthropic import AsyncAnthropicBedrock, DefaultAsyncHttpxClient
 
@@ -239,7 +239,7 @@ def _region_of(arn: str | None) -> str | None:
 _CROSS_REGION: Final = (("us-gov-", "us-gov"), ("us-", "us"), ("eu-", "eu"), ("ap-", "apac"))
 
 
-def _cloud_model(connection: Connection, settings: ProviderSettings) -> str:
+def _cloud_model(connection: ProviderConnection, settings: ProviderSettings) -> str:
     """The model's id, for Bedrock with the prefix that lets it run elsewhere if the profile says so."""
     model = connection.model
     if connection.info.id != "bedrock":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ..messages import ApiMessage, JsonObject
-from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, text_of, tool_id
+from ._content_blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, text_of, tool_id
 from ._model import ModelRequest, ToolSpec
 
 __all__ = ["AnthropicOptions", "Effort", "Thinking", "marked_messages", "messages_body", "thinking_of"]

@@ -20,7 +20,7 @@ from ._model import (
     ToolCallStart,
     UsageReport,
 )
-from ._untrusted import count, mapping, text
+from ._safe_parse import count, mapping, text
 
 __all__ = ["AnthropicStream"]
 

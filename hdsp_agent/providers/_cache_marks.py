@@ -6,14 +6,14 @@ from typing import Final
 
 from ..config import ProviderSettings, provider_info
 from ._anthropic_request import marked_messages
-from ._model import ModelInfo, ModelRequest
+from ._model import KnownModel, ModelRequest
 
 __all__ = ["cache_marks"]
 
 _MARKED: Final = frozenset({"anthropic", "bedrock", "vertex"})
 
 
-def cache_marks(settings: ProviderSettings | None, info: ModelInfo, request: ModelRequest) -> list[int] | None:
+def cache_marks(settings: ProviderSettings | None, info: KnownModel, request: ModelRequest) -> list[int] | None:
     """The indexes of the messages that end with one; None where the provider finds by itself what it has cached."""
     known = provider_info(settings.api_provider) if settings is not None and settings.api_provider else None
     if settings is None or known is None or known.protocol not in _MARKED:

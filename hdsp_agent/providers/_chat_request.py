@@ -11,8 +11,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
-from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
-from ._constrained import answer_format, as_plain_messages
+from ._constrained_request import answer_format, as_plain_messages
+from ._content_blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
 from ._model import ModelRequest, ToolSpec
 from ._plain_schema import plain_schema
 from ._quirks import Quirks

@@ -15,7 +15,7 @@ from typing import Final
 from ..messages import JsonObject
 from ._chat_request import TOOL_CALL_EXTRA
 from ._chat_usage import chat_usage
-from ._classify import classify
+from ._error_classifier import classify
 from ._model import (
     ModelEvent,
     Stop,
@@ -29,8 +29,8 @@ from ._model import (
     UsageReport,
 )
 from ._quirks import Quirks
+from ._safe_parse import items, mapping, text
 from ._think_tags import ThinkTags
-from ._untrusted import items, mapping, text
 
 __all__ = ["ChatStream"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ._model import UsageReport
-from ._untrusted import count, mapping, number
+from ._safe_parse import count, mapping, number
 
 __all__ = ["chat_usage"]
 

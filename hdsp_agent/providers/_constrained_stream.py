@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ._chat_stream import ChatStream
-from ._constrained import CODE, CODE_BEGINS, CODE_ENDS, TOOL
+from ._constrained_request import CODE, CODE_BEGINS, CODE_ENDS, TOOL
 from ._model import ModelEvent, Stop, TextDelta, ToolCallDelta, ToolCallDone, ToolCallStart
 
 __all__ = ["ConstrainedStream"]

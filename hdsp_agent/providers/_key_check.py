@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 from ..config import OperatorPolicy, ProviderSettings
 from ..errors import HdspAgentError
-from ._connection import Connection, connection_of
 from ._model_error import ErrorClass, ModelError
 from ._plain_requests import PlainRequests, plain_requests
+from ._provider_connection import ProviderConnection, connection_of
+from ._safe_parse import items, mapping
 from ._transport import Timeouts, in_time, model_error
-from ._untrusted import items, mapping
 
 __all__ = ["KeyCheck", "KeyVerdict", "check_key"]
 
@@ -57,7 +57,7 @@ async def check_key(settings: ProviderSettings, *, policy: OperatorPolicy | None
         raise model_error(error, connection.info.id) from error
 
 
-async def _checked(connection: Connection, requests: PlainRequests) -> KeyCheck:
+async def _checked(connection: ProviderConnection, requests: PlainRequests) -> KeyCheck:
     listed = await _refusal(connection, lambda: _list(connection, requests))
     if listed is None and connection.info.id not in _OPEN_LISTS:
         return KeyCheck("accepted")
@@ -77,14 +77,14 @@ async def _checked(connection: Connection, requests: PlainRequests) -> KeyCheck:
     return KeyCheck("unreachable" if nothing_there or used.kind in _NOT_THERE else "untold", used.kind)
 
 
-async def _list(connection: Connection, requests: PlainRequests) -> None:
+async def _list(connection: ProviderConnection, requests: PlainRequests) -> None:
     path = "/v1/models" if connection.info.protocol == "anthropic" else "/models"
     answer = await requests.get(path, {})
     if not items(answer) and "data" not in mapping(answer):
         raise ModelError("What answered is not a list of models.", provider=connection.info.id, http_status=404)
 
 
-async def _use(connection: Connection, requests: PlainRequests) -> None:
+async def _use(connection: ProviderConnection, requests: PlainRequests) -> None:
     """What needs the key and does nothing: OpenRouter tells of keys; others refuse a request that asks for nothing."""
     match connection.info.protocol:
         case _ if connection.info.id == "openrouter":
@@ -97,7 +97,7 @@ async def _use(connection: Connection, requests: PlainRequests) -> None:
             await requests.post("/chat/completions", {})
 
 
-async def _refusal(connection: Connection, ask: Callable[[], Awaitable[None]]) -> ModelError | None:
+async def _refusal(connection: ProviderConnection, ask: Callable[[], Awaitable[None]]) -> ModelError | None:
     """How the provider refuses; None if it does not."""
     try:
         await _answered(connection.info.id, ask)

@@ -12,12 +12,12 @@ from typing import Final
 from pydantic import SecretStr
 
 from ..config import ProviderSettings
-from ..local import Endpoint, LocalModels, RuntimeFailed, TooLittleMemory
+from ..local import LocalModels, ModelEndpoint, RuntimeFailed, TooLittleMemory
 from ..messages import ApiProtocol
-from ._connection import Connection
-from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest, UsageReport
+from ._model import KnownModel, ModelClient, ModelEvent, ModelRequest, UsageReport
 from ._model_error import ModelError
 from ._openai_client import open_chat
+from ._provider_connection import ProviderConnection
 from ._transport import Timeouts
 
 __all__ = ["LocalClient"]
@@ -31,9 +31,9 @@ class LocalClient:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ProviderConnection,
         settings: ProviderSettings,
-        info: ModelInfo,
+        info: KnownModel,
         timeouts: Timeouts,
         models: LocalModels,
     ) -> None:
@@ -44,10 +44,10 @@ class LocalClient:
         self._info = info
         self._timeouts = timeouts
         self._models = models
-        self._opened: tuple[Endpoint, ModelClient] | None = None
+        self._opened: tuple[ModelEndpoint, ModelClient] | None = None
 
     @property
-    def info(self) -> ModelInfo:
+    def info(self) -> KnownModel:
         """What is known of the model."""
         return self._info
 
@@ -82,7 +82,7 @@ class LocalClient:
         if opened is not None:
             await opened[1].close()
 
-    async def _client(self, endpoint: Endpoint) -> ModelClient:
+    async def _client(self, endpoint: ModelEndpoint) -> ModelClient:
         if self._opened is not None and self._opened[0] == endpoint:
             return self._opened[1]
         await self.close()

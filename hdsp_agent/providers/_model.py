@@ -1,7 +1,7 @@
 """What an adapter and a task say to each other: one neutral request, one neutral stream of events.
 
 The conversation is kept in Anthropic's content blocks. What other protocols want back verbatim and has no block there
-rides in ``ApiMessage.reasoning_details``; ``Answer`` (in ``_answer``) puts both together.
+rides in ``ApiMessage.reasoning_details``; ``ModelAnswer`` (in ``_answer``) puts both together.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Final, Literal, Protocol, TypeAlias
 from ..messages import ApiMessage, ApiProtocol, JsonObject
 
 __all__ = [
+    "KnownModel",
     "ModelClient",
     "ModelEvent",
-    "ModelInfo",
     "ModelRequest",
     "Stop",
     "StopReason",
@@ -150,7 +150,7 @@ class ModelRequest:
 
 
 @dataclass(frozen=True)
-class ModelInfo:
+class KnownModel:
     """What is known of a model. Prices are US dollars for a million tokens."""
 
     id: str
@@ -175,7 +175,7 @@ class ModelClient(Protocol):
     """One profile's model, ready to be asked."""
 
     @property
-    def info(self) -> ModelInfo:
+    def info(self) -> KnownModel:
         """What is known of the model."""
 
     @property
@@ -192,7 +192,7 @@ class ModelClient(Protocol):
         """Let go of all connections."""
 
 
-def cost_of(info: ModelInfo, usage: UsageReport) -> float | None:
+def cost_of(info: KnownModel, usage: UsageReport) -> float | None:
     """What a request cost in US dollars, or None if nobody knows.
 
     Cached tokens without a price of their own cost as much as others.

@@ -9,8 +9,8 @@ from typing import Final
 from ..config import ProviderSettings, model_id, provider_info
 from ..errors import HdspAgentError
 from ..local import ModelLimits, model_limits
-from ._catalogue import ModelEntry, find_model
-from ._model import ModelInfo
+from ._model import KnownModel
+from ._model_catalogue import ModelEntry, find_model
 from ._quirks import quirks_of, server_of
 
 __all__ = ["catalogue_of", "described", "embedded_info", "entry_info", "local_info", "model_info", "reasons"]
@@ -29,7 +29,7 @@ _BLIND: Final = re.compile(r"^(?:o1-mini|o3-mini|gpt-3\.5)|claude-3-5-haiku")
 _LONG_WINDOW: Final = 1_000_000
 
 
-def model_info(settings: ProviderSettings) -> ModelInfo:
+def model_info(settings: ProviderSettings) -> KnownModel:
     """What is known of the profile's model. The first call reads the catalogue: make it in a thread."""
     provider = settings.api_provider or ""
     if provider == "local":
@@ -37,14 +37,14 @@ def model_info(settings: ProviderSettings) -> ModelInfo:
             return local_info(settings)
         except HdspAgentError:
             # An unknown model, or a file that is not there: whoever wants to ask it is told so.
-            return ModelInfo(id=model_id(settings) or "", provider=provider)
+            return KnownModel(id=model_id(settings) or "", provider=provider)
     model = model_id(settings) or ""
     entry = find_model(catalogue_of(settings), model) if model else None
-    info = entry_info(entry, settings) if entry else described(ModelInfo(id=model, provider=provider), settings)
+    info = entry_info(entry, settings) if entry else described(KnownModel(id=model, provider=provider), settings)
     return _with_own_numbers(replace(info, id=model, provider=provider), settings)
 
 
-def local_info(settings: ProviderSettings) -> ModelInfo:
+def local_info(settings: ProviderSettings) -> KnownModel:
     """The same of an embedded model's profile. Raises what ``model_limits`` does."""
     embedded = embedded_info(model_limits(settings))
     own = _with_own_numbers(embedded, settings)
@@ -52,9 +52,9 @@ def local_info(settings: ProviderSettings) -> ModelInfo:
     return replace(own, context_window=embedded.context_window, max_output=embedded.max_output)
 
 
-def embedded_info(limits: ModelLimits) -> ModelInfo:
+def embedded_info(limits: ModelLimits) -> KnownModel:
     """What is known of an embedded model. It costs nothing."""
-    return ModelInfo(
+    return KnownModel(
         id=limits.id,
         provider="local",
         name=limits.name,
@@ -74,9 +74,9 @@ def catalogue_of(settings: ProviderSettings) -> str:
     return "openai-native" if server in ("openai", "azure") else server
 
 
-def entry_info(entry: ModelEntry, settings: ProviderSettings) -> ModelInfo:
+def entry_info(entry: ModelEntry, settings: ProviderSettings) -> KnownModel:
     """What the catalogue and the model's name say of a model."""
-    known = ModelInfo(
+    known = KnownModel(
         id=entry.id,
         provider=settings.api_provider or entry.provider,
         name=entry.name,
@@ -95,7 +95,7 @@ def reasons(model: str) -> bool:
     return bool(_REASONS.search(model))
 
 
-def described(info: ModelInfo, settings: ProviderSettings) -> ModelInfo:
+def described(info: KnownModel, settings: ProviderSettings) -> KnownModel:
     """What the provider's name and the model's say."""
     provider, model = settings.api_provider or "", info.id
     claude = "claude" in model
@@ -116,7 +116,7 @@ def described(info: ModelInfo, settings: ProviderSettings) -> ModelInfo:
     )
 
 
-def _with_own_numbers(info: ModelInfo, settings: ProviderSettings) -> ModelInfo:
+def _with_own_numbers(info: KnownModel, settings: ProviderSettings) -> KnownModel:
     """The profile's explicit numbers, where it has any."""
 
     def own(value: int | None, known: int | None) -> int | None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 
 from ..messages import JsonObject
+from ._safe_parse import items, mapping, text
 from ._sdk_client import Post
 from ._transport import EventStream
-from ._untrusted import items, mapping, text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -16,21 +16,21 @@ from ..messages import JsonObject
 from ._bounded_answers import bound_answers
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
-from ._compaction import Compaction, SealedRefused, compaction_of, endpoint_of
-from ._connection import Connection
 from ._constrained_stream import ConstrainedStream
-from ._learnt import adapted
-from ._model import ModelClient, ModelEvent, ModelInfo, ModelRequest
+from ._encrypted_item_errors import refuses_sealed
+from ._model import KnownModel, ModelClient, ModelEvent, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
 from ._ollama_chat import ollama_post
+from ._provider_compaction import Compaction, SealedRefused, compaction_of, endpoint_of
+from ._provider_connection import ProviderConnection
 from ._quirks import quirks_of
 from ._responses_request import ResponsesOptions, compact_body, responses_body
 from ._responses_stream import ResponsesStream
 from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
-from ._sealed_refusal import refuses_sealed
 from ._transport import EventStream, Timeouts, http_timeout, in_time, model_error
+from ._unsupported_parameters import adapted
 
 if TYPE_CHECKING:
     import httpx2
@@ -50,7 +50,7 @@ _UNREADABLE: Final = "The provider cannot read any more what it condensed of thi
 class AdaptingClient(SdkClient):
     """A client that leaves out what its server turns out not to know."""
 
-    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, post: Post, timeouts: Timeouts) -> None:
+    def __init__(self, info: KnownModel, sdk: AsyncOpenAI, post: Post, timeouts: Timeouts) -> None:
         super().__init__(info, "openai", post, sdk.close, timeouts)
         self._refused: dict[str, str | None] = {}
 
@@ -90,7 +90,7 @@ class AdaptingClient(SdkClient):
 class ResponsesClient(AdaptingClient):
     """A model behind OpenAI's Responses protocol. See ``CompactingClient``."""
 
-    def __init__(self, info: ModelInfo, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
+    def __init__(self, info: KnownModel, sdk: AsyncOpenAI, options: ResponsesOptions, timeouts: Timeouts) -> None:
         super().__init__(info, sdk, _post(sdk, "/responses"), timeouts)
         self._sdk = sdk
         self._options = replace(options, endpoint=endpoint_of(str(sdk.base_url), options.model))
@@ -137,7 +137,7 @@ class ChatClient(AdaptingClient):
     """A model behind the Chat Completions protocol; ``window`` is how large one that Ollama runs is to be, if anybody says."""
 
     def __init__(
-        self, info: ModelInfo, sdk: AsyncOpenAI, options: ChatOptions, timeouts: Timeouts, window: int | None = None
+        self, info: KnownModel, sdk: AsyncOpenAI, options: ChatOptions, timeouts: Timeouts, window: int | None = None
     ) -> None:
         post = _post(sdk, "/chat/completions") if window is None else ollama_post(sdk, window)
         super().__init__(info, sdk, post, timeouts)
@@ -157,7 +157,7 @@ class ChatClient(AdaptingClient):
 
 
 def open_responses(
-    connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts
+    connection: ProviderConnection, settings: ProviderSettings, info: KnownModel, timeouts: Timeouts
 ) -> ModelClient:
     """The model's client. Imports the SDK and reads certificates: call it in a thread."""
     options = ResponsesOptions(
@@ -173,7 +173,9 @@ def open_responses(
     return ResponsesClient(info, openai_sdk(connection, settings, timeouts), options, timeouts)
 
 
-def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInfo, timeouts: Timeouts) -> ModelClient:
+def open_chat(
+    connection: ProviderConnection, settings: ProviderSettings, info: KnownModel, timeouts: Timeouts
+) -> ModelClient:
     """The model's client. Imports the SDK and reads certificates: call it in a thread."""
     quirks = quirks_of(connection.server, connection.model, settings)
     constrained = tool_set(settings) == "compound"
@@ -195,7 +197,7 @@ def open_chat(connection: Connection, settings: ProviderSettings, info: ModelInf
     return ChatClient(info, openai_sdk(connection, settings, timeouts), options, timeouts, window)
 
 
-def openai_sdk(connection: Connection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncOpenAI:
+def openai_sdk(connection: ProviderConnection, settings: ProviderSettings, timeouts: Timeouts) -> AsyncOpenAI:
     """The SDK's client for the profile's address."""
     from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from ..config import ProviderSettings
 from ..messages import JsonObject
 from ._anthropic_client import anthropic_sdk
-from ._connection import Connection
 from ._openai_client import openai_sdk
+from ._provider_connection import ProviderConnection
 from ._transport import Timeouts
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class _Requests:
 
 @asynccontextmanager
 async def plain_requests(
-    connection: Connection, settings: ProviderSettings, timeouts: Timeouts
+    connection: ProviderConnection, settings: ProviderSettings, timeouts: Timeouts
 ) -> AsyncIterator[PlainRequests]:
     """A client of the profile's provider, closed at the end."""
     # Importing an SDK takes a second, and reading the machine's certificates its time too.

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from ..config import ProviderSettings
-from ._blocks import IdRule
+from ._content_blocks import IdRule
 
 __all__ = ["Quirks", "quirks_of", "server_of"]
 

@@ -9,9 +9,9 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import ApiMessage, JsonObject
-from ._blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
-from ._compaction import SEALED_FOR, sealed_items
+from ._content_blocks import IMAGE_LEFT_OUT, NOTHING_SAID, blocks_of, image_url, result_parts, text_of, tool_id
 from ._model import ModelRequest
+from ._provider_compaction import SEALED_FOR, sealed_items
 
 __all__ = ["POSITION", "ResponsesOptions", "compact_body", "responses_body"]
 

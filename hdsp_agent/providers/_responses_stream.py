@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import JsonObject
-from ._classify import classify
+from ._error_classifier import classify
 from ._model import (
     ModelEvent,
     Stop,
@@ -23,7 +23,7 @@ from ._model import (
 )
 from ._responses_request import POSITION
 from ._responses_usage import usage_of
-from ._untrusted import items, mapping, text
+from ._safe_parse import items, mapping, text
 
 __all__ = ["ResponsesStream"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ._model import UsageReport
-from ._untrusted import count, mapping
+from ._safe_parse import count, mapping
 
 __all__ = ["usage_of"]
 

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias, get_args
 
 from ..errors import InvalidSetting
 from ..messages import ApiProtocol
-from ._blocks import blocks_of, text_of
+from ._content_blocks import blocks_of, text_of
 from ._model import (
+    KnownModel,
     ModelEvent,
-    ModelInfo,
     ModelRequest,
     Stop,
     StopReason,
@@ -27,8 +27,8 @@ from ._model import (
     UsageReport,
 )
 from ._model_error import ERROR_CLASSES, ErrorClass, ModelError
+from ._safe_parse import count, items, mapping, number, text
 from ._transport import broken_stream
-from ._untrusted import count, items, mapping, number, text
 
 __all__ = ["SCRIPTED_INFO", "ScriptedModel", "Step", "Turn", "call_tool", "load_script", "say"]
 
@@ -38,7 +38,7 @@ Turn: TypeAlias = Sequence[Step] | Callable[[ModelRequest], Iterable[Step]]
 """One answer, or what makes it from the request."""
 
 PROVIDER: Final = "fake-ai"
-SCRIPTED_INFO: Final = ModelInfo(
+SCRIPTED_INFO: Final = KnownModel(
     id="scripted",
     provider=PROVIDER,
     name="Scripted model",
@@ -87,7 +87,7 @@ class ScriptedModel:
     """A ModelClient that plays its turns in order; without turns, or after them, it repeats what it was told."""
 
     turns: Sequence[Turn] = ()
-    info: ModelInfo = SCRIPTED_INFO
+    info: KnownModel = SCRIPTED_INFO
     protocol: ApiProtocol = "anthropic"
     requests: list[ModelRequest] = field(default_factory=list)
     """What it was asked, for tests."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from ..messages import ApiProtocol, JsonObject
-from ._blocks import in_call_order
-from ._model import ModelEvent, ModelInfo, ModelRequest, Stop
+from ._content_blocks import in_call_order
+from ._model import KnownModel, ModelEvent, ModelRequest, Stop
 from ._transport import EventStream, Timeouts, broken_stream, events_of
 
 __all__ = ["Decoder", "Post", "SdkClient", "read_answer"]
@@ -48,7 +48,7 @@ class SdkClient(ABC):
 
     def __init__(
         self,
-        info: ModelInfo,
+        info: KnownModel,
         protocol: ApiProtocol,
         post: Post,
         close: Callable[[], Awaitable[None]],
@@ -61,7 +61,7 @@ class SdkClient(ABC):
         self._timeouts = timeouts
 
     @property
-    def info(self) -> ModelInfo:
+    def info(self) -> KnownModel:
         """What is known of the model."""
         return self._info
 

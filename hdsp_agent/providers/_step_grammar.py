@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..messages import JsonObject
-from ._constrained import CODE, CODE_BEGINS, CODE_ENDS, TOOL
+from ._constrained_request import CODE, CODE_BEGINS, CODE_ENDS, TOOL
 from ._model import ToolSpec
 
 __all__ = ["step_grammar"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 import anyio
 
 from ..config import provider_info
-from ._classify import classify
+from ._error_classifier import classify
 from ._model_error import ErrorClass, ModelError
 
 if TYPE_CHECKING:

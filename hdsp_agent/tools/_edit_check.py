@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dataclasses import replace as with_changed
 from typing import Final, Literal
 
+from .._threads import Stop, in_thread
 from ..config import ModeConfig, path_matches
 from ..messages import ClineSayTool, DiffStats, ProgressStatus
 from ..persistence import Vault
@@ -16,7 +17,6 @@ from ._action import ActionRequest
 from ._file_access import Stamp, read_whole, replace
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._text_file import MOST_EDITED_BYTES, TextFile
-from ._threads import Stop, in_thread
 from ._tool import Proposal, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["Change", "ChangedFileText", "Fill", "change_file", "known_only", "unified_diff"]

@@ -12,9 +12,9 @@ from typing import Final
 
 from pathspec import GitIgnoreSpec
 
+from .._threads import Stop
 from ._ignore import git_ignore
 from ._path_policy import PathPolicy
-from ._threads import Stop
 
 __all__ = ["FolderEntry", "FolderWalk"]
 

@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from ._threads import Stop
+from .._threads import Stop
 from ._tool import ToolFailed
 
 __all__ = ["pdf_text"]

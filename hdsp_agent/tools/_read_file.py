@@ -12,6 +12,7 @@ from typing import Annotated, BinaryIO, ClassVar, Final
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import Self
 
+from .._threads import Stop, in_thread
 from ..config import ToolGroup
 from ..messages import ClineSayTool, JsonObject
 from ._action import ActionRequest
@@ -20,7 +21,6 @@ from ._image_size import image_size, looks_whole
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
-from ._threads import Stop, in_thread
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, data_url, denied
 
 __all__ = ["ReadFile", "ReadFileArguments"]

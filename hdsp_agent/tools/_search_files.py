@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import StringConstraints
 
+from .._threads import Stop, in_thread
 from ..config import ToolGroup
 from ..messages import ClineSayTool
 from ._action import ActionRequest
@@ -19,7 +20,6 @@ from ._file_access import raise_failure
 from ._folder_walk import FolderEntry, FolderWalk
 from ._grep import PatternProblem, SearchFindings, check, find_ripgrep, grep_files
 from ._path_policy import CheckedPath
-from ._threads import Stop, in_thread
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
 __all__ = ["ListFiles", "ListFilesArguments", "SearchFiles", "SearchFilesArguments"]

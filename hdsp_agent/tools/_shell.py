@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
+from .._threads import in_thread
 from ..config import GlobalSettings, ToolGroup
 from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound
@@ -21,7 +22,6 @@ from ._hidden_files import hidden_words
 from ._output_buffer import middle_left_out
 from ._path_policy import CheckedPath
 from ._running_commands import RunningCommand, has_no_limit
-from ._threads import in_thread
 from ._tool import Approval, Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._tool_state import KeptOutput
 

@@ -17,7 +17,7 @@ from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
 from hdsp_agent.agent.conversation.rewind import RewindTransaction
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
-from hdsp_agent.persistence.sqlite._writer import GroupWriter
+from hdsp_agent.persistence.sqlite._group_writer import GroupWriter
 from hdsp_agent.providers import call_tool
 
 from ..checkpoints.files.killed_operation import dying

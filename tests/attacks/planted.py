@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from hdsp_agent.comm.checkpoint_service import CheckpointPlace
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
-from hdsp_agent.comm.time_travel import Place
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
-from hdsp_agent.persistence import ApiDraft, NewTask
+from hdsp_agent.persistence import ApiDraft, NewTaskRecord
 
 __all__ = ["KEY", "Planted", "begin_conversation", "plant", "snapshot"]
 
@@ -53,8 +53,8 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     owner = user or server_owner()
     task, artifact = await begin_conversation(services, root, user=owner, word=word)
     (root / f"{word}-file.txt").write_text(f"{word} in a file\n")
-    saved = await services.time_travel.save(Place(owner, task), f"{word} in a note")  # type: ignore[arg-type]
-    line = await services.time_travel.view(Place(owner, task))  # type: ignore[arg-type]
+    saved = await services.time_travel.save(CheckpointPlace(owner, task), f"{word} in a note")  # type: ignore[arg-type]
+    line = await services.time_travel.view(CheckpointPlace(owner, task))  # type: ignore[arg-type]
     # The attacker's paths name it, so it must not be one of the words that answers may not have.
     config, profile = services.config, f"profile-{len(word)}"
     await config.use_storage("file")
@@ -68,7 +68,7 @@ async def begin_conversation(services: Services, root: Path, *, user: str, word:
     """A finished conversation, and the name of what it keeps beside its messages."""
     store = await services.storage.store()
     notebook = NotebookRef(path=f"{word}.ipynb")
-    log = await store.create(NewTask(user=user, notebook=notebook, workspace=str(root)))
+    log = await store.create(NewTaskRecord(user=user, notebook=notebook, workspace=str(root)))
     text = f"{word} in the first words"
     await log.put_ui(ClineMessage(ts=log.next_ts(), type="say", say="text", text=text))
     await log.append_api(ApiDraft(role="user", content=f"{word} to the model"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from hdsp_agent.comm.rest._endpoint import endpoint_of
+from hdsp_agent.comm.rest._rest_endpoint import endpoint_of
 from hdsp_agent.comm.services import Services
 from tests.attacks.people import READER, server_of
 from tests.attacks.planted import KEY, plant, snapshot

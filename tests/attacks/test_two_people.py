@@ -13,8 +13,8 @@ import pytest
 from pydantic import BaseModel
 
 from hdsp_agent.comm._owner import Owner
+from hdsp_agent.comm.checkpoint_service import CheckpointPlace
 from hdsp_agent.comm.services import Services
-from hdsp_agent.comm.time_travel import Place
 from hdsp_agent.messages import TaskId, WebviewMessage
 from tests.attacks.people import ADA, BOB, server_of
 from tests.attacks.planted import Planted, begin_conversation, plant, snapshot
@@ -184,7 +184,7 @@ async def test_a_checkpoint_takes_no_other_persons_conversation_back(
     async with page(ADA) as ada:
         task = str((await ada.ask("newTask", text=f"{WORD}: write a note"))["result"])
         await question(ada, "completion_result")
-        line = await services.time_travel.view(Place(Owner("ada"), task))
+        line = await services.time_travel.view(CheckpointPlace(Owner("ada"), task))
         hers = [operation.moment.id for operation in line.operations if operation.moment.task_id == task]
         files = snapshot(jp_root_dir)
         whole = {"parts": {"files": True, "conversation": True, "overwrite": True}}

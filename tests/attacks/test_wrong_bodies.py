@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdsp_agent.comm.rest._endpoint import endpoint_of
+from hdsp_agent.comm.rest._rest_endpoint import endpoint_of
 from hdsp_agent.comm.services import Services
 from tests.attacks.planted import KEY, plant, snapshot
 from tests.attacks.raw_http import request

@@ -11,10 +11,10 @@ from typing import get_args
 import pytest
 
 import hdsp_agent
+from hdsp_agent._private_files import storage_error
 from hdsp_agent.checkpoints.failure_codes import Why, WhyCode, why_of
 from hdsp_agent.checkpoints.files.records import LeftOut
 from hdsp_agent.checkpoints.timeline._reasons import StepTool
-from hdsp_agent.config._private_files import storage_error
 from hdsp_agent.errors import HdspAgentError, InvalidInput, NotFound, Unavailable
 from hdsp_agent.tools import built_in_tools
 

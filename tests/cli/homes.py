@@ -14,7 +14,7 @@ from pathlib import Path
 from hdsp_agent.messages import ClineMessage, HistoryItem, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
-    NewTask,
+    NewTaskRecord,
     RewindMark,
     SummaryDraft,
     TaskKey,
@@ -115,7 +115,7 @@ async def fill(home: Path) -> None:
     await store.start()
     try:
         log = await store.create(
-            NewTask(
+            NewTaskRecord(
                 task_id=FINISHED,
                 task_key=TaskKey(
                     task_source="github", owner="notfolder", repo="coding_agent", task_type="issue", task_id="27"
@@ -156,11 +156,11 @@ async def fill(home: Path) -> None:
             history_item=item(FINISHED, "Fix the bug", title="버그 고치기", total_cost=1.25),
         )  # fmt: skip
         await log.finish()
-        log = await store.create(NewTask(task_id=FAILED, user="bob"))
+        log = await store.create(NewTaskRecord(task_id=FAILED, user="bob"))
         await log.append_api(ApiDraft(role="user", content="Draw a plot"))
         log.update_state(history_item=item(FAILED, "Draw a plot", ts=1_710_000_000_000))
         await log.finish("failed", error="The model\ndid not answer")
-        log = await store.create(NewTask(task_id=UNFINISHED, user="bob"))
+        log = await store.create(NewTaskRecord(task_id=UNFINISHED, user="bob"))
         await log.append_api(ApiDraft(role="user", content="go on"))
         log.update_state(history_item=item(UNFINISHED, "go on", status="active", ts=1_720_000_000_000))
         await log.close()

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence import FileStore, NewTaskRecord
 from hdsp_agent.persistence.exchange._migration import migrate
-from hdsp_agent.persistence.sqlite._store import SqliteStore
+from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
 from .homes import ADA, FAILED, FINISHED, UNFINISHED, Home
 
@@ -132,7 +132,7 @@ def test_a_hostile_name_makes_no_lines_of_its_own(own_home: Home) -> None:
     async def forge() -> None:
         store = FileStore(own_home.path)
         await store.start()
-        await (await store.create(NewTask(user="eve\nTotal contexts: 9\x1b[2J"))).close()
+        await (await store.create(NewTaskRecord(user="eve\nTotal contexts: 9\x1b[2J"))).close()
         await store.stop()
 
     asyncio.run(forge())

@@ -17,7 +17,7 @@ import pytest
 
 from hdsp_agent.cli import main
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 
 from .homes import FAILED, FINISHED, PROGRAM, UNFINISHED, Home, filled
 
@@ -197,7 +197,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
 
     async def talk() -> None:
         store = FileStore(home.path)
-        log = await store.create(NewTask(task_id=TaskId("long-task-1")))
+        log = await store.create(NewTaskRecord(task_id=TaskId("long-task-1")))
         await log.append_api(ApiDraft(role="user", content="line\n" * 300_000))
         await log.finish()
         await store.stop()

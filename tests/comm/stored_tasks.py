@@ -8,7 +8,7 @@ from time import monotonic
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
-from hdsp_agent.persistence import NewTask, TaskLog
+from hdsp_agent.persistence import NewTaskRecord, TaskLog
 
 __all__ = ["begin", "eventually", "keep"]
 
@@ -27,7 +27,7 @@ async def begin(
     store = await services.storage.store()
     user = user or services.storage.person
     reference = NotebookRef(path=notebook) if notebook else None
-    task = await store.create(NewTask(user=user, parent_task_id=parent, notebook=reference, workspace=workspace))
+    task = await store.create(NewTaskRecord(user=user, parent_task_id=parent, notebook=reference, workspace=workspace))
     first = 0
     for text in texts:
         first = first or task.next_ts()

@@ -360,9 +360,9 @@ async def test_the_history_is_there_after_its_index_is_lost(services: Services, 
 async def test_a_task_that_names_no_line_of_the_history_is_described_by_its_files(services: Services) -> None:
     store = await services.storage.store()
     from hdsp_agent.messages import ClineMessage
-    from hdsp_agent.persistence import NewTask
+    from hdsp_agent.persistence import NewTaskRecord
 
-    task = await store.create(NewTask(user=ME))
+    task = await store.create(NewTaskRecord(user=ME))
     await task.put_ui(ClineMessage(ts=task.next_ts(), type="say", say="text", text="never recorded"))
     await task.finish("failed", error="crashed")
     item = await services.history.item(ME, task.task_id)

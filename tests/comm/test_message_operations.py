@@ -11,7 +11,7 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
-from hdsp_agent.persistence import NewTask
+from hdsp_agent.persistence import NewTaskRecord
 from tests.comm.channel.channel_panel import Frame, Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import Turn, asked, conversation, question, said, speak
@@ -370,7 +370,7 @@ async def test_another_persons_task_is_as_unknown_as_none(
     services: Services, connect: Connect, type_: str, fields: dict[str, object]
 ) -> None:
     store = await services.storage.store()
-    log = await store.create(NewTask(user="somebody-else"))
+    log = await store.create(NewTaskRecord(user="somebody-else"))
     await log.close()
     async with connect() as panel:
         assert refused(await panel.ask(type_, taskId=log.task_id, **fields)) == "unknown_task"

@@ -9,7 +9,7 @@ from pathlib import Path
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm import Owner
-from hdsp_agent.comm.screen_memory import Screen, ScreenMemory
+from hdsp_agent.comm.panel_state_store import PanelState, PanelStateStore
 from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import question, said, speak
@@ -65,21 +65,21 @@ async def test_owners_and_servers_have_screens_of_their_own_and_a_damaged_file_c
     home = tmp_path / "home"
     home.mkdir()
     ada, ben = Owner("ada"), Owner("ben")
-    one, two = ScreenMemory(home, Path("/one")), ScreenMemory(home, Path("/two"))
-    one.remember(ada, Screen(shown="a", open=["x", "a"]))
-    one.remember(ben, Screen(shown="b"))
-    two.remember(ada, Screen(shown="c"))
-    one.remember(ben, Screen())
+    one, two = PanelStateStore(home, Path("/one")), PanelStateStore(home, Path("/two"))
+    one.remember(ada, PanelState(shown="a", open=["x", "a"]))
+    one.remember(ben, PanelState(shown="b"))
+    two.remember(ada, PanelState(shown="c"))
+    one.remember(ben, PanelState())
     await asyncio.gather(one.stop(), two.stop())
-    again = ScreenMemory(home, Path("/one"))
+    again = PanelStateStore(home, Path("/one"))
     assert [await again.recall(ada), await again.recall(ben)] == [
-        Screen(shown="a", open=["x", "a"]),
-        Screen(),
+        PanelState(shown="a", open=["x", "a"]),
+        PanelState(),
     ]
-    assert await ScreenMemory(home, Path("/two")).recall(ada) == Screen(shown="c")
+    assert await PanelStateStore(home, Path("/two")).recall(ada) == PanelState(shown="c")
     assert (home / "screens.json").stat().st_mode & 0o077 == 0
     (home / "screens.json").write_text("[torn")
-    assert await again.recall(ada) == Screen()
-    again.remember(ada, Screen(shown="d"))
+    assert await again.recall(ada) == PanelState()
+    again.remember(ada, PanelState(shown="d"))
     await again.stop()
     assert json.loads((home / "screens.json").read_text()) == {"/one": {"ada": {"shown": "d", "open": []}}}

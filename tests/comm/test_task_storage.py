@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from hdsp_agent.comm import upkeep
+from hdsp_agent.comm import retention_job
 from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.retention_job import RetentionJob
 from hdsp_agent.comm.services import Services
 from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
-from hdsp_agent.comm.upkeep import Upkeep
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import HistoryQuery, backups, parse_iso_time, verify_backup
@@ -234,11 +234,11 @@ async def test_a_backup_is_made_once_a_day_if_anything_changed_and_none_where_no
     await services.upkeep.look()
     assert backups(target) == [first]
     # A day later: nothing is copied again unless something changed since.
-    monkeypatch.setattr(upkeep, "_BACKUP_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(retention_job, "_BACKUP_EVERY_SECONDS", 0.0)
     created = parse_iso_time(first.created_at)
     assert created is not None
     earlier, later = created.timestamp() - 10, created.timestamp() + 3600
-    for name in upkeep._CHANGES_WITH_ANYTHING:
+    for name in retention_job._CHANGES_WITH_ANYTHING:
         if (storage_dir / name).exists():
             os.utime(storage_dir / name, (earlier, earlier))
     await services.upkeep.look()
@@ -275,7 +275,7 @@ async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(
 async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_server(services: Services) -> None:
     looked = asyncio.Event()
     notices = StorageNotices(services.notices)
-    rounds = Upkeep(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
+    rounds = RetentionJob(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
     await services.config.update({"sizeWarningGigabytes": 0.0000001})
     services.notices.subscribe(looked.set)
     rounds.start()

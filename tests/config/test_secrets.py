@@ -538,7 +538,7 @@ async def test_stopping_waits_for_no_keyring_however_long_it_may_take(
 
 
 async def test_a_key_is_not_logged_in_debug_mode_either(home: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from hdsp_agent.config._daemon_calls import call_in_daemon
+    from hdsp_agent._daemon_calls import call_in_daemon
 
     loop = asyncio.get_running_loop()
     # Asyncio then logs whatever runs longer, with results and arguments.

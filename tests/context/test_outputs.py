@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdsp_agent.context import Budget, ImageLimits, fitted_size, outputs_told, pictures_told
+from hdsp_agent.context import Budget, ModelImageLimits, fitted_size, outputs_told, pictures_told
 from hdsp_agent.messages import JsonObject
 
 from ..timing import processor_time
@@ -193,7 +193,7 @@ def test_texts_may_come_line_by_line() -> None:
 
 
 def test_the_last_images_are_shown_and_all_are_counted() -> None:
-    notes = pictures_told([(640, 480)] * 2 + [(3_000, 2_000)], ImageLimits(count=2))
+    notes = pictures_told([(640, 480)] * 2 + [(3_000, 2_000)], ModelImageLimits(count=2))
     assert [(note.size, note.text) for note in notes] == [
         (None, "[image 1 of 3, 640×480, not shown]"),
         ((640, 480), "[image 2 of 3, 640×480]"),

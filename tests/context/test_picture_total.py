@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.context import PICTURE_LEFT_OUT, SentHistory, within_picture_total
-from hdsp_agent.context._picture_total import picture_sizes
+from hdsp_agent.context._image_total import picture_sizes
 from hdsp_agent.messages import ApiMessage, JsonObject
 
 

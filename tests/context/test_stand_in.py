@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hdsp_agent.context import Carried, check_summary, hand_over, hand_over_message, stand_in
+from hdsp_agent.context import Carried, check_summary, compaction_placeholder, hand_over, hand_over_message
 
 from .talk import answer, call, result, said, user
 
@@ -15,7 +15,7 @@ def test_it_tells_the_steps_and_the_last_words_of_the_model() -> None:
         answer("## Final Goal\nIt is clean.", call("b", "run_cell", code="df\n.head()")),
         user(result("b")),
     ]
-    told = stand_in(talk)
+    told = compaction_placeholder(talk)
     assert "- `read_file` data/x.csv 5 True deep\n- `run_cell` df .head()\n" in told
     # What the model said reads as no section of ours.
     assert "> ## Final Goal\n> It is clean." in told and "I begin." not in told
@@ -34,7 +34,7 @@ def test_an_earlier_summary_is_taken_over_and_its_lists_are_made_anew() -> None:
             answer(f"Words {number}. " + "x" * 20_000, call("a", path=f"{number}.csv")),
             user(result("a")),
         ]
-        told = stand_in(talk)
+        told = compaction_placeholder(talk)
     assert told.count("The table was cleaned.") == told.count("Plot it.") == 1
     assert told.count("`read_file`") == 40 and "`read_file` 60.csv" in told and "`read_file` 59.csv" not in told
     assert told.count("keeps what was said") == 1 and "Words 99." in told and "Words 98." not in told
@@ -42,5 +42,5 @@ def test_an_earlier_summary_is_taken_over_and_its_lists_are_made_anew() -> None:
 
 
 def test_a_conversation_without_steps_has_one_too() -> None:
-    assert "keeps what was said" in stand_in([said("Hello.")])
-    assert stand_in([said("Hello."), answer("  ")]).count("\n") == 1
+    assert "keeps what was said" in compaction_placeholder([said("Hello.")])
+    assert compaction_placeholder([said("Hello."), answer("  ")]).count("\n") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.context import Calibration, Parts, TokenCounter, used_tokens
+from hdsp_agent.context import Calibration, TokenCounter, TokenParts, used_tokens
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelRequest, UsageReport
 
@@ -83,7 +83,7 @@ def test_a_request_is_counted_part_by_part() -> None:
 
     parts = COUNT.request(request)
 
-    assert parts == Parts(system=10, tools=-(-tool // 4), messages=10)
+    assert parts == TokenParts(system=10, tools=-(-tool // 4), messages=10)
     assert parts.total == 20 + -(-tool // 4)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.ipc import IpcLimits
-from hdsp_agent.ipc._frames import FrameSplitter
+from hdsp_agent.ipc._ipc_frames import FrameSplitter
 
 from .desk import Wire, command_frame, serving, until
 

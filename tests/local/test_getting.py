@@ -25,8 +25,8 @@ from hdsp_agent.local import (
     catalogue,
     get_weights,
 )
-from hdsp_agent.local import _folder as folder_module
 from hdsp_agent.local import _hub as hub_module
+from hdsp_agent.local import _weights_folder as folder_module
 
 from .weights import CONTENT, Hub, consent_to, hub, make_wheels, model_of, only_these_wheels
 

@@ -13,8 +13,8 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.local import LocalModel
-from hdsp_agent.local import _catalogue as catalogue_module
 from hdsp_agent.local import _local_models as local_models_module
+from hdsp_agent.local import _model_list as catalogue_module
 from hdsp_agent.local import _runtime as runtime_module
 
 from .weights import CONTENT, Hub, hub, model_of, real_weights

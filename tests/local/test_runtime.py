@@ -22,8 +22,8 @@ from hdsp_agent.local import (
     RuntimeMissing,
     TooLittleMemory,
 )
-from hdsp_agent.local import _child as child_module
 from hdsp_agent.local import _cores as cores_module
+from hdsp_agent.local import _model_process as child_module
 from hdsp_agent.local import _runtime as runtime_module
 
 # Stands in for the runtime where only the process matters: it is ready at once and answers nobody.
@@ -313,9 +313,11 @@ asyncio.run(main())
 
 
 async def test_a_server_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
-    stand_in = tmp_path / "stand_in.py"
-    stand_in.write_text(READY, encoding="utf-8")
-    server = subprocess.Popen([sys.executable, "-c", KILLED, str(stand_in)], stdout=subprocess.PIPE, text=True)
+    compaction_placeholder = tmp_path / "stand_in.py"
+    compaction_placeholder.write_text(READY, encoding="utf-8")
+    server = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(compaction_placeholder)], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert server.stdout is not None
         process = int(await asyncio.to_thread(server.stdout.readline))

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, SummaryDraft, TaskLog, ToolDraft, UndoMark
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, SummaryDraft, TaskLog, ToolDraft, UndoMark
 
 TASK = TaskId("busy")
 ROUNDS_PER_TASK = 40
@@ -32,7 +32,7 @@ async def busy(home: Path, pipe: int, name: str) -> None:
     store = FileStore(home, heartbeat_seconds=0.01)
     await store.start()
     known = await store.tasks()
-    log = await store.resume(TASK) if TASK in known else await store.create(NewTask(task_id=TASK))
+    log = await store.resume(TASK) if TASK in known else await store.create(NewTaskRecord(task_id=TASK))
     acknowledge("start", 0, name)
 
     async def converse(log: TaskLog, who: int) -> None:
@@ -121,7 +121,7 @@ async def warm_up(home: Path) -> None:
     """Do everything once."""
     store = FileStore(home)
     await store.start()
-    log = await store.create(NewTask(task_id=TASK))
+    log = await store.create(NewTaskRecord(task_id=TASK))
     await log.put_ui(ClineMessage(ts=log.next_ts(), type="say", say="text", text="x"))
     await log.append_tool(ToolDraft(tool_name="x", arguments={}, status="success", duration_ms=1))
     await log.append_summary(SummaryDraft(start_seq=1, end_seq=2, summary="x", original_tokens=1, summary_tokens=1))

@@ -8,7 +8,16 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, SummaryDraft, TaskState, TaskStore, ToolDraft, iso_time
+from hdsp_agent.persistence import (
+    ApiDraft,
+    FileStore,
+    NewTaskRecord,
+    SummaryDraft,
+    TaskState,
+    TaskStore,
+    ToolDraft,
+    iso_time,
+)
 
 from ..kept_tasks import make_store
 from .history_samples import task
@@ -47,7 +56,7 @@ async def finished(
     outcome: str = "completed",
 ) -> TaskId:  # fmt: skip
     """A finished task whose last activity was so long ago."""
-    new = NewTask(
+    new = NewTaskRecord(
         task_id=TaskId(task_id) if task_id else None, user=user, config={"model": model} if model else {},
         parent_task_id=TaskId(parent) if parent else None,
     )  # fmt: skip

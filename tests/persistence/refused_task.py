@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, TaskLog
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, TaskLog
 
 from .killed_task import warm_up
 
@@ -52,7 +52,7 @@ async def until_refused(
 async def main(home: Path, how: str) -> None:
     store = FileStore(home)
     await store.start()
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     folder = home / "contexts" / "running" / log.task_id
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 

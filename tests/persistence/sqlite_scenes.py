@@ -19,10 +19,10 @@ from pathlib import Path
 
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence import FileStore, NewTaskRecord
 from hdsp_agent.persistence._backends import DATABASE_NAME
 from hdsp_agent.persistence.exchange._migration import migrate
-from hdsp_agent.persistence.sqlite._store import SqliteStore
+from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
 from . import killed_task
 from .refused_task import until_refused
@@ -94,7 +94,7 @@ async def race_once(home: Path) -> str:
 async def prepare_race(home: Path) -> None:
     store = sqlite_store(home)
     await store.start()
-    await store.create(NewTask(task_id=RACED))
+    await store.create(NewTaskRecord(task_id=RACED))
     await store.stop()
 
 
@@ -130,8 +130,8 @@ def race(home: Path, processes: int, rounds: int) -> dict[str, object]:
 async def full(home: Path) -> dict[str, object]:
     store = sqlite_store(home)
     await store.start()
-    log = await store.create(NewTask())
-    other = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
+    other = await store.create(NewTaskRecord())
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     async def limit() -> None:

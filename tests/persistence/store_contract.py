@@ -17,7 +17,7 @@ from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailab
 from hdsp_agent.messages import ApiMessage, ClineMessage, HistoryItem, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
-    NewTask,
+    NewTaskRecord,
     RewindMark,
     SummaryDraft,
     TaskKey,
@@ -62,7 +62,7 @@ class StoreContract(ABC):
 
     async def test_what_was_recorded_is_read_back_in_every_stream(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask(user="ada", task_key=TaskKey(owner="o", repo="r"), mode="code"))
+            log = await store.create(NewTaskRecord(user="ada", task_key=TaskKey(owner="o", repo="r"), mode="code"))
             size = await store.size(log.task_id)
             message = said(log, "안녕 こんにちは \n\u2028 end")
             await log.put_ui(message, durable=True)
@@ -95,7 +95,7 @@ class StoreContract(ABC):
 
     async def test_pages_are_read_from_either_end_and_add_up_to_everything(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await asyncio.gather(*(log.append_api(asked(str(number))) for number in range(1, 451)))
             assert [r.seq for r in await log.api.newest(3)] == [448, 449, 450]
             assert [r.seq for r in await log.api.newest(25)] == list(range(426, 451))
@@ -119,7 +119,7 @@ class StoreContract(ABC):
 
     async def test_a_later_form_of_a_message_replaces_the_earlier_in_its_place(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             messages = [said(log, f"first {number}") for number in range(100)]
             for message in messages:
                 await log.put_ui(message)
@@ -136,7 +136,7 @@ class StoreContract(ABC):
 
     async def test_a_streaming_message_is_kept_when_it_begins_and_ends(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             ts = log.next_ts()
             for length in range(1, 200):
                 await log.put_ui(said(log, "x" * length, ts=ts, partial=True))
@@ -151,7 +151,7 @@ class StoreContract(ABC):
         self, tmp_path: Path
     ) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             ts = log.next_ts()
             for length in range(1, 50):
                 await log.put_ui(said(log, "x" * length, ts=ts, partial=True))
@@ -163,7 +163,7 @@ class StoreContract(ABC):
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             times = [log.next_ts() for _ in range(1000)]
             assert times == sorted(set(times))
             await log.put_ui(said(log, "last", ts=times[-1]))
@@ -175,7 +175,7 @@ class StoreContract(ABC):
 
     async def test_a_message_before_the_newest_one_is_refused(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             early = log.next_ts()
             await log.put_ui(said(log, "late"))
             with pytest.raises(Conflict):
@@ -184,7 +184,7 @@ class StoreContract(ABC):
 
     async def test_messages_that_begin_together_have_their_times_in_the_order_of_the_log(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             new = [said(log, str(number), ts=-1) for number in range(50)]
             async with log.new_message() as ts:
                 # They wait: this one has its time, and something else is recorded before it.
@@ -202,7 +202,7 @@ class StoreContract(ABC):
         self, tmp_path: Path
     ) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             first = ClineMessage(ts=0, type="say", say="text", text="first words")
             appending = asyncio.create_task(log.append_ui(first, durable=True))
             await asyncio.sleep(0)
@@ -212,14 +212,14 @@ class StoreContract(ABC):
 
     async def test_half_a_surrogate_pair_is_no_reason_to_lose_a_message(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.put_ui(said(log, "before").model_copy(update={"text": "a\ud83d b"}))
             reader = await store.view(log.task_id)
             assert [m.text for m in await reader.ui.newest()] == ["a? b"]
 
     async def test_a_finished_task_is_among_the_completed_and_can_only_be_read(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             assert log.state.status == "initializing"
             log.update_state(status="processing", total_tokens_used=7)
             await log.append_api(asked("hi"))
@@ -242,14 +242,14 @@ class StoreContract(ABC):
 
     async def test_a_failed_task_says_why(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.finish("failed", error="The model is gone.", resumable=True)
             state = await (await store.view(log.task_id)).read_state()
             assert (state.status, state.error, state.resumable) == ("failed", "The model is gone.", True)
 
     async def test_a_resumed_task_goes_on_where_it_ended(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(ApiDraft(role="system", content="You help."))
             for number in range(30):
                 await log.append_api(asked(str(number)))
@@ -269,7 +269,7 @@ class StoreContract(ABC):
     async def test_nobody_else_can_work_on_a_task_that_is_worked_on(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         async with self.store(home) as ours, self.store(home) as theirs:
-            log = await ours.create(NewTask())
+            log = await ours.create(NewTaskRecord())
             await log.append_api(asked("mine"))
             for store in (ours, theirs):
                 with pytest.raises(Conflict):
@@ -286,7 +286,7 @@ class StoreContract(ABC):
 
     async def test_a_task_that_is_let_go_of_is_paused_however_often_it_is_looked_after(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            closed, stopped = await store.create(NewTask()), await store.create(NewTask())
+            closed, stopped = await store.create(NewTaskRecord()), await store.create(NewTaskRecord())
             for log in (closed, stopped):
                 log.update_state(status="processing")
                 await log.append_api(asked("hi"))
@@ -322,7 +322,7 @@ class StoreContract(ABC):
     ) -> None:
         home = tmp_path / "home"
         async with self.store(home) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             line = HistoryItem.model_validate(
                 {"id": log.task_id, "number": 1, "ts": 1, "task": "t", "status": item}
                 | {"tokensIn": 0, "tokensOut": 0, "totalCost": 0}
@@ -341,7 +341,7 @@ class StoreContract(ABC):
 
     async def test_a_start_tells_what_a_crash_left(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.close()
         self.leave_behind(tmp_path / "home", log.task_id, locked=True)
         store = self.make_store(tmp_path / "home")
@@ -351,7 +351,7 @@ class StoreContract(ABC):
 
     async def test_looking_before_the_start_sees_everything_and_leaves_what_a_crash_left(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask(user="ada"))
+            log = await store.create(NewTaskRecord(user="ada"))
             for number in range(5):
                 await log.put_ui(said(log, str(number)))
             await log.close()
@@ -374,7 +374,7 @@ class StoreContract(ABC):
     async def test_who_asks_hears_whether_a_task_is_worked_on_and_changes_nothing(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         async with self.store(home) as store, self.store(home) as other:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             for asking in (store, other):
                 with pytest.raises(Conflict):
                     await asking.check_at_rest(log.task_id)
@@ -389,7 +389,7 @@ class StoreContract(ABC):
     async def test_a_store_whose_place_is_gone_says_so_until_it_is_back(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
         async with self.store(home) as store:
-            await (await store.create(NewTask())).close()
+            await (await store.create(NewTaskRecord())).close()
             await store.check_usable()
             kept = self.place_on_disk(home)
             kept.rename(tmp_path / "elsewhere")
@@ -400,7 +400,7 @@ class StoreContract(ABC):
 
     async def test_half_a_surrogate_pair_in_the_state_is_no_reason_to_lose_it(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask(task_id=TaskId("half")))
+            log = await store.create(NewTaskRecord(task_id=TaskId("half")))
             item = HistoryItem(id=log.task_id, number=1, ts=1, task="a\ud800b", tokens_in=1, tokens_out=2, total_cost=0)
             log.update_state(history_item=item)
             await log.finish()
@@ -411,7 +411,7 @@ class StoreContract(ABC):
 
     async def test_changes_of_state_are_written_soon_and_when_asked(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             reader = await store.view(log.task_id)
             item = HistoryItem(id=log.task_id, number=1, ts=1, task="t", tokens_in=0, tokens_out=0, total_cost=0)
             log.update_state(llm_call_count=1, last_activity="llm_call", history_item=item)
@@ -429,7 +429,7 @@ class StoreContract(ABC):
 
     async def test_the_state_of_a_task_at_rest_can_be_amended(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.finish()
 
             def pin(state: TaskState) -> TaskState:
@@ -441,7 +441,7 @@ class StoreContract(ABC):
 
     async def test_a_deleted_task_is_gone(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.finish()
             await store.delete(log.task_id)
             assert await store.tasks() == []
@@ -459,17 +459,17 @@ class StoreContract(ABC):
 
     async def test_a_task_brought_from_elsewhere_keeps_its_id_once(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask(task_id=TaskId("roo-1")))
+            log = await store.create(NewTaskRecord(task_id=TaskId("roo-1")))
             assert log.task_id == "roo-1"
             with pytest.raises(Conflict):
-                await store.create(NewTask(task_id=TaskId("roo-1")))
+                await store.create(NewTaskRecord(task_id=TaskId("roo-1")))
             await log.finish()
             with pytest.raises(Conflict):
-                await store.create(NewTask(task_id=TaskId("roo-1")))
+                await store.create(NewTaskRecord(task_id=TaskId("roo-1")))
 
     async def test_artifacts_are_kept_once_under_their_hash(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             data = b"\x00png" * 1000
             name = await log.put_artifact(data)
             assert name == hashlib.sha256(data).hexdigest() == await log.put_artifact(data)
@@ -483,7 +483,7 @@ class StoreContract(ABC):
 
     async def test_many_tasks_at_once_keep_apart_and_in_order(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            logs = await asyncio.gather(*(store.create(NewTask()) for _ in range(20)))
+            logs = await asyncio.gather(*(store.create(NewTaskRecord()) for _ in range(20)))
 
             async def work(log: TaskLog) -> None:
                 for number in range(30):
@@ -499,7 +499,7 @@ class StoreContract(ABC):
 
     async def test_pages_of_a_long_task_are_read_from_its_end(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             messages = [said(log, f"message {number} " + "x" * 1000) for number in range(400)]
             await asyncio.gather(*(log.put_ui(message) for message in messages))
             reader = await store.view(log.task_id)
@@ -511,7 +511,7 @@ class StoreContract(ABC):
     ) -> None:
         with caplog.at_level(logging.INFO):
             async with self.store(tmp_path / "home") as store:
-                log = await store.create(NewTask())
+                log = await store.create(NewTaskRecord())
                 await log.close()
                 await store.recover()
         told = [record for record in caplog.records if record.name.startswith("hdsp_agent.persistence")]

@@ -20,7 +20,7 @@ import pytest
 
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 from hdsp_agent.persistence.upkeep._archive import ArchiveHead, ArchiveWriter
 from hdsp_agent.persistence.upkeep._backup import _failure, back_up, backups, restore_backup, verify_backup
 from hdsp_agent.persistence.upkeep._doctor import examine
@@ -43,7 +43,7 @@ async def make_home(home: Path) -> None:
         await finished(store, 1, task_id="plain")
         await finished(store, 9, task_id="packed")
         await clean(store, RetentionRules(7, 30))
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.put_artifact(b"an image")
         await log.finish()
         for task_id in ("plain", "packed"):
@@ -142,7 +142,7 @@ async def test_seven_generations_are_kept_and_the_oldest_goes_first(tmp_path: Pa
 async def test_a_backup_made_while_tasks_append_has_whole_lines_and_all_that_was_acknowledged(tmp_path: Path) -> None:
     home = tmp_path / "home"
     async with file_store(home) as store:
-        logs = [await store.create(NewTask()) for _ in range(3)]
+        logs = [await store.create(NewTaskRecord()) for _ in range(3)]
         acknowledged = dict.fromkeys((log.task_id for log in logs), 0)
         stopping = False
 
@@ -201,7 +201,7 @@ async def test_a_home_that_is_not_empty_is_kept_aside_or_left_alone(tmp_path: Pa
     assert (home / "memories" / "MEMORY.md").read_text() == "remember"
     assert (home / "secrets.json").read_text() == "keys"
     async with file_store(home) as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         with pytest.raises(Conflict, match="worked on"):
             await restore_backup(archive, home, overwrite=True)
         await log.append_api(ApiDraft(role="user", content="undisturbed"), durable=True)
@@ -214,7 +214,7 @@ async def test_a_task_that_was_worked_on_is_paused_in_the_backup_and_keeps_the_h
     home, other = tmp_path / "home", tmp_path / "other"
     async with kept_store(home) as store:
         await finished(store, 1, task_id="done")
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.append_api(ApiDraft(role="user", content="acknowledged"), durable=True)
         report = await back_up(home, tmp_path / "backups")
         assert (report.backup.tasks, report.left_out) == (2, {})

@@ -18,7 +18,7 @@ import pytest
 
 from hdsp_agent.errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask, SummaryDraft, TaskLog, ToolDraft, UndoMark
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, SummaryDraft, TaskLog, ToolDraft, UndoMark
 
 from .store_contract import said
 
@@ -145,7 +145,7 @@ class Conversation:
 
     async def go(self) -> None:
         await self.attempt(self.store.start)
-        log = await self.attempt(lambda: self.store.create(NewTask(task_id=TASK)), unless=Conflict)
+        log = await self.attempt(lambda: self.store.create(NewTaskRecord(task_id=TASK)), unless=Conflict)
         if log is None:
             log = await self.attempt(lambda: self.store.resume(TASK))
         if log is not None:

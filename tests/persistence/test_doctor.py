@@ -19,7 +19,7 @@ from hdsp_agent.persistence import (
     BACKENDS,
     ApiDraft,
     HistoryIndex,
-    NewTask,
+    NewTaskRecord,
     StateDatabase,
     history_database,
     kept_aside,
@@ -163,7 +163,7 @@ async def test_interrupted_moves_orphan_locks_and_leftovers_are_seen_to(tmp_path
 
 async def test_a_task_that_is_worked_on_is_left_to_who_works_on_it(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.append_api(ApiDraft(role="user", content="x"), durable=True)
         with (tmp_path / "contexts" / "running" / log.task_id / "messages.jsonl").open("ab") as file:
             file.write(b'{"seq":2,')
@@ -211,7 +211,7 @@ async def test_a_packed_log_that_is_damaged_is_told_and_left(tmp_path: Path) -> 
 async def test_artifacts_are_checked_against_their_names_and_the_messages(tmp_path: Path) -> None:
     missing = hashlib.sha256(b"missing").hexdigest()
     async with file_store(tmp_path) as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         good = await log.put_artifact(b"good")
         bad = await log.put_artifact(b"bad")
         await log.append_api(ApiDraft(role="user", content=f"artifact:{good} artifact:{missing} commit {'a' * 64}"))
@@ -307,13 +307,13 @@ async def test_a_database_is_looked_over_and_mended(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
     missing = hashlib.sha256(b"missing").hexdigest()
     async with kept_store(tmp_path) as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         name = await log.put_artifact(b"whole")
         await log.append_api(ApiDraft(role="user", content=f"artifact:{name} commit {'a' * 64}"))
         await log.finish()
         assert (await examine(tmp_path, backend="sqlite")).findings == []
         dead, spoilt = await finished(store, task_id="dead"), await finished(store, task_id="spoilt")
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.append_api(ApiDraft(role="user", content=f"artifact:{missing}"))
         await log.finish()
     spoil_state(tmp_path, spoilt)

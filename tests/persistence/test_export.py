@@ -22,7 +22,7 @@ from hdsp_agent.persistence import (
     ApiDraft,
     FileStore,
     MessageManager,
-    NewTask,
+    NewTaskRecord,
     SummaryDraft,
     TaskLog,
     ToolDraft,
@@ -66,7 +66,7 @@ async def told(store: FileStore, task_id: TaskId) -> tuple[list[dict[str, object
 
 async def talk(store: FileStore) -> TaskLog:
     """A conversation with everything in it: tools, images, a truncation, summaries, a rewind, an undo, kinds of ours."""
-    log = await store.create(NewTask(task_id=TASK, workspace="/w", config={"model": "m", "apiKey": "hush-hush"}))
+    log = await store.create(NewTaskRecord(task_id=TASK, workspace="/w", config={"model": "m", "apiKey": "hush-hush"}))
     manager = MessageManager(log)
     artifact = await log.put_artifact(PNG)
 
@@ -170,7 +170,7 @@ async def test_roo_code_s_own_schemas_accept_the_layout(tmp_path: Path) -> None:
     async with a_store(tmp_path / "home") as store:
         await import_tasks(SAMPLES / "roo", store, None, masker=None)
         await talk(store)
-        every = await store.create(NewTask(task_id=TaskId("every-kind")))
+        every = await store.create(NewTaskRecord(task_id=TaskId("every-kind")))
         for type_, kinds in (("ask", get_args(AnyAsk)), ("say", get_args(AnySay))):
             for kind in kinds:
                 fields = {"ts": every.next_ts(), "type": type_, type_: kind, "text": "x"}
@@ -276,7 +276,7 @@ async def test_overwriting_never_takes_a_folder_with_other_things_in_it(tmp_path
 
 async def test_a_task_without_a_single_message_can_be_exported(tmp_path: Path) -> None:
     async with a_store(tmp_path / "home") as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         for format in get_args(ExportFormat):
             await export_task(log, format, tmp_path / f"empty-{format}")
         nbformat.validate(nbformat.read(tmp_path / "empty-notebook", as_version=4))

@@ -14,7 +14,7 @@ from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore, kept_aside
+from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore, kept_aside
 
 from ..timing import until
 from .store_contract import StoreContract, asked, said
@@ -39,7 +39,7 @@ class TestFileStore(StoreContract):
         before = os.umask(0)
         try:
             async with self.store(home) as store:
-                log = await store.create(NewTask(user="ada"))
+                log = await store.create(NewTaskRecord(user="ada"))
                 await log.append_api(asked("hi"))
                 await log.put_artifact(b"x")
                 await log.save_state()
@@ -71,7 +71,7 @@ class TestFileStore(StoreContract):
     async def test_the_heartbeat_shows_in_the_lock_and_the_state(self, tmp_path: Path) -> None:
         store = FileStore(tmp_path, heartbeat_seconds=0.05)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         folder = tmp_path / "contexts" / "running" / log.task_id
 
         def look() -> tuple[int, str, str]:
@@ -86,7 +86,7 @@ class TestFileStore(StoreContract):
     async def test_the_event_loop_is_never_blocked(self, tmp_path: Path) -> None:
         with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
             async with self.store(tmp_path / "home") as store:
-                log = await store.create(NewTask())
+                log = await store.create(NewTaskRecord())
                 for number in range(30):
                     await log.append_api(asked(str(number)), durable=number % 3 == 0)
                     await log.put_ui(said(log, "x"))
@@ -100,7 +100,7 @@ class TestFileStore(StoreContract):
 
     async def test_memory_does_not_grow_with_the_number_of_messages(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
 
             async def call_model(times: int) -> None:
                 for number in range(times):
@@ -123,7 +123,7 @@ class TestFileStore(StoreContract):
         told: list[DamageNotice] = []
         store = FileStore(tmp_path, on_damage=told.append)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         for number in range(1, 101):
             await log.append_api(asked(f"message {number}"))
             await log.put_ui(ClineMessage(ts=number, type="say", say="text", text="early"))
@@ -152,7 +152,7 @@ class TestFileStore(StoreContract):
 
     async def test_a_damaged_state_is_kept_and_the_task_goes_on(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("hi"))
             await log.finish()
             folder = tmp_path / "contexts" / "completed" / log.task_id
@@ -167,7 +167,7 @@ class TestFileStore(StoreContract):
 
     async def test_gzipped_tasks_are_read_and_resumed(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             for number in range(500):
                 await log.append_api(asked(f"message {number}"))
                 await log.put_ui(said(log, f"message {number}"))
@@ -188,7 +188,7 @@ class TestFileStore(StoreContract):
 
     async def test_a_damaged_archive_says_so(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("x" * 10_000))
             await log.finish()
             path = tmp_path / "contexts" / "completed" / log.task_id / "messages.jsonl"
@@ -200,7 +200,7 @@ class TestFileStore(StoreContract):
 
     async def test_a_folder_deleted_in_mid_task_is_noticed_by_the_next_message(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("hi"))
             shutil.rmtree(tmp_path / "contexts" / "running" / log.task_id)
             with pytest.raises(StorageUnavailable):

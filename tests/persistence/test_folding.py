@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.persistence.history._folding import MAX_TERMS, fold, search_terms, tidy
+from hdsp_agent.persistence.history._text_normalization import MAX_TERMS, fold, search_terms, tidy
 
 
 @pytest.mark.parametrize(

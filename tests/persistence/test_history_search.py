@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.errors import InvalidInput
-from hdsp_agent.persistence.history import _schema as _history_schema
-from hdsp_agent.persistence.history._folding import fold, search_terms
+from hdsp_agent.persistence.history import _history_schema
 from hdsp_agent.persistence.history._index import HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
+from hdsp_agent.persistence.history._text_normalization import fold, search_terms
 
 from .history_samples import eventually, found, history, notebook, task
 
@@ -30,7 +30,7 @@ TEXTS = {
 @pytest.fixture(params=["indexed", "one by one"])
 def _way_of_searching(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if request.param == "one by one":
-        monkeypatch.setattr("hdsp_agent.persistence.history._schema.full_text_search", lambda: False)
+        monkeypatch.setattr("hdsp_agent.persistence.history._history_schema.full_text_search", lambda: False)
         monkeypatch.setattr("hdsp_agent.persistence.history._index.full_text_search", lambda: False)
     else:
         assert _history_schema.full_text_search()
@@ -266,7 +266,7 @@ async def test_a_home_used_with_and_without_full_text_search_finds_everything(
     async with history(tmp_path) as index:
         await index.upsert(folders[0].item, text=folders[0].text)
     with monkeypatch.context() as without:
-        without.setattr("hdsp_agent.persistence.history._schema.full_text_search", lambda: False)
+        without.setattr("hdsp_agent.persistence.history._history_schema.full_text_search", lambda: False)
         without.setattr("hdsp_agent.persistence.history._index.full_text_search", lambda: False)
         async with history(tmp_path) as index:
             await index.upsert(folders[1].item, text=folders[1].text)

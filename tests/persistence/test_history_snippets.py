@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.persistence.history._folding import fold, search_terms, tidy
 from hdsp_agent.persistence.history._snippets import Snippet, cut_snippet
+from hdsp_agent.persistence.history._text_normalization import fold, search_terms, tidy
 
 
 def snippet(text: str, query: str) -> Snippet | None:

@@ -18,13 +18,13 @@ from hdsp_agent.persistence import (
     CondenseMark,
     HistoryIndex,
     Masker,
-    NewTask,
+    NewTaskRecord,
     embedded_conversation,
 )
 from hdsp_agent.persistence.exchange._import import import_tasks
 from hdsp_agent.persistence.exchange._import_images import artifact_of_block, artifact_of_link
 from hdsp_agent.persistence.history._state_database import StateDatabase
-from hdsp_agent.persistence.sqlite._store import SqliteStore
+from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
 from .import_scenes import (
     CLINE,
@@ -205,7 +205,7 @@ async def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path: Path) -> Non
 async def test_an_import_that_was_interrupted_is_made_anew(tmp_path: Path) -> None:
     async with a_store(tmp_path) as store:
         # What a killed import leaves: a task that names its origin, without a line for the history.
-        log = await store.create(NewTask(task_id=ROO, config={"imported": {"from": "roo-code"}}))
+        log = await store.create(NewTaskRecord(task_id=ROO, config={"imported": {"from": "roo-code"}}))
         await log.put_ui(ClineMessage(ts=1, type="say", say="text", text="half"))
         await log.close()
         report = await bring(SAMPLES / "roo", store)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence.exchange._import_json import Findings, list_records
+from hdsp_agent.persistence.exchange._import_json import ImportFindings, list_records
 
 from .import_scenes import a_store, bring, histories, say, texts_of, write_roo
 
@@ -105,7 +105,7 @@ def test_a_large_file_is_read_a_message_at_a_time(tmp_path: Path) -> None:
         file.write("]")
     tracemalloc.start()
     try:
-        assert sum(1 for _ in list_records(path, Findings())) == 20_000
+        assert sum(1 for _ in list_records(path, ImportFindings())) == 20_000
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
     finally:
         tracemalloc.stop()

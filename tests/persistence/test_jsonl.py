@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.persistence import CorruptLine
-from hdsp_agent.persistence.files._jsonl import Entry, JsonlLog, LineForm
+from hdsp_agent.persistence.files._jsonl import JsonlLog, LineForm, LogEntry
 
 from ..timing import bytes_moved
 
@@ -37,7 +37,7 @@ class Log:
         with self.path.open("ab") as file:
             file.write(b"".join(line + b"\n" for line in lines))
 
-    def keys(self, entries: list[Entry[Row]]) -> list[int]:
+    def keys(self, entries: list[LogEntry[Row]]) -> list[int]:
         return [entry.key for entry in entries]
 
 

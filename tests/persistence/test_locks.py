@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.errors import Conflict
 from hdsp_agent.persistence import LockRecord, LockWatch, TaskLock, iso_time, read_lock
-from hdsp_agent.persistence.files import _locks, _processes
+from hdsp_agent.persistence.files import _processes, _task_locks
 
 HOLD = """
 import sys, time
@@ -53,7 +53,7 @@ def leave(folder: Path, *, age: float = 0.0, **fields: object) -> LockRecord:
 
 @pytest.fixture
 def here() -> str:
-    return _locks.socket.gethostname()
+    return _task_locks.socket.gethostname()
 
 
 def test_a_lock_says_who_has_it_and_is_gone_when_given_up(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_holder_that_was_taken_for_dead_notices(tmp_path: Path) -> None:
 def test_without_os_locks_a_dead_process_of_this_host_is_given_a_minute(
     tmp_path: Path, here: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_locks, "_lock_descriptor", lambda descriptor: None)
+    monkeypatch.setattr(_task_locks, "_lock_descriptor", lambda descriptor: None)
     leave(tmp_path, hostname=here, age=30)
     with pytest.raises(Conflict):
         TaskLock.acquire(tmp_path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.config import ALL_MASKED_KINDS, keys_in_use
-from hdsp_agent.persistence.masking._candidates import Finding, Triggers
 from hdsp_agent.persistence.masking._masker import Masker
+from hdsp_agent.persistence.masking._rule_candidates import SecretFound, Triggers
 from hdsp_agent.persistence.masking._token_forms import token_rule
 from hdsp_agent.persistence.masking._values import is_opaque, is_password, is_placeholder, is_random, name_kind
 
@@ -459,7 +459,7 @@ def test_of_prefixes_that_begin_alike_the_longest_counts() -> None:
     text = "abc904716382516"
     match = rule.reach.match(text)
     assert match is not None
-    assert rule.check(text, match, 0) == Finding(0, len(text), "token", "TOKEN")
+    assert rule.check(text, match, 0) == SecretFound(0, len(text), "token", "TOKEN")
 
 
 def test_a_token_that_is_the_password_of_an_address_goes_as_either() -> None:

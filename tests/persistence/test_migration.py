@@ -20,7 +20,7 @@ from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import HistoryItem, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
-    NewTask,
+    NewTaskRecord,
     RewindMark,
     SummaryDraft,
     TaskLog,
@@ -30,7 +30,7 @@ from hdsp_agent.persistence import (
     kept_aside,
 )
 from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
-from hdsp_agent.persistence.exchange._migration import LeftOut, migrate
+from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
 from .store_contract import asked, said
 
@@ -50,7 +50,7 @@ async def opened(home: Path, backend: Backend) -> AsyncIterator[TaskStore]:
 
 
 async def converse(store: TaskStore, name: str, *, messages: int = 5) -> TaskLog:
-    log = await store.create(NewTask(task_id=TaskId(name), user="ada", workspace="/w", config={"한": 1}))
+    log = await store.create(NewTaskRecord(task_id=TaskId(name), user="ada", workspace="/w", config={"한": 1}))
     for number in range(messages):
         await log.append_api(ApiDraft(role="user", content=f"{name} {number} 안녕\n\u2028", ts=log.next_ts()))
         message = said(log, f"first {number}")
@@ -138,7 +138,7 @@ async def test_a_task_that_somebody_works_on_is_left_out_until_it_rests(
         report = await migrate(source, target)
         assert not report.complete
         assert report.copied == ["done"]
-        assert report.skipped == [LeftOut(TaskId("busy"), report.skipped[0].reason)]
+        assert report.skipped == [NotMigrated(TaskId("busy"), report.skipped[0].reason)]
         assert f"process {os.getpid()}" in report.skipped[0].reason
         await busy.append_api(asked("more"))
         await busy.finish()

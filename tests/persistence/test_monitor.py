@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import FileStore, NewTask
+from hdsp_agent.persistence import FileStore, NewTaskRecord
 
 from ..timing import until
 from .store_contract import asked
@@ -17,7 +17,7 @@ from .store_contract import asked
 async def completed_task(home: Path) -> tuple[TaskId, Path]:
     store = FileStore(home)
     await store.start()
-    log = await store.create(NewTask())
+    log = await store.create(NewTaskRecord())
     await log.append_api(asked("hi"))
     await log.finish()
     await store.stop()

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hdsp_agent.persistence.files._portable_names import is_portable, portable, portable_path
+from hdsp_agent._portable_names import is_portable, portable, portable_path
 
 _PIECES = st.sampled_from(
     [

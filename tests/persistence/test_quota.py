@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.persistence import NewTask
+from hdsp_agent.persistence import NewTaskRecord
 from hdsp_agent.persistence.upkeep._quota import PlaceUse, StorageLimits, StorageUse, alert_level, measure
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
@@ -32,7 +32,7 @@ async def test_everything_below_the_home_is_added_up(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
         await finished(store, 8, messages=50)
         await finished(store, 1, messages=50)
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         before = await measure(tmp_path)
         await clean(store, RetentionRules(7, 30))
         (tmp_path / "checkpoints" / "w").mkdir(parents=True)
@@ -51,7 +51,7 @@ async def test_a_database_is_told_by_what_its_tasks_take(tmp_path: Path, monkeyp
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
     async with kept_store(tmp_path) as store:
         done = await finished(store, 8, messages=50)
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.put_artifact(bytes(100_000))
         await log.close()
         use = await measure(tmp_path)

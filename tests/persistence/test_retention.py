@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
@@ -73,7 +73,7 @@ async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         died, failed = await finished(store, 400, outcome="failed"), await finished(store, 400, outcome="failed")
         await store.amend(died, lambda state: state.model_copy(update={"resumable": True}))
-        paused = await store.create(NewTask())
+        paused = await store.create(NewTaskRecord())
         await paused.append_api(ApiDraft(role="user", content="hi"))
         await paused.close()
         await store.amend(paused.task_id, lambda state: state.model_copy(update={"updated_at": days_ago(400)}))
@@ -104,7 +104,7 @@ async def test_a_task_that_is_worked_on_is_never_touched(tmp_path: Path) -> None
     async with kept_store(tmp_path) as store, kept_store(tmp_path) as other:
         task_id = await finished(store, 400)
         log = await other.resume(task_id)
-        new = await store.create(NewTask())
+        new = await store.create(NewTaskRecord())
         later = datetime.now(tz=timezone.utc) + timedelta(days=400)
         assert (await clean(store, RULES, now=later)).done == []
         await log.append_api(ApiDraft(role="user", content="still here"), durable=True)

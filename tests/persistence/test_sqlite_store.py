@@ -19,11 +19,11 @@ from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import Conflict, StorageUnavailable
 from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTask, TaskStore
+from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore
 from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
-from hdsp_agent.persistence.files import _locks
-from hdsp_agent.persistence.sqlite._schema import APPLICATION_ID, MIGRATIONS
-from hdsp_agent.persistence.sqlite._store import SqliteStore
+from hdsp_agent.persistence.files import _task_locks
+from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
+from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from ..timing import until
@@ -76,7 +76,7 @@ class TestSqliteStore(StoreContract):
         before = os.umask(0)
         try:
             async with self.store(home) as store:
-                log = await store.create(NewTask())
+                log = await store.create(NewTaskRecord())
                 await log.append_api(asked("hi"), durable=True)
                 modes = {path.name: path.stat().st_mode & 0o777 for path in home.iterdir()}
                 assert {f"{DATABASE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")} <= set(modes)
@@ -88,7 +88,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_the_file_says_whose_and_of_which_version_it_is(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(ApiDraft(role="user", content="hi"))
             with database(tmp_path) as connection:
                 assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
@@ -112,7 +112,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_logs_are_append_only_for_everybody(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("hi"))
             await log.put_ui(said(log, "hi"))
             await log.put_artifact(b"x")
@@ -135,7 +135,7 @@ class TestSqliteStore(StoreContract):
     @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="Nothing tells what was read")
     async def test_the_size_of_a_long_task_is_not_counted_from_its_beginning_again(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await asyncio.gather(*(log.append_api(asked("x" * 100_000)) for _ in range(100)))
             size = await store.size(log.task_id)
             await log.append_api(asked("y" * 1_000))
@@ -149,7 +149,7 @@ class TestSqliteStore(StoreContract):
     @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="Nothing tells what was read")
     async def test_looking_for_what_is_old_enough_reads_no_conversation(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await asyncio.gather(*(log.append_api(asked("x" * 100_000)) for _ in range(100)))
             await log.finish()
         async with self.store(tmp_path) as store:
@@ -160,7 +160,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_the_space_of_a_deleted_task_is_given_back(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.put_artifact(os.urandom(3_000_000))
             await asyncio.gather(*(log.append_api(asked("x" * 10_000)) for _ in range(100)))
             await log.finish()
@@ -173,7 +173,7 @@ class TestSqliteStore(StoreContract):
     async def test_only_what_must_be_durable_is_synced(self, tmp_path: Path) -> None:
         store = SqliteStore(tmp_path / DATABASE_NAME)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
 
         def synchronous(connection: sqlite3.Connection) -> int:
             return int(connection.execute("PRAGMA synchronous").fetchone()[0])
@@ -189,7 +189,7 @@ class TestSqliteStore(StoreContract):
     async def test_the_heartbeat_shows_in_the_lock_and_the_state(self, tmp_path: Path) -> None:
         store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
 
         def look() -> tuple[object, ...]:
             with database(tmp_path) as connection:
@@ -211,7 +211,7 @@ class TestSqliteStore(StoreContract):
     async def test_the_event_loop_is_never_blocked(self, tmp_path: Path) -> None:
         with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
             async with self.store(tmp_path / "home") as store:
-                log = await store.create(NewTask())
+                log = await store.create(NewTaskRecord())
                 for number in range(30):
                     await log.append_api(asked(str(number)), durable=number % 3 == 0)
                     await log.put_ui(said(log, "x"))
@@ -225,7 +225,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_memory_does_not_grow_with_the_number_of_messages(self, tmp_path: Path) -> None:
         async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
 
             async def call_model(times: int) -> None:
                 for number in range(times):
@@ -247,7 +247,7 @@ class TestSqliteStore(StoreContract):
         told: list[DamageNotice] = []
         store = SqliteStore(tmp_path / DATABASE_NAME, on_damage=told.append)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         for number in range(1, 101):
             await log.append_api(asked(f"message {number}"))
             await log.put_ui(ClineMessage(ts=number, type="say", say="text", text="early"))
@@ -276,7 +276,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_a_damaged_state_is_kept_and_the_task_goes_on(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("hi"))
             await log.finish()
             with database(tmp_path) as connection:
@@ -298,7 +298,7 @@ class TestSqliteStore(StoreContract):
     async def test_who_lost_the_task_writes_nothing_more_to_it(self, tmp_path: Path) -> None:
         store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.append_api(asked("mine"))
         with database(tmp_path) as connection:
             connection.execute("UPDATE locks SET token = 'theirs', process_id = 1")
@@ -314,7 +314,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_a_process_that_only_has_the_same_id_does_not_hold_the_task(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             with database(tmp_path) as connection:
                 connection.execute("UPDATE locks SET token = 'former', process_started = 'long ago'")
             async with self.store(tmp_path) as other:
@@ -326,7 +326,7 @@ class TestSqliteStore(StoreContract):
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             with database(tmp_path) as connection:
                 connection.execute(
                     "UPDATE locks SET token = 'far', hostname = 'far', heartbeat_at = '2001-01-01T00:00:00Z'"
@@ -335,7 +335,7 @@ class TestSqliteStore(StoreContract):
                 # However old its clock says it is, it was seen only once.
                 with pytest.raises(Conflict, match="far"):
                     await other.resume(log.task_id)
-                monkeypatch.setattr(_locks, "STALE_SECONDS", 0.3)
+                monkeypatch.setattr(_task_locks, "STALE_SECONDS", 0.3)
                 await asyncio.sleep(0.4)
                 with database(tmp_path) as connection:
                     connection.execute("UPDATE locks SET beats = beats + 1")
@@ -349,7 +349,7 @@ class TestSqliteStore(StoreContract):
     ) -> None:
         store = SqliteStore(tmp_path / DATABASE_NAME, busy_seconds=0.2)
         await store.start()
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await log.append_api(asked("before"))
         holder = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tests.persistence.sqlite_scenes", "hold", str(tmp_path),
@@ -371,7 +371,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_a_database_deleted_in_mid_task_is_noticed_by_the_next_message(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            log = await store.create(NewTask())
+            log = await store.create(NewTaskRecord())
             await log.append_api(asked("hi"))
             for path in tmp_path.glob(f"{DATABASE_NAME}*"):
                 path.unlink()
@@ -383,7 +383,7 @@ class TestSqliteStore(StoreContract):
 
     async def test_one_task_that_is_refused_does_not_stand_in_the_way_of_others(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
-            first, second = await asyncio.gather(*(store.create(NewTask()) for _ in range(2)))
+            first, second = await asyncio.gather(*(store.create(NewTaskRecord()) for _ in range(2)))
             with database(tmp_path) as connection:
                 connection.execute(
                     "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.record LIKE '%poison%' "
@@ -405,7 +405,7 @@ class TestSqliteStore(StoreContract):
 async def test_two_servers_see_each_other_s_tasks_at_once(tmp_path: Path) -> None:
     ours, theirs = SqliteStore(tmp_path / "t.db"), SqliteStore(tmp_path / "t.db")
     await asyncio.gather(ours.start(), theirs.start())
-    logs = await asyncio.gather(*(store.create(NewTask()) for store in (ours, theirs) * 5))
+    logs = await asyncio.gather(*(store.create(NewTaskRecord()) for store in (ours, theirs) * 5))
     await asyncio.gather(*(log.append_api(asked(str(n)), durable=n % 4 == 0) for log in logs for n in range(20)))
     for store in (ours, theirs):
         assert set(await store.tasks("running")) == {log.task_id for log in logs}

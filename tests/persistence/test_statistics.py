@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.persistence import ModelUse, NewTask, TaskStore
+from hdsp_agent.persistence import ModelUse, NewTaskRecord, TaskStore
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 from hdsp_agent.persistence.upkeep._statistics import statistics
 
@@ -17,7 +17,7 @@ async def some_tasks(store: TaskStore) -> None:
     await finished(store, user="ada", model="gpt", messages=4)
     await finished(store, user="ada", model="claude", messages=2, outcome="failed")
     await finished(store, user="bob", model="gpt", messages=6)
-    await store.create(NewTask(user="bob"))
+    await store.create(NewTaskRecord(user="bob"))
 
 
 @pytest.mark.both_backends
@@ -50,7 +50,7 @@ async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) ->
 async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         for _ in range(2):
-            await (await store.create(NewTask())).close()
+            await (await store.create(NewTaskRecord())).close()
         await store.recover()
         later = datetime.now(tz=timezone.utc) + timedelta(days=3)
         found = await statistics(store, now=later)
@@ -75,7 +75,7 @@ async def test_only_what_is_asked_for_is_counted(tmp_path: Path) -> None:
 
 async def test_a_task_that_runs_for_hours_is_named_and_a_clock_set_back_counts_no_time(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         await finished(store, 10)  # completed before it was created
         found = await statistics(store, now=datetime.now(tz=timezone.utc) + timedelta(hours=7))
         assert found.long_running == [log.task_id]

@@ -14,7 +14,7 @@ from blockbuster import blockbuster_ctx
 
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.persistence.files import _append_file
-from hdsp_agent.persistence.files._writer import LogFile, LogWriter
+from hdsp_agent.persistence.files._log_writer import LogFile, LogWriter
 
 from ..timing import until
 

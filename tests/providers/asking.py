@@ -9,7 +9,7 @@ from typing import Final
 
 from hdsp_agent.config import ProviderSettings
 from hdsp_agent.messages import ApiMessage, JsonObject
-from hdsp_agent.providers import Answer, ModelClient, ModelEvent, ModelRequest, Timeouts, ToolSpec, open_client
+from hdsp_agent.providers import ModelAnswer, ModelClient, ModelEvent, ModelRequest, Timeouts, ToolSpec, open_client
 
 PROTOCOLS: Final = ("anthropic", "responses", "chat")
 WEATHER: Final = ToolSpec(
@@ -83,9 +83,9 @@ def request(*messages: ApiMessage, **more: object) -> ModelRequest:
     return ModelRequest(**{"system": "Be brief.", "messages": messages, "tools": [WEATHER], **more})  # type: ignore[arg-type]
 
 
-async def ask(client: ModelClient, asked: ModelRequest) -> tuple[Answer, list[ModelEvent]]:
+async def ask(client: ModelClient, asked: ModelRequest) -> tuple[ModelAnswer, list[ModelEvent]]:
     """The whole answer and its events."""
-    answer, events = Answer(), []
+    answer, events = ModelAnswer(), []
     async for event in client.stream(asked):
         answer.add(event)
         events.append(event)
@@ -102,7 +102,7 @@ async def opened(settings: ProviderSettings, timeouts: Timeouts = QUICK) -> Asyn
         await client.close()
 
 
-async def ask_once(settings: ProviderSettings, asked: ModelRequest) -> tuple[Answer, list[ModelEvent]]:
+async def ask_once(settings: ProviderSettings, asked: ModelRequest) -> tuple[ModelAnswer, list[ModelEvent]]:
     """The same with a client of its own."""
     async with opened(settings) as client:
         return await ask(client, asked)

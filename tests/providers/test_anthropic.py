@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hdsp_agent.messages import ApiMessage, JsonObject
-from hdsp_agent.providers import Answer, ThinkingDone, UsageReport
+from hdsp_agent.providers import ModelAnswer, ThinkingDone, UsageReport
 
 from ..modelserver import raw_server, sse
 from .asking import ask, ask_once, image, opened, profile, request, result, user
@@ -221,7 +221,7 @@ async def test_why_it_stopped(reason: str, stop: str) -> None:
 
 
 def test_an_answer_keeps_the_order_of_its_blocks() -> None:
-    answer = Answer()
+    answer = ModelAnswer()
     answer.add(ThinkingDone(encrypted={"type": "reasoning", "encrypted_content": "x"}))
     assert answer.message().content == []
     assert answer.message().reasoning_details == [{"type": "reasoning", "encrypted_content": "x"}]

@@ -23,7 +23,7 @@ from hdsp_agent.providers import (
     UsageReport,
     sealed_items,
 )
-from hdsp_agent.providers._compaction import endpoint_of
+from hdsp_agent.providers._provider_compaction import endpoint_of
 
 from ..modelserver import Reply, raw_server, refusal
 from .asking import ask, image, opened, profile, request, result, user

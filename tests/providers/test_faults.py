@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from hdsp_agent.providers import Answer, ModelError, TextDelta, Timeouts
+from hdsp_agent.providers import ModelAnswer, ModelError, TextDelta, Timeouts
 
 from ..modelserver import RawServer, Reply, raw_server, refusal, sse, sse_events
 from .asking import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
@@ -82,8 +82,8 @@ def events(protocol: str, *parts: dict[str, list[object]]) -> list[object]:
     return [event for part in parts for event in part[protocol]]
 
 
-async def fails(server: RawServer, protocol: str, timeouts: Timeouts = QUICK) -> tuple[ModelError, Answer]:
-    answer = Answer()
+async def fails(server: RawServer, protocol: str, timeouts: Timeouts = QUICK) -> tuple[ModelError, ModelAnswer]:
+    answer = ModelAnswer()
     async with opened(profile(protocol, server.url), timeouts) as client:
         try:
             async for event in client.stream(request(user("hi"))):

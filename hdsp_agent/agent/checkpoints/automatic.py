@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
+from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...checkpoints import (
     AsyncFileCheckpoints,
     Changed,
@@ -23,7 +24,6 @@ from ...checkpoints import (
 )
 from ...checkpoints.timeline import ConversationPart, Parts, RestorePreview, Timeline
 from ...config import GlobalSettings
-from ...config._held import STOP_SECONDS, HeldTasks
 from ...errors import Conflict, HdspAgentError, StorageUnavailable, Unavailable, Unsupported
 from ...messages import FileChange, FilesPreview, JsonObject, TaskId
 from ...notebooks import Notebooks
@@ -58,7 +58,7 @@ class AutomaticCheckpoints:
         self._pointers = NotebookMetadata(notebooks) if notebooks is not None else None
         self._doors: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._under_way: dict[Path, list[SavedStep]] = {}
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self.lines: Final = WorkspaceRegistry(home, settings, notebooks)
         self.on_saved: Callable[[TaskId, CheckpointRecord], None] = lambda task_id, record: None
         """Told of a task's newest moment."""

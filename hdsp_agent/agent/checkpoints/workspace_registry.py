@@ -10,11 +10,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...checkpoints import AsyncFileCheckpoints, FileLimits
 from ...checkpoints.timeline import Timeline, TimelineLimits
 from ...checkpoints.variables import VariableCheckpoints, VariableLimits, VariableStore, user_key
 from ...config import GlobalSettings
-from ...config._held import STOP_SECONDS, HeldTasks
 from ...errors import HdspAgentError
 from ...events import CheckpointEvent
 from ...notebooks import Notebooks
@@ -46,7 +46,7 @@ class WorkspaceRegistry:
         self._notebooks = notebooks
         self._open: dict[Path, OpenWorkspace] = {}
         self._key: bytes | None = None
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._opening = asyncio.Lock()
         self.on_event: Callable[[CheckpointEvent], None] = lambda event: None
         """Told of what happens to workspaces' checkpoints."""

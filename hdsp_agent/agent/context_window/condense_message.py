@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ...errors import StorageUnavailable
 from ...messages import ClineMessage, ContextCondense, TaskTokenUsageUpdated
-from ...providers import ModelInfo, UsageReport, cost_of
+from ...providers import KnownModel, UsageReport, cost_of
 from .condense_report import CondenseReport
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["CondensingRow"]
 class CondensingRow:
     """Begun with ``begin``. ``taken`` is what the answers of the model ``by`` took, whatever comes of them."""
 
-    def __init__(self, task: Task, by: ModelInfo, used: int) -> None:
+    def __init__(self, task: Task, by: KnownModel, used: int) -> None:
         self._task = task
         self._by = by
         self.before: Final = used

@@ -9,24 +9,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ...config._held import HeldTasks
+from ..._background_tasks import BackgroundTasks
 from ...context import (
     Carried,
     CarryLimits,
     KeptWords,
-    Parts,
     TokenCounter,
+    TokenParts,
     carried_from,
     check_summary,
+    compaction_placeholder,
     hand_over,
     kept_words,
     meter,
-    stand_in,
 )
 from ...errors import HdspAgentError, StorageUnavailable
 from ...messages import ApiMessage, JsonObject, TodoItem
 from ...persistence import ApiRecord, MessageManager, SummaryDraft
-from ...providers import ModelClient, ModelInfo, ModelRequest, UsageReport
+from ...providers import KnownModel, ModelClient, ModelRequest, UsageReport
 from ..conversation.conversation import text_block
 from .condense_message import CondensingRow
 from .condense_report import CondenseReport, account_of
@@ -74,8 +74,8 @@ class _Work:
     ends: Sequence[int]
     part: _Part
     request: ModelRequest
-    parts: Parts
-    info: ModelInfo
+    parts: TokenParts
+    info: KnownModel
     used: int
     why: Why
     begin: int
@@ -107,7 +107,7 @@ class Condenser:
     def __init__(self, task: Task, plain: FullContext) -> None:
         self._task = task
         self._plain = plain
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
 
     async def condense(self, own: ModelClient, by: ModelClient, *, used: int, why: Why = "room") -> Condensed:
         """Do it.
@@ -196,7 +196,7 @@ class Condenser:
         sealed = await sealed_by_provider(self._task, by, asked, taken)
         if sealed is None:
             return None
-        summary = await asyncio.to_thread(stand_in, await _messages_of(work.part.records))
+        summary = await asyncio.to_thread(compaction_placeholder, await _messages_of(work.part.records))
         with suppress(NotCondensed):
             return await self._outcome_of(work, work.part, summary, sealed)
         return None
@@ -244,7 +244,7 @@ class Condenser:
         account = await asyncio.to_thread(account_of, messages, whole, carried, self._plain.counter)
         return text, keep, round(after * work.used / max(1, before)), account
 
-    async def _part(self, records: Sequence[ApiRecord], ends: Sequence[int], info: ModelInfo, used: int) -> _Part:
+    async def _part(self, records: Sequence[ApiRecord], ends: Sequence[int], info: KnownModel, used: int) -> _Part:
         """All, but for what the person has just said, or for the newest step in the middle of the work, if that is short."""
         limit = used if info.context_window is None else meter(used, window=info.context_window).limit
         for begin, share in ((newest_words(records), _LARGEST_WORDS), (newest_step(records), 2 * _LARGEST_WORDS)):
@@ -317,7 +317,7 @@ async def _messages_of(records: Sequence[ApiRecord]) -> list[ApiMessage]:
     return messages
 
 
-def _why_not_shorter(parts: Parts, summary: str) -> str:
+def _why_not_shorter(parts: TokenParts, summary: str) -> str:
     if summary != _SHORTEST:
         return _NOT_SHORTER
     # Where instructions and tools are most of the request, there is little that could be condensed.

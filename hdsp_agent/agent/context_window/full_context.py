@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ...context import Parts, SentHistory, TokenCounter, has_thoughts, used_tokens, within_picture_total, without_blanks
+from ...context import (
+    SentHistory,
+    TokenCounter,
+    TokenParts,
+    has_thoughts,
+    used_tokens,
+    within_picture_total,
+    without_blanks,
+)
 from ...messages import ApiMessage, ClineMessage, ContextTruncation
 from ...persistence import ApiRecord, CountedTokens
-from ...providers import ModelInfo, ModelRequest, ToolSpec, UsageReport
+from ...providers import KnownModel, ModelRequest, ToolSpec, UsageReport
 from .._ports import Situation, Telling
 from ..conversation.conversation import Conversation
 from ..environment.environment_prompt import EnvironmentPrompt, EnvironmentUpdate, SystemPrompt
@@ -63,7 +71,7 @@ class FullContext:
 
     # ---- requests
 
-    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
         self._count_as(TokenCounter.of(situation.settings))
         system, sent = await self._told.system_prompt(situation), await self.sent(info)
@@ -75,11 +83,11 @@ class FullContext:
             cache_key=situation.task_id,
         )
 
-    async def history(self, info: ModelInfo) -> Sequence[ApiMessage]:
+    async def history(self, info: KnownModel) -> Sequence[ApiMessage]:
         """The conversation as requests hold it, neighbours of the person's in one message."""
         return (await self.sent(info)).messages
 
-    async def sent(self, info: ModelInfo) -> SentHistory:
+    async def sent(self, info: KnownModel) -> SentHistory:
         """The same, with what is known of its size."""
         images = info.supports_images and not self.kept.state.without_pictures
         if images != self._images:
@@ -97,7 +105,7 @@ class FullContext:
         return self._sent
 
     async def sent_of(
-        self, records: Iterable[ApiRecord], info: ModelInfo, *, places: Places | None = None
+        self, records: Iterable[ApiRecord], info: KnownModel, *, places: Places | None = None
     ) -> SentHistory:
         """These records as requests to a model hold them."""
         return await sent_history(
@@ -116,7 +124,7 @@ class FullContext:
 
     # ---- its size
 
-    def parts(self, request: ModelRequest) -> Parts:
+    def parts(self, request: ModelRequest) -> TokenParts:
         """The estimate of a request of ``build``, part by part. What was counted before is not counted again."""
         assert self._sent is not None
         fixed = self._fixed
@@ -124,7 +132,7 @@ class FullContext:
             counter = self.counter
             fixed = request.system, request.tools, counter.text(request.system), counter.tools(request.tools)
             self._fixed = fixed
-        return Parts(fixed[2], fixed[3], self._sent.tokens())
+        return TokenParts(fixed[2], fixed[3], self._sent.tokens())
 
     def used(self, request: ModelRequest, factor: float) -> int:
         """How many tokens a request of ``build`` has; ``factor`` is the model's calibration."""
@@ -133,7 +141,7 @@ class FullContext:
         after = 0 if self._report is None else sent.tokens(sent.after_answer)
         return used_tokens(self._report, after, parts.total, factor)
 
-    def answered(self, estimated: Parts, usage: UsageReport) -> CountedTokens | None:
+    def answered(self, estimated: TokenParts, usage: UsageReport) -> CountedTokens | None:
         """The model took a request that was estimated at so many tokens, and counted these; None if that is not credible."""
         credible = usage.context >= estimated.total * _LEAST_CREDIBLE
         self._report = usage if credible else None
@@ -168,7 +176,7 @@ class FullContext:
         self._broken_off()
         return True
 
-    async def leave_out_blanks(self, info: ModelInfo) -> int | None:
+    async def leave_out_blanks(self, info: KnownModel) -> int | None:
         """From now on send a word in the place of what is empty; in how many messages, and None if that is not new."""
         if self.kept.state.without_blanks:
             return None
@@ -177,7 +185,7 @@ class FullContext:
         self.begin_anew()
         return filled
 
-    async def leave_out_thoughts(self, info: ModelInfo) -> bool:
+    async def leave_out_thoughts(self, info: KnownModel) -> bool:
         """Send none of the thoughts there are so far; whether that is anything new."""
         answered = [message for message in await self.history(info) if message.role == "assistant"]
         newest = max((message.ts or 0 for message in answered if has_thoughts(message)), default=0)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ...config import tool_set, with_profile
-from ...context import SUMMARY_PREFIX, Parts, TokenCounter, room_of, within_picture_total
+from ...context import SUMMARY_PREFIX, TokenCounter, TokenParts, room_of, within_picture_total
 from ...messages import ApiMessage, JsonObject, ModelRoom, TaskId
 from ...persistence import ApiRecord, TaskReader, TaskState, history_to_read
-from ...providers import ModelInfo, ModelRequest, cache_marks, model_info
+from ...providers import KnownModel, ModelRequest, cache_marks, model_info
 from .._ports import ToolBox
 from ..conversation.history_items import TaskConfig
 from .model_history import most_picture_bytes, sent_at_once
@@ -49,13 +49,13 @@ class SeenRequest:
     """
 
     request: ModelRequest
-    parts: Parts
+    parts: TokenParts
     sizes: Sequence[int]
     kinds: SeenKinds
     marks: Sequence[int] | None
     mode: str
     profile: str
-    model: ModelInfo
+    model: KnownModel
     room: ModelRoom
     is_shortened: bool
 
@@ -127,7 +127,7 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     provider = services.models.settings_of(profile)
     settings = with_profile(settings, provider)
     # The first call reads the catalogue.
-    info = ModelInfo(id="", provider="") if provider is None else await asyncio.to_thread(model_info, provider)
+    info = KnownModel(id="", provider="") if provider is None else await asyncio.to_thread(model_info, provider)
     mode = await services.modes.get(slug, metadata.workspace)
     chosen = tool_set(provider)
     specs = [] if mode is None else (tools or services.tools).specs(mode, policy, settings, tool_set=chosen)
@@ -142,7 +142,7 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     request = ModelRequest(system=seen.system, messages=seen.messages, tools=specs, cache_key=reader.task_id)
     return SeenRequest(
         request=request,
-        parts=Parts(counter.text(request.system), counter.tools(request.tools), sum(seen.sizes)),
+        parts=TokenParts(counter.text(request.system), counter.tools(request.tools), sum(seen.sizes)),
         sizes=seen.sizes,
         kinds=seen.kinds,
         marks=await asyncio.to_thread(cache_marks, provider, info, request),

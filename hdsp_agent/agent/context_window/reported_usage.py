@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...context import Parts, SentHistory
+from ...context import SentHistory, TokenParts
 from ...persistence import ApiRecord, CountedTokens
 from ...providers import UsageReport
 
 __all__ = ["counted_tokens", "recalled_report"]
 
 
-def counted_tokens(asked: Parts, usage: UsageReport) -> CountedTokens:
+def counted_tokens(asked: TokenParts, usage: UsageReport) -> CountedTokens:
     """What is kept with the answer to a request of these parts."""
     return CountedTokens(estimated=asked.messages, context=usage.context, output=usage.output)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ...context import COMPACTION_PROMPT
 from ...errors import HdspAgentError
 from ...messages import ApiMessage, JsonObject
-from ...providers import Answer, ModelClient, ModelError, ModelEvent, ModelRequest, UsageReport, classify
+from ...providers import ModelAnswer, ModelClient, ModelError, ModelEvent, ModelRequest, UsageReport, classify
 from ..conversation.conversation import text_block
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def _tried(task: Task, client: ModelClient, request: ModelRequest, taken: 
 
 
 async def _asked(client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
-    answer = Answer()
+    answer = ModelAnswer()
     try:
         events = client.stream(request)
         # Every adapter's stream is a generator: closing it closes the connection.

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from ...config._held import HeldTasks
+from ..._background_tasks import BackgroundTasks
 from ...context import (
     ContextMonitor,
     DegradationWatch,
     Meter,
-    Parts,
     Pruner,
     PruningSettings,
     TokenCounter,
+    TokenParts,
     condense_percent,
     meter,
     room_of,
@@ -51,11 +51,11 @@ class ContextWindow:
     def __init__(self, task: Task) -> None:
         self._task = task
         self.one_at_a_time = asyncio.Lock()
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._in_vain = 0
         self._pruner: tuple[tuple[int | None, TokenCounter], Pruner] | None = None
         self._monitor: ContextMonitor | None = None
-        self._asked: tuple[int, Parts] | None = None
+        self._asked: tuple[int, TokenParts] | None = None
         self.counted: CountedTokens | None = None
         """What the provider counted for the newest answer, for the log."""
         self._watch = DegradationWatch()

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from ...config._held import STOP_SECONDS, HeldTasks
+from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...events import Emitter
 from ...messages import (
     ApiMessage,
@@ -47,7 +47,7 @@ class Conversation:
         self._streaming: dict[int, ClineMessage] = {}
         self._listeners: list[Callable[[ApiRecord | None], None]] = []
         self._places: dict[int, int] = {}
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
 
     @property
     def task_id(self) -> TaskId:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...errors import InvalidInput, NotFound
 from ...messages import ClineMessage, HistoryItem, TaskId
-from ...persistence import ApiRecord, Fork, NewTask, TaskLog, TaskReader, fork_at
+from ...persistence import ApiRecord, Fork, NewTaskRecord, TaskLog, TaskReader, fork_at
 from .._agent_services import AgentServices
 from ..environment import renumbered
 from ..task.task_metadata import model_of
@@ -28,7 +28,7 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     fork = fork_at(ui, api, marks, ts, renumber=renumbered)
     metadata, item = reader.metadata, (await reader.read_state()).history_item
     log = await services.store.create(
-        NewTask(
+        NewTaskRecord(
             task_key=metadata.task_key.model_copy(update={"task_id": None}),
             config={
                 **model_of(metadata.config),

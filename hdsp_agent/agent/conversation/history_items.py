@@ -12,10 +12,10 @@ from ...config import GlobalSettings, OperatorPolicy, overridden
 from ...messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef, Rename
 from ...persistence import TaskMetadata, parse_iso_time
 
-__all__ = ["ItemChange", "TaskConfig", "fresh_item"]
+__all__ = ["HistoryItemChange", "TaskConfig", "fresh_item"]
 
 
-class ItemChange(TypedDict, total=False):
+class HistoryItemChange(TypedDict, total=False):
     """The fields of a history item that change while a task is worked on."""
 
     title: str | None

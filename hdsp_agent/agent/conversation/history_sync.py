@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from ...config._held import HeldTasks
+from ..._background_tasks import BackgroundTasks
 from ...errors import HdspAgentError
 from ...messages import HistoryItem
 from .._ports import HistoryPort
@@ -36,7 +36,7 @@ class HistorySync:
         self._owner: Final = owner
         self._log: Final = log
         self._on_listed: Final = on_listed
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._waiting: HistoryItem | None = None
         self._text: str | None = None
         self._putting = False

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from typing_extensions import assert_never
 
-from ...config._held import STOP_SECONDS, HeldTasks
+from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...errors import Conflict, InvalidInput, UnknownTask
 from ...messages import (
     ClineMessage,
@@ -30,7 +30,7 @@ from ..checkpoints.interrupted_restores import InterruptedRestores
 from ..task.outcomes import Again, Edited, Opening
 from ..task.recorded_state import last_that_counts, unanswered_calls
 from .fork import fork_task
-from .history_items import ItemChange
+from .history_items import HistoryItemChange
 from .rewind import RewindPreview, RewindTransaction
 from .side_effects import SideEffectCounter
 
@@ -58,7 +58,7 @@ class MessageOperations:
     def __init__(self, manager: TaskManager) -> None:
         self._manager = manager
         self._files = FileRollback(manager.services)
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
     async def delete(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
@@ -255,7 +255,7 @@ class MessageOperations:
         """Let the task's line in the history say what its conversation now ends with."""
         conversation = task.conversation
         done = last_that_counts(await conversation.history.ui_page(limit=_SHOWN)) == "completion_result"
-        changes: ItemChange = {"status": "completed" if done else "active"}
+        changes: HistoryItemChange = {"status": "completed" if done else "active"}
         if task.item.awaiting_child_id is not None:
             calls = await unanswered_calls(conversation.log, conversation.history.view)
             if any(call.get("name") == "new_task" for call in calls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING
 
-from ...config._held import HeldTasks
+from ..._background_tasks import BackgroundTasks
 from ...messages import ClineMessage, JsonObject, QueuedMessage
 from ..task.persisted_state import PersistedTaskState, Untold
 from .asks import AskAnswer
@@ -24,7 +24,7 @@ class PendingUserInput:
         self._task = task
         self._kept = kept
         self._untold = kept.untold
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
 
     async def add(self, answer: AskAnswer) -> bool:
         """Tell the model what was said with an answer; whether anything was."""

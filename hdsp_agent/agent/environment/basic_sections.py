@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy
-from ...providers import ModelInfo
+from ...providers import KnownModel
 from ..approval import standing
 from ..modes import changeable_files
 from .sections import DimensionName, Section, SectionEntry
@@ -42,7 +42,7 @@ def permissions_part(settings: GlobalSettings, policy: OperatorPolicy, mode: Mod
     )
 
 
-def model_part(info: ModelInfo) -> Section:
+def model_part(info: KnownModel) -> Section:
     """Which model it is."""
     window = info.context_window
     return facts(

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ...config import GlobalSettings, OperatorPolicy, ProviderSettings
 from ...notebooks import Notebooks
-from ...providers import ModelInfo, model_info
+from ...providers import KnownModel, model_info
 from ...tools import PathPolicy
 from .._ports import Situation
 from .basic_sections import memory_part, mode_part, model_part, permissions_part, usage_part
@@ -40,7 +40,7 @@ class CurrentEnvironment:
         self._notebooks = notebooks
         self._memory = memory
         self._now = now
-        self._model: tuple[ProviderSettings, ModelInfo] | None = None
+        self._model: tuple[ProviderSettings, KnownModel] | None = None
         self.notebook: NotebookSections | None = None
         """The notebook the task is about."""
         if notebooks is not None and notebook is not None:

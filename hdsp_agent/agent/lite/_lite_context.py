@@ -7,7 +7,7 @@ from typing import Final
 
 from ...config import GlobalSettings
 from ...messages import ApiMessage, JsonObject
-from ...providers import ModelInfo, ModelRequest, model_info
+from ...providers import KnownModel, ModelRequest, model_info
 from ...tools.compound import (
     CHANGES,
     NOTHING_DONE,
@@ -79,7 +79,7 @@ class LiteContext:
             self._told, self._anew = seen, False
         return Telling(f"<environment_details>\n{text}\n</environment_details>")
 
-    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
         history = await self._plain.history(info)
         system = await self._conversation.mask(lite_prompt(situation.mode, self._settings(), situation.tools))

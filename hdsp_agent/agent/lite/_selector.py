@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...config import tool_set
-from ...providers import ModelInfo, ModelRequest
+from ...providers import KnownModel, ModelRequest
 from .._ports import ContextPort, Situation, Telling
 from ..context_window import FullContext
 from ._lite_context import LiteContext
@@ -22,7 +22,7 @@ class ContextSelector:
         """What is added to a user turn about the surroundings."""
         return await self._of(situation).environment(situation, spoken=spoken)
 
-    async def build(self, situation: Situation, info: ModelInfo, *, answer_tokens: int | None) -> ModelRequest:
+    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request."""
         return await self._of(situation).build(situation, info, answer_tokens=answer_tokens)
 

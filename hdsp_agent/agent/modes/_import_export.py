@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic import Field, JsonValue, ValidationError
 
+from ..._private_files import storage_error
 from ...config import ModeConfig
-from ...config._private_files import storage_error
 from ...errors import Conflict, InvalidInput
 from ...wire import WireModel
 from .._yaml import yaml_value

@@ -10,7 +10,7 @@ from typing import Final, cast
 from ...errors import HdspAgentError, InvalidInput, Unavailable
 from ...messages import ApiMessage
 from ...persistence import Masker
-from ...providers import Answer, ModelError, ModelEvent, ModelRequest, classify
+from ...providers import ModelAnswer, ModelError, ModelEvent, ModelRequest, classify
 from .._agent_services import AgentServices
 from ..conversation.user_text import said
 
@@ -57,7 +57,7 @@ async def _ask(services: AgentServices, text: str, profile: str, earlier: Sequen
     if wait > 0:
         await services.sleep(wait)
     message = ApiMessage(role="user", content=said(await asyncio.to_thread(masker.mask, asked)))
-    answer = Answer()
+    answer = ModelAnswer()
     events = client.stream(ModelRequest(system=_SYSTEM, messages=[message]))
     try:
         # Every adapter's stream is a generator: closing it closes the connection.

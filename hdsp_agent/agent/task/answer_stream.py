@@ -14,7 +14,7 @@ from ...errors import HdspAgentError
 from ...messages import ClineMessage, JsonObject
 from ...persistence import StreamMasker
 from ...providers import (
-    Answer,
+    ModelAnswer,
     ModelEvent,
     Stop,
     TextDelta,
@@ -171,7 +171,7 @@ class AnswerStream:
         self._calls: dict[int, _Call] = {}
         self._first_ts: int | None = None
         self._thoughts: list[str] = []
-        self.answer: Final = Answer()
+        self.answer: Final = ModelAnswer()
         self.begun = False
 
     @property

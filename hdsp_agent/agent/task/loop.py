@@ -9,7 +9,7 @@ from ...messages import Halt
 from ...providers import ToolCallDone
 from ..conversation.conversation import text_block
 from .answer_stream import AnswerStream
-from .outcomes import Completed, Outcome, Stopped
+from .outcomes import Completed, Outcome, TaskStopped
 from .tool_calls import Call
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Loop:
         task.mistakes.over()
         if answer.response == "noButtonClicked":
             await task.words.add(answer)
-            raise Stopped
+            raise TaskStopped
         return await task.words.add(answer)
 
     async def _without_tool(self, stream: AnswerStream) -> None:

@@ -24,7 +24,7 @@ from ..context_window import ErrorRecovery
 from ..conversation.conversation import NOT_YET, text_block
 from ..conversation.user_text import CUT_OFF
 from .answer_stream import AnswerStream
-from .outcomes import Stopped
+from .outcomes import TaskStopped
 from .recorded_state import SERVER_STOPPED
 from .retry import backoff_seconds, count_down, may_retry
 from .task_limits import reached_limit
@@ -124,7 +124,7 @@ class ModelRequests:
         answer = await task.dialogue.ask("auto_approval_max_req_reached", reached.text)
         await task.words.add(answer)
         if not answer.approved:
-            raise Stopped
+            raise TaskStopped
         task.spending.reset()
 
     async def _space(self) -> None:
@@ -267,7 +267,7 @@ class ModelRequests:
         )
         await task.words.add(answer)
         if answer.response == "noButtonClicked":
-            raise Stopped
+            raise TaskStopped
         await task.conversation.say("api_req_retried")
         tries.failures = 0
         self._recovery.begin(asked=True)

@@ -16,7 +16,7 @@ __all__ = [
     "Edited",
     "Opening",
     "Outcome",
-    "Stopped",
+    "TaskStopped",
 ]
 
 
@@ -77,5 +77,5 @@ class Delegated:
 Outcome: TypeAlias = Completed | Delegated
 
 
-class Stopped(Exception):
+class TaskStopped(Exception):
     """The person does not want the task to go on just now."""

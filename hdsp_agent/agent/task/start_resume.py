@@ -22,7 +22,7 @@ from ..checkpoints.interrupted_restores import InterruptedRestores
 from ..conversation.asks import AskAnswer
 from ..conversation.conversation import text_block
 from ..conversation.user_text import CUT_OFF, RESUMPTION, said
-from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Stopped
+from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, TaskStopped
 from .recorded_state import SERVER_STOPPED, RecordedState, recall
 from .todo_list import todos_text
 from .tool_calls import calls_of
@@ -118,7 +118,7 @@ class TaskStarter:
         # At once: whoever stops the task now was heard all the same.
         task.words.add_later(answer)
         if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
-            raise Stopped
+            raise TaskStopped
         if asked == "auto_approval_max_req_reached":
             task.spending.reset()
         if task.item.status == "completed":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 from typing_extensions import Unpack
 
+from ..._background_tasks import BackgroundTasks
 from ...config import (
     GlobalSettings,
     ModeConfig,
@@ -22,7 +23,6 @@ from ...config import (
     with_profile,
     with_project,
 )
-from ...config._held import HeldTasks
 from ...errors import HdspAgentError, InvalidInput
 from ...messages import (
     ClineMessage,
@@ -50,7 +50,7 @@ from ..conversation.asks import AnswerGiven, AskAnswer, AskNotOpen
 from ..conversation.auto_answer import AutoAnswer
 from ..conversation.conversation import Conversation
 from ..conversation.dialogue import Dialogue
-from ..conversation.history_items import ItemChange, TaskConfig, fresh_item
+from ..conversation.history_items import HistoryItemChange, TaskConfig, fresh_item
 from ..conversation.history_sync import HistorySync
 from ..conversation.message_queue import MessageQueue
 from ..conversation.notebook_copy import NotebookCopy
@@ -61,7 +61,7 @@ from .cancellation import BoundedCancellation
 from .flow_port import TaskFlow
 from .loop import Loop
 from .model_requests import ModelRequests
-from .outcomes import Again, ChildDone, Completed, Delegated, Opening, Outcome, Stopped
+from .outcomes import Again, ChildDone, Completed, Delegated, Opening, Outcome, TaskStopped
 from .persisted_state import PersistedTaskState
 from .recorded_state import recall
 from .repetition import RepetitionGuard
@@ -167,7 +167,7 @@ class Task:
         self._worker: asyncio.Task[None] | None = None
         self._cancelled: asyncio.Task[None] | None = None
         self._settled = False
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._line: Final = HistorySync(services.history, metadata.user, self.logger, on_listed=self._listed)
         self._paths: tuple[GlobalSettings, PathPolicy] | None = None
         self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
@@ -382,7 +382,7 @@ class Task:
         while outcome is None:
             try:
                 outcome = await self._openings.run(opening)
-            except Stopped:
+            except TaskStopped:
                 self.queue.leave()
                 opening = Again(stopped_by="person")
             except Exception as error:  # noqa: BLE001 -- a task ends with a word to the person, whatever it was
@@ -543,7 +543,7 @@ class Task:
         children = [*(self.item.child_ids or ()), child]
         await self.note_item(status="delegated", delegated_to_id=child, awaiting_child_id=child, child_ids=children)
 
-    async def note_item(self, **changes: Unpack[ItemChange]) -> None:
+    async def note_item(self, **changes: Unpack[HistoryItemChange]) -> None:
         """Change its line in the history; it is on the disk then."""
         self.item = self.item.model_copy(update=dict(changes))
         await self.note_progress()

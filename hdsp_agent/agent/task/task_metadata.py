@@ -9,7 +9,7 @@ from typing import Final
 
 from ...context import condense_percent
 from ...messages import JsonObject
-from ...persistence import NewTask, TaskKey
+from ...persistence import NewTaskRecord, TaskKey
 from ...providers import model_info
 from .._agent_services import AgentServices
 from ..conversation.history_items import TaskConfig
@@ -19,7 +19,7 @@ __all__ = ["model_of", "recorded"]
 _MODEL: Final = ("llm_provider", "model", "context_length", "compression_threshold")
 
 
-async def recorded(new: NewTask, services: AgentServices, profile: str) -> NewTask:
+async def recorded(new: NewTaskRecord, services: AgentServices, profile: str) -> NewTaskRecord:
     """The same with all that its key says, and with the model that it begins with."""
     key = TaskKey(
         task_source=new.task_key.task_source,

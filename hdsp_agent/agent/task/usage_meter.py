@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from ...events import ROO_TOOLS, roo_usage
 from ...messages import ApiProtocol, ClineApiReqInfo, ClineMessage, TokenUsage, ToolCounts, ToolUsage
 from ...persistence import ModelUse
-from ...providers import ModelInfo, UsageReport, cost_of
+from ...providers import KnownModel, UsageReport, cost_of
 
 __all__ = ["UsageMeter", "request_info", "request_of", "with_request"]
 
 
 def request_info(
-    protocol: ApiProtocol, info: ModelInfo, usage: UsageReport | None, **more: str | None
+    protocol: ApiProtocol, info: KnownModel, usage: UsageReport | None, **more: str | None
 ) -> ClineApiReqInfo:
     """What an ``api_req_started`` message says. Clients expect cached tokens within ``tokensIn`` for OpenAI's protocol."""
     known = ClineApiReqInfo.model_validate({"api_protocol": protocol, **more})

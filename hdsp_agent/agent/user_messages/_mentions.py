@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from ..._threads import Stop, in_thread
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url
-from ...tools._threads import Stop, in_thread
 from ...tools.notebook._notebook_location import place_of
 from ..conversation.asks import AskAnswer
 from ..git import NoRepository, commit_text, working_tree_text

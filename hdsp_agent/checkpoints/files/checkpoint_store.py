@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import locked, make_private_folder, replace_file, storage_error, tighten_folder
+from ..._private_files import locked, make_private_folder, replace_file, storage_error, tighten_folder
+from ..._private_open import open_private
 from ...errors import InvalidInput, NotAllowed, StorageUnavailable
-from ...persistence.files._private_open import open_private
 from .anchored_files import AnchoredFiles
 from .folders import FolderLoader, FolderRef
 from .git_objects import ObjectId

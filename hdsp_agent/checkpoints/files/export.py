@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from ...config._private_files import storage_error
+from ..._portable_names import portable_path
+from ..._private_files import storage_error
 from ...errors import Conflict
-from ...persistence.files._portable_names import portable_path
 from .checkpoint_store import CheckpointStore
 from .file_names import joined
 from .folders import FileEntry, Folder, Node

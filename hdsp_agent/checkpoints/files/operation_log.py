@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import replace_file, storage_error
+from ..._private_files import replace_file, storage_error
 from ...errors import NotFound
 from ...persistence.files._append_file import Appender
 from ...persistence.files._corrupt_lines import CorruptLine

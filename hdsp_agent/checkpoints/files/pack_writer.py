@@ -17,9 +17,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import storage_error
-from ...persistence.files._folders import sync_folder
-from ...persistence.files._private_open import open_private
+from ..._private_files import storage_error
+from ..._private_open import open_private
+from ...persistence.files._task_folders import sync_folder
 from .git_objects import ObjectId
 
 __all__ = ["PackWriter", "compressed", "stored"]

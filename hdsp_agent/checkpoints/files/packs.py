@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import storage_error
+from ..._private_files import storage_error
 from ...errors import StorageUnavailable
 from .git_objects import BLOB, COMMIT, TREE, ObjectId, object_id
 

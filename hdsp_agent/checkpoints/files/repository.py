@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import make_private_folder, storage_error, tighten_folder
-from ...persistence.files._private_open import open_private
+from ..._private_files import make_private_folder, storage_error, tighten_folder
+from ..._private_open import open_private
 from .git_objects import BLOB, TREE, ObjectId, is_large, object_id
 from .large_files import LargeFiles
 from .pack_writer import TEMPORARY, PackWriter, compressed, stored

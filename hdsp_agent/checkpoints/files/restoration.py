@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ...config._private_files import storage_error
+from ..._private_files import storage_error
 from ...errors import Conflict, HdspAgentError, NotAllowed, StorageUnavailable
 from .anchored_files import AnchoredFiles, is_led_away
 from .file_names import joined, shown

@@ -18,9 +18,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from ...config._private_files import make_private_folder
+from ..._private_files import make_private_folder
+from ..._private_open import open_private
 from ...errors import StorageUnavailable
-from ...persistence.files._private_open import open_private
 
 __all__ = ["WorkspaceWatcher"]
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
-from ...config._private_files import storage_error
+from ..._private_files import storage_error
 from ...errors import InvalidInput
 from .capture import capture
 from .file_limits import FileLimits

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, cast
 
-from ...config._private_files import make_private_folder, replace_file, storage_error
+from ..._private_files import make_private_folder, replace_file, storage_error
 from ...errors import HdspAgentError, NotFound, StorageUnavailable
 from ...messages import JsonObject
 from ...notebooks import CellType, NotebookSnapshot, parse_notebook, snapshot_of

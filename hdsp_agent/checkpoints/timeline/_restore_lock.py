@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...config._private_files import make_private_folder, storage_error
+from ..._private_files import make_private_folder, storage_error
 from ...errors import Conflict
 
 if TYPE_CHECKING:

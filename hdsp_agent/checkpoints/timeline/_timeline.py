@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
-from ...config._held import HeldTasks
+from ..._background_tasks import BackgroundTasks
 from ...errors import Conflict, HdspAgentError, NotFound
 from ...events import CheckpointEvent
 from ...messages import NotebookPointer, TaskId
@@ -102,7 +102,7 @@ class Timeline:
         checkpoints.on_collected(self._collecting)
         self._turn = RestoreLock(folder)
         self._door = asyncio.Lock()
-        self._held = HeldTasks()
+        self._held = BackgroundTasks()
         self._captures = 0
 
     # ---- saving

@@ -20,7 +20,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from ...config._private_files import make_missing_folders
+from ..._private_files import make_missing_folders
 from ...errors import HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 from ._manifest import ManifestId, VariableManifest
 

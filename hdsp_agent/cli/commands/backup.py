@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._amounts import bytes_text, count_text, moment_text
 from .._columns import table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._home import existing
 from .._options import positive
 
@@ -81,7 +81,7 @@ def _document(info: BackupInfo) -> dict[str, object]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="make a backup, or list those there are",
     arguments=_arguments,
     run=_run,

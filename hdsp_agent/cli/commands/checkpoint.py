@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 from .._options import positive
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _absolute(paths: list[str]) -> list[str]:
     return [os.path.abspath(os.path.expanduser(path)) for path in paths]
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="what a workspace's files were: save, look, go back, undo",
     run=_run,
     arguments=_arguments,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...errors import StorageUnavailable
 from .._amounts import bytes_text, count_text
 from .._columns import table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._home import existing
 from .._options import at_least_zero
 from .._stores import check_there, history, opened_store
@@ -112,7 +112,7 @@ def _document(report: CleanReport) -> dict[str, object]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="pack and delete what is old enough",
     arguments=_arguments,
     run=_run,

@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text
-from .._audit import record_access
+from .._audit_log import record_access
 from .._columns import cut, one_line, table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def _seen(terminal: Terminal, store: TaskStore, reader: TaskReader) -> See
     from ...agent import build_agent, seen_by_model
     from ...config import ContextProxy, SecretStore
     from ...tools import ToolRegistry, built_in_tools
-    from .._operator import operator_policy
+    from .._operator_policy import operator_policy
 
     policy = operator_policy()
     config = ContextProxy(terminal.home, policy, SecretStore(terminal.home, policy))
@@ -160,7 +160,7 @@ def _block_text(block: JsonObject) -> str:
             return f"[{kind}]"
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="what the model sees of a task",
     arguments=_arguments,
     run=_run,

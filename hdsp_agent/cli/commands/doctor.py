@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from .._amounts import count_text
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._home import existing
 
 if TYPE_CHECKING:
-    from ...persistence import DoctorReport, Finding
+    from ...persistence import DoctorFinding, DoctorReport
     from .._terminal import Colour, Terminal
 
 __all__ = ["COMMAND"]
@@ -34,7 +34,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 
 
 def _tell(terminal: Terminal, report: DoctorReport, *, repaired: bool) -> None:
-    parts: tuple[tuple[str, Colour, list[Finding]], ...] = (
+    parts: tuple[tuple[str, Colour, list[DoctorFinding]], ...] = (
         ("mended", "green", report.mended),
         ("problem", "red", report.problems),
         ("note", "dim", report.notes),
@@ -60,11 +60,11 @@ def _document(report: DoctorReport) -> dict[str, object]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def _finding(finding: DoctorFinding) -> dict[str, object]:
     return {"kind": finding.kind, "path": str(finding.path), "taskId": finding.task_id, "message": finding.message}
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="look the storage folder over, and mend it",
     arguments=_arguments,
     run=_run,

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from ...providers import ModelError
@@ -78,7 +78,7 @@ def _lines(terminal: Terminal, error: ModelError) -> list[str]:
     return [terminal.paint(error.remedy, "bold"), "", *(f"{name:<{width}}  {fact}" for name, fact in shown)]
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="say what an error of a model provider means, and what the agent does about it",
     run=_run,
     arguments=_arguments,

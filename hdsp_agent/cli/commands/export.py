@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._audit import record_access
-from .._command import Command, ExitCode, UsageError
+from .._audit_log import record_access
+from .._command import CliCommand, ExitCode, UsageError
 from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ async def _print(terminal: Terminal, reader: TaskReader, format: ExportFormat) -
     sys.stdout.buffer.flush()
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="write a conversation as Markdown, JSON, a notebook, or in Roo Code's layout",
     arguments=_arguments,
     run=_run,

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text
 from .._columns import one_line
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._stores import history, opened_store, store_to_read
 
 if TYPE_CHECKING:
-    from ...persistence import HistoryIndex, ImportReport, Masker, TaskStore
-    from ...persistence import ImportFinding as Finding
+    from ...persistence import HistoryIndex, ImportFinding, ImportReport, Masker, TaskStore
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -106,7 +105,7 @@ def _document(report: ImportReport) -> dict[str, object]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def _finding(finding: ImportFinding) -> dict[str, object]:
     return {
         "path": str(finding.path),
         "reason": finding.reason,
@@ -116,7 +115,7 @@ def _finding(finding: Finding) -> dict[str, object]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="bring in conversations of Roo Code, Cline, Kilo Code, or our own exports",
     arguments=_arguments,
     run=_run,

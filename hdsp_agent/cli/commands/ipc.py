@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Final
 
 from .._columns import table
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -239,7 +239,7 @@ def _answer(given: str) -> JsonValue:
     return {"messageTs": int(ts), "askResponse": "messageResponse", "text": words.strip()}
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="talk to a running server: see what happens to tasks, start and stop them",
     run=_run,
     arguments=_arguments,

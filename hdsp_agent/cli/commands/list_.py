@@ -8,9 +8,9 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, moment_text
-from .._audit import record_access
+from .._audit_log import record_access
 from .._columns import one_line, table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._home import existing
 from .._options import period_options, positive
 from .._stores import history
@@ -138,4 +138,4 @@ def _shortest_distinct(ids: list[str]) -> dict[str, str]:
     return {task_id: task_id[:length] for task_id in ids}
 
 
-COMMAND = Command(help="list tasks, the newest first", arguments=_arguments, run=_run)
+COMMAND = CliCommand(help="list tasks, the newest first", arguments=_arguments, run=_run)

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from .._amounts import count_text
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._home import existing
 from .._stores import check_there, history, opened_store
 
@@ -90,7 +90,7 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
         terminal.note("Run the same command again when they are free: it goes on with what is missing.")
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="copy all tasks to a database, or back to files",
     arguments=_arguments,
     run=_run,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._amounts import bytes_text
 from .._columns import table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._keyboard import says_yes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _action(parser: ArgumentParser) -> None:
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...local import LocalModels
-    from .._operator import local_models_folder, operator_policy
+    from .._operator_policy import local_models_folder, operator_policy
 
     policy = operator_policy()
     models = LocalModels(local_models_folder(), policy=lambda: policy)
@@ -131,7 +131,7 @@ def _document(state: ModelState) -> dict[str, object]:
     }
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="embedded models: list them, get one, remove it",
     run=_run,
     arguments=_arguments,

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def _rules(home: Path, options: Namespace) -> tuple[Sequence[str], Sequence[str]
     from pydantic import ValidationError
 
     from ...config import GlobalSettings
-    from .._operator import operator_policy
+    from .._operator_policy import operator_policy
 
     file = home / "config.json"
     try:
@@ -109,7 +109,7 @@ def _lines(terminal: Terminal, decision: CommandDecision) -> list[str]:
     return lines
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="try out which shell commands run without asking",
     run=_run,
     arguments=_arguments,

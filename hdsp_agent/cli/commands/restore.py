@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._amounts import bytes_text, count_text
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from .._terminal import Terminal
@@ -51,7 +51,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="put a backup in place",
     arguments=_arguments,
     run=_run,

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -132,16 +132,16 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
     text = _text(options)
     notebook = _notebook(options, workspace)
     from ...agent import headless_agent
-    from .._attendant import Nobody, Person
     from .._folder_question import settle_folder
     from .._live_output import LiveOutput, Unseen
-    from .._operator import local_models_folder, operator_policy
+    from .._operator_policy import local_models_folder, operator_policy
+    from .._responder import NoResponder, TerminalResponder
     from .._run_notices import RunNotices
     from .._task_run import TaskRun
 
     talks = not terminal.json and terminal.is_seen and sys.stdin.isatty()
     output = LiveOutput(terminal)
-    attendant = Person(terminal, output) if talks else Nobody(terminal)
+    attendant = TerminalResponder(terminal, output) if talks else NoResponder(terminal)
     notices = RunNotices(terminal, output)
     overrides = _overrides(options)
     async with headless_agent(
@@ -199,7 +199,7 @@ async def _begin(
 ) -> TaskId:
     from ..._person import person_of_server
     from ...agent import TaskRequest
-    from .._audit import record_access
+    from .._audit_log import record_access
     from .._stores import find_task
 
     profile = agent.config.profiles.get(options.profile).name if options.profile else None
@@ -283,7 +283,7 @@ def _overrides(options: Namespace) -> dict[str, JsonValue]:
     return settings
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="let the agent work on a task, here and now",
     run=_run,
     arguments=_arguments,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._amounts import bytes_text, count_text, duration_text
 from .._columns import one_line, table
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._options import period_options, positive
 from .._status import STATUSES
 from .._stores import store_to_read
@@ -234,7 +234,7 @@ def _place(place: PlaceUse) -> dict[str, int]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="what the tasks add up to",
     arguments=_arguments,
     run=_run,

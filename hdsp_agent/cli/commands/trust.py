@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .._columns import one_line
-from .._command import Command, ExitCode, UsageError
+from .._command import CliCommand, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from ...agent.trust import FolderTrust, WorkspaceTrust
@@ -34,7 +34,7 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...agent.trust import WorkspaceTrust
     from ...config import TrustedFolders
-    from .._operator import operator_policy
+    from .._operator_policy import operator_policy
 
     # What counts only by a setting is listed too: the setting may change.
     trust = WorkspaceTrust(TrustedFolders(terminal.home, operator_policy), with_subfolders=lambda: True)
@@ -89,7 +89,7 @@ def _tell(terminal: Terminal, found: FolderTrust) -> None:
         terminal.line(f"  {one.kind}  {one.name}" + (f" ({one.path})" if one.path != one.name else ""))
 
 
-COMMAND: Final = Command(
+COMMAND: Final = CliCommand(
     help="trust a folder, or take that back",
     run=_run,
     arguments=_arguments,

@@ -9,9 +9,9 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, duration_text, moment_text
-from .._audit import record_access
+from .._audit_log import record_access
 from .._columns import cut, one_line
-from .._command import Command, ExitCode
+from .._command import CliCommand, ExitCode
 from .._options import positive
 from .._status import STATUS_COLOURS
 from .._stores import find_task, store_to_read
@@ -234,7 +234,7 @@ def _times(reader: TaskReader, state: TaskState) -> tuple[datetime | None, datet
     return begun, ended, max(0.0, ((ended or datetime.now(tz=timezone.utc)) - begun).total_seconds())
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     help="show a task, or one of its logs",
     arguments=_arguments,
     run=_run,

@@ -8,8 +8,8 @@ from typing import Final
 
 from ...checkpoints import CheckpointDiff
 from ...checkpoints.timeline import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
+from ..checkpoint_service import CheckpointPlace, CheckpointService
 from ..identity import owner_of
-from ..time_travel import Place, TimeTravel
 from ._checkpoint_bodies import (
     CellVersionsQuery,
     CheckpointDiffQuery,
@@ -22,7 +22,7 @@ from ._checkpoint_bodies import (
     TimeLineQuery,
     UndoBody,
 )
-from ._endpoint import Download, RestHandler, download, endpoint
+from ._rest_endpoint import Download, RestHandler, download, endpoint
 
 __all__ = [
     "CellVersionsHandler",
@@ -43,13 +43,13 @@ _CHUNK: Final = 256 * 1024
 
 class _CheckpointsBase(RestHandler):
     @property
-    def travel(self) -> TimeTravel:
+    def travel(self) -> CheckpointService:
         """The time lines of this server's workspaces."""
         return self.services.time_travel
 
-    def place(self, asked: CheckpointPlaceQuery) -> Place:
+    def place(self, asked: CheckpointPlaceQuery) -> CheckpointPlace:
         """Who asks about which workspace."""
-        return Place(owner_of(self), asked.task, asked.path)
+        return CheckpointPlace(owner_of(self), asked.task, asked.path)
 
 
 class CheckpointsHandler(_CheckpointsBase):
@@ -74,7 +74,7 @@ class CellVersionsHandler(_CheckpointsBase):
     @endpoint("What a cell was before", answer=CellVersions, query=CellVersionsQuery)
     async def get(self, *, query: CellVersionsQuery) -> CellVersions:
         """Newest first, each different from the next."""
-        return await self.travel.cell_versions(Place(owner_of(self), path=query.path), query.cell)
+        return await self.travel.cell_versions(CheckpointPlace(owner_of(self), path=query.path), query.cell)
 
 
 class CheckpointStoreHandler(_CheckpointsBase):

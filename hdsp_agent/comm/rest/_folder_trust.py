@@ -11,7 +11,7 @@ from ...agent.trust import BroughtKind, FolderTrust
 from ...config import FolderVerdict, TrustedFolder
 from ...wire import WireModel
 from ..identity import owner_of
-from ._endpoint import RestHandler, endpoint
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["FolderTrustHandler", "TrustedFoldersHandler"]
 

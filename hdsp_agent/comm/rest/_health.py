@@ -6,9 +6,9 @@ from dataclasses import asdict
 from time import monotonic
 
 from ..identity import owner_of
-from ._bodies import ClientStats, Health, JsonDocument
-from ._endpoint import RestHandler, endpoint
 from ._openapi import openapi_document
+from ._rest_bodies import ClientStats, Health, JsonDocument
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["HealthHandler", "OpenApiHandler"]
 

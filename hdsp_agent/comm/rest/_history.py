@@ -7,8 +7,8 @@ from ...persistence import HistoryQuery
 from ..history import ItemChange
 from ..history_requests import snippets_of
 from ..identity import owner_of
-from ._endpoint import RestHandler, endpoint
 from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery, HistoryPlacesView, PlaceView
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["HistoryHandler", "HistoryItemHandler", "HistoryPlacesHandler"]
 

@@ -37,7 +37,7 @@ _LARGEST_SAFE_INTEGER = 2**53 - 1
 
 Time = Annotated[int, Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
 """Milliseconds since 1970."""
-Place = Annotated[str, Field(min_length=1, max_length=4096)]
+CheckpointPlace = Annotated[str, Field(min_length=1, max_length=4096)]
 Key = Annotated[int, Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
 
 
@@ -46,8 +46,8 @@ class HistoryListQuery(WireModel):
 
     query: Annotated[str, Field(max_length=1000)] | None = None
     sort: HistorySort = "newest"
-    workspace: Place | None = None
-    notebook: Place | None = None
+    workspace: CheckpointPlace | None = None
+    notebook: CheckpointPlace | None = None
     favorites: bool = False
     since: Time | None = None
     until: Time | None = None

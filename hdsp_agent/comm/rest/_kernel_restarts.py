@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...checkpoints.timeline import RestartedRun, RestartPreview
+from ..checkpoint_service import CheckpointPlace, CheckpointService
 from ..identity import owner_of
-from ..time_travel import Place, TimeTravel
 from ._checkpoint_bodies import RestartBody, RestartPreviewBody
-from ._endpoint import RestHandler, endpoint
+from ._rest_endpoint import RestHandler, endpoint
 
 if TYPE_CHECKING:
     from ...agent import UpTo
@@ -18,13 +18,13 @@ __all__ = ["KernelRestartHandler", "KernelRestartPreviewHandler", "KernelRestart
 
 class _RestartsBase(RestHandler):
     @property
-    def travel(self) -> TimeTravel:
+    def travel(self) -> CheckpointService:
         """The time lines of this server's workspaces."""
         return self.services.time_travel
 
-    def place(self, body: RestartPreviewBody) -> Place:
+    def place(self, body: RestartPreviewBody) -> CheckpointPlace:
         """Who asks about which workspace."""
-        return Place(owner_of(self), body.task, body.path)
+        return CheckpointPlace(owner_of(self), body.task, body.path)
 
 
 class KernelRestartPreviewHandler(_RestartsBase):

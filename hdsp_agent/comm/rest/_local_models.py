@@ -21,8 +21,6 @@ from ...local import (
 from ...messages import ErrorBody, error_body
 from ..embedded_trial import try_embedded_model
 from ..setup_candidates import use_settings
-from ._bodies import ProfileView
-from ._endpoint import RestHandler, endpoint
 from ._local_bodies import (
     EmbeddedChoice,
     GetLocalModel,
@@ -32,6 +30,8 @@ from ._local_bodies import (
     RemovedLocalModel,
 )
 from ._profiles import ProfilesBase
+from ._rest_bodies import ProfileView
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = [
     "CancelLocalModelHandler",

@@ -6,9 +6,9 @@ import asyncio
 
 from ...config import ContextProxy, provider_info
 from ...errors import HdspAgentError
-from ...providers import ModelEntry, ModelInfo, known_models, list_models
-from ._bodies import ModelList, ModelQuery
-from ._endpoint import RestHandler, endpoint
+from ...providers import KnownModel, ModelEntry, known_models, list_models
+from ._rest_bodies import ModelList, ModelQuery
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["ModelsHandler", "profile_asked"]
 
@@ -41,7 +41,7 @@ def profile_asked(config: ContextProxy, provider: str) -> str:
     return users[0] if users else current.id
 
 
-def _entry(model: ModelInfo, provider: str) -> ModelEntry:
+def _entry(model: KnownModel, provider: str) -> ModelEntry:
     return ModelEntry(
         id=model.id,
         provider=provider,

@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from ...messages import ErrorBody
 from ...wire import WireModel
-from ._endpoint import Endpoint, NoQuery, endpoint_of
+from ._rest_endpoint import Endpoint, NoQuery, endpoint_of
 from ._routes import API_PATH, routes
 
 __all__ = ["openapi_document"]

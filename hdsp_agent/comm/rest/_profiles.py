@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._bodies import ModeProfileBody, NewProfile, ProfileChange, ProfileList, ProfileView
-from ._endpoint import RestHandler, endpoint
+from ._rest_bodies import ModeProfileBody, NewProfile, ProfileChange, ProfileList, ProfileView
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["ActivateProfileHandler", "ModeProfileHandler", "ProfileHandler", "ProfilesBase", "ProfilesHandler"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ._endpoint import API_PATH, RestHandler
+from ._rest_endpoint import API_PATH, RestHandler
 
 __all__ = ["API_PATH", "rest_handlers", "routes"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from ...config import SecretStatus
-from ._bodies import SecretBody, StorageBody
-from ._endpoint import RestHandler, endpoint
+from ._rest_bodies import SecretBody, StorageBody
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["SecretHandler", "SecretStorageHandler", "SecretsHandler"]
 

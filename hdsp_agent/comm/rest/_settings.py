@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from ...config import GlobalSettings, ImportReport, ProviderSettings, providers
-from ._bodies import ImportBody, JsonDocument, SettingsPatch, SettingsSchema, SettingsView
-from ._endpoint import RestHandler, endpoint
+from ._rest_bodies import ImportBody, JsonDocument, SettingsPatch, SettingsSchema, SettingsView
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["SettingsExportHandler", "SettingsHandler", "SettingsImportHandler", "SettingsSchemaHandler"]
 

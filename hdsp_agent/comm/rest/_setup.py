@@ -10,10 +10,10 @@ from ...config import ContextProxy, ProviderSettings, keys_in_use, provider_info
 from ...errors import InvalidInput
 from ...providers import check_key
 from ..setup_candidates import Candidate, find_candidates, is_ready, use_candidate
-from ._bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupCandidateView, SetupUse
-from ._endpoint import RestHandler, endpoint
 from ._models import profile_asked
 from ._profiles import ProfilesBase
+from ._rest_bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupCandidateView, SetupUse
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["KeyCheckHandler", "SetupCandidatesHandler", "SetupUseHandler"]
 

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from ...errors import InvalidInput
 from ...persistence import Statistics, StorageLimits, Totals, alert_level, measure, statistics
 from ..identity import owner_of
-from ._endpoint import RestHandler, endpoint
 from ._history_bodies import ModelUseView, StatisticsQuery, StatisticsView, StorageView, TotalsView
+from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["StatisticsHandler", "StorageHandler"]
 

@@ -9,7 +9,6 @@ from ...errors import NotFound
 from ...persistence import Records, TaskReader
 from ...wire import WireModel
 from ..identity import owner_of
-from ._endpoint import Download, RestHandler, download, endpoint
 from ._history_bodies import (
     ExportQuery,
     RecordList,
@@ -18,6 +17,7 @@ from ._history_bodies import (
     SeenQuery,
     TaskView,
 )
+from ._rest_endpoint import Download, RestHandler, download, endpoint
 
 __all__ = ["TaskArtifactHandler", "TaskContextHandler", "TaskExportHandler", "TaskHandler", "TaskLogHandler"]
 

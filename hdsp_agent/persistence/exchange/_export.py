@@ -13,10 +13,10 @@ from typing import Final, Literal
 
 from typing_extensions import assert_never
 
-from ...config._private_files import storage_error
+from ..._private_files import storage_error
+from ..._private_open import open_private
 from ...errors import Conflict
 from .._protocol import TaskReader
-from ..files._private_open import open_private
 from ._export_json import render_json
 from ._export_markdown import render_markdown
 from ._export_notebook import render_notebook

@@ -18,17 +18,17 @@ from .._trace import task_logger
 from ..history._index import HistoryIndex
 from ..marks._marks import CondenseMark
 from ..masking._masker import Masker
-from ..upkeep._progress import Progress
+from ..upkeep._work_progress import Progress
 from ._embedded import EmbeddedConversation
 from ._import_embedded import EmbeddedTask
 from ._import_images import KeptImage
-from ._import_json import Finding, Findings
+from ._import_json import ImportFinding, ImportFindings
 from ._import_layouts import open_task
-from ._import_messages import Brought, Converter, fresh_masker
+from ._import_messages import Converter, ImportedMessage, fresh_masker
 from ._import_own import ExportedTask
-from ._import_plan import IMPORTED, Plan, task_id_of
+from ._import_plan import IMPORTED, ImportTaskPlan, task_id_of
 from ._import_raw import RawTask
-from ._import_sources import EXPORT_VERSION, FoundTask, find_tasks
+from ._import_sources import EXPORT_VERSION, ImportableTask, find_tasks
 
 __all__ = ["ImportOutcome", "ImportReport", "ImportedTask", "import_embedded", "import_tasks"]
 
@@ -54,10 +54,10 @@ class ImportedTask:
     ui_messages: int = 0
     api_messages: int = 0
     marks: int = 0
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ImportFinding, ...] = ()
 
     @property
-    def problems(self) -> list[Finding]:
+    def problems(self) -> list[ImportFinding]:
         """What was lost, and why."""
         return [finding for finding in self.findings if finding.weight == "problem"]
 
@@ -68,14 +68,14 @@ class ImportReport:
 
     dry_run: bool = False
     tasks: list[ImportedTask] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ImportFinding] = field(default_factory=list)
 
     def count(self, outcome: ImportOutcome) -> int:
         """How many tasks this became of."""
         return sum(task.outcome == outcome for task in self.tasks)
 
     @property
-    def problems(self) -> list[Finding]:
+    def problems(self) -> list[ImportFinding]:
         """All that was lost, and why."""
         return [
             *(finding for finding in self.findings if finding.weight == "problem"),
@@ -98,7 +98,7 @@ async def import_tasks(
     A task that is there already is passed over, one whose import was interrupted is imported anew. Only a storage that
     refuses ends the import early: ``StorageUnavailable``, and it can be run again. Masking begins anew in every task.
     """
-    findings = Findings()
+    findings = ImportFindings()
     found = await asyncio.to_thread(find_tasks, source, findings)
     report = ImportReport(dry_run)
     seen: set[TaskId] = set()
@@ -126,9 +126,9 @@ async def import_embedded(
     user: str | None,
 ) -> ImportedTask:
     """Make a task of this id of what a notebook carries. One that is there already stays as it is."""
-    found = FoundTask(Path(notebook), "notebook", conversation.task_id)
+    found = ImportableTask(Path(notebook), "notebook", conversation.task_id)
 
-    def open_it(found: FoundTask, findings: Findings) -> RawTask:
+    def open_it(found: ImportableTask, findings: ImportFindings) -> RawTask:
         return EmbeddedTask(found, findings, conversation, task_id=task_id, notebook=notebook, workspace=workspace)
 
     work = _Import(found, store, None, fresh_masker(masker), set(), dry_run=False, user=user, opened=open_it)
@@ -140,7 +140,7 @@ class _Import:
 
     def __init__(
         self,
-        found: FoundTask,
+        found: ImportableTask,
         store: TaskStore,
         index: HistoryIndex | None,
         masker: Masker | None,
@@ -148,7 +148,7 @@ class _Import:
         *,
         dry_run: bool,
         user: str | None,
-        opened: Callable[[FoundTask, Findings], RawTask] = open_task,
+        opened: Callable[[ImportableTask, ImportFindings], RawTask] = open_task,
     ) -> None:
         self._opened = opened
         self._found = found
@@ -157,7 +157,7 @@ class _Import:
         self._seen = seen
         self._dry_run = dry_run
         self._user = user
-        self._findings = Findings()
+        self._findings = ImportFindings()
         self._converter = Converter(masker, self._findings)
         self._id = TaskId(found.source_id)
         self._texts: list[str] = []
@@ -170,7 +170,7 @@ class _Import:
             _check_version(raw)
             if (self._dry_run and self._id in self._seen) or await self._is_whole():
                 return self._outcome("already_there")
-            plan = await asyncio.to_thread(Plan.of, raw, self._converter)
+            plan = await asyncio.to_thread(ImportTaskPlan.of, raw, self._converter)
             if plan is None:
                 self._findings.add(self._found.path, "It holds no messages.", weight="note")
                 return self._outcome("empty")
@@ -230,13 +230,13 @@ class _Import:
         messages = await reader.ui.page(after=0, limit=_INDEXED_TEXTS)
         await index.upsert(item, text="\n".join(message.text or "" for message in messages), owner=self._user)
 
-    async def _look(self, plan: Plan) -> None:
+    async def _look(self, plan: ImportTaskPlan) -> None:
         async for _ in _batches(plan.ui()):
             pass
         async for _ in _batches(plan.api()):
             pass
 
-    async def _write(self, plan: Plan, item: HistoryItem) -> bool:
+    async def _write(self, plan: ImportTaskPlan, item: HistoryItem) -> bool:
         """Write it all; False if somebody else was first."""
         new = await asyncio.to_thread(plan.new_task, self._user)
         creating = asyncio.ensure_future(self._store.create(new))
@@ -268,7 +268,7 @@ class _Import:
             await log.close()
             await self._store.delete(self._id)
 
-    async def _fill(self, log: TaskLog, plan: Plan, item: HistoryItem) -> None:
+    async def _fill(self, log: TaskLog, plan: ImportTaskPlan, item: HistoryItem) -> None:
         artifacts = plan.raw.artifacts()
         while (data := await asyncio.to_thread(next, artifacts, None)) is not None:
             await self._keep(log, data)
@@ -295,7 +295,7 @@ class _Import:
             history_item=item,
         )
 
-    async def _put_ui(self, log: TaskLog, messages: Sequence[Brought[ClineMessage]]) -> None:
+    async def _put_ui(self, log: TaskLog, messages: Sequence[ImportedMessage[ClineMessage]]) -> None:
         for message, images in messages:
             await self._keep_images(log, images)
             if message.text and len(self._texts) < _INDEXED_TEXTS:
@@ -323,7 +323,7 @@ class _Import:
             self._findings.add(self._found.path, f"An image or output was left out: {error.message}")
 
     def _outcome(
-        self, outcome: ImportOutcome, plan: Plan | None = None, item: HistoryItem | None = None
+        self, outcome: ImportOutcome, plan: ImportTaskPlan | None = None, item: HistoryItem | None = None
     ) -> ImportedTask:
         return ImportedTask(
             source=self._found.path,
@@ -344,11 +344,11 @@ def _check_version(raw: RawTask) -> None:
         )
 
 
-async def _batches(records: Iterator[Brought[T]]) -> AsyncIterator[list[Brought[T]]]:
+async def _batches(records: Iterator[ImportedMessage[T]]) -> AsyncIterator[list[ImportedMessage[T]]]:
     """The records, read and converted in a thread, as many at once as do not take much memory."""
 
-    def read() -> list[Brought[T]]:
-        batch: list[Brought[T]] = []
+    def read() -> list[ImportedMessage[T]]:
+        batch: list[ImportedMessage[T]] = []
         size = 0
         while len(batch) < _BATCH_RECORDS and size < _BATCH_BYTES:
             brought = next(records, None)
@@ -367,7 +367,7 @@ async def _all(appends: Iterator[Awaitable[object]]) -> None:
     await asyncio.gather(*appends)
 
 
-def _size(brought: Brought[T]) -> int:
+def _size(brought: ImportedMessage[T]) -> int:
     record = brought.record
     images = sum(len(image.data) for image in brought.images)
     if isinstance(record, ClineMessage):

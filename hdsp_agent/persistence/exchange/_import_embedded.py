@@ -12,9 +12,9 @@ from typing import Final
 from ...messages import JsonObject, TaskId
 from ..masking._vault import PLACEHOLDER
 from ._embedded import EmbeddedConversation
-from ._import_json import Findings
+from ._import_json import ImportFindings
 from ._import_raw import RawTask
-from ._import_sources import FoundTask
+from ._import_sources import ImportableTask
 
 __all__ = ["EmbeddedTask"]
 
@@ -32,8 +32,8 @@ class EmbeddedTask(RawTask):
 
     def __init__(
         self,
-        found: FoundTask,
-        findings: Findings,
+        found: ImportableTask,
+        findings: ImportFindings,
         conversation: EmbeddedConversation,
         *,
         task_id: TaskId,
@@ -51,7 +51,7 @@ class EmbeddedTask(RawTask):
         """Which program it comes from."""
         return "notebook"
 
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """A word about where it comes from, and what was said."""
         messages = self._conversation.messages
         first = messages[0].ts if messages else 1
@@ -60,7 +60,7 @@ class EmbeddedTask(RawTask):
             say = "user_feedback" if message.by == "person" else "text"
             yield {"ts": message.ts, "type": "say", "say": say, "text": _without_placeholders(message.text)}
 
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The same for the model: the person's words as the user's, all else as its own, and what it is to think of it."""
         left_out = self._conversation.left_out
         told = _TOLD.format(

@@ -20,9 +20,9 @@ from typing import IO, Final, Literal
 from pydantic import JsonValue
 
 from ...messages import JsonObject
-from ..files._packing import open_gzip
+from ..files._gzip_logs import open_gzip
 
-__all__ = ["Finding", "Findings", "Weight", "is_ordinary_file", "list_records", "members", "read_object"]
+__all__ = ["ImportFinding", "ImportFindings", "Weight", "is_ordinary_file", "list_records", "members", "read_object"]
 
 Weight = Literal["problem", "note"]
 """A problem costs something of the conversation; a note says what was brought in another form."""
@@ -39,7 +39,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=lambda name: None, strict=Fals
 
 
 @dataclass(frozen=True)
-class Finding:
+class ImportFinding:
     """What was wrong with a file, or done about it; ``count`` says how often, ``place`` where first."""
 
     path: Path
@@ -50,20 +50,20 @@ class Finding:
 
 
 @dataclass
-class Findings:
+class ImportFindings:
     """What was found in the files of one task, the same thing once each."""
 
-    _found: dict[tuple[Path, str], Finding] = field(default_factory=dict)
+    _found: dict[tuple[Path, str], ImportFinding] = field(default_factory=dict)
 
     def add(self, path: Path, reason: str, *, weight: Weight = "problem", place: str | None = None) -> None:
         """Note down what was found."""
         known = self._found.get((path, reason))
         if known is not None:
-            self._found[path, reason] = Finding(path, reason, weight, known.count + 1, known.place)
+            self._found[path, reason] = ImportFinding(path, reason, weight, known.count + 1, known.place)
         elif len(self._found) < _MOST_FINDINGS:
-            self._found[path, reason] = Finding(path, reason, weight, 1, place)
+            self._found[path, reason] = ImportFinding(path, reason, weight, 1, place)
 
-    def all(self) -> list[Finding]:
+    def all(self) -> list[ImportFinding]:
         """What was found, in the order it was."""
         return list(self._found.values())
 
@@ -161,7 +161,10 @@ class _Scanner:
 
 
 def members(
-    path: Path, findings: Findings, *, is_record: Callable[[JsonValue], bool] = lambda value: isinstance(value, dict)
+    path: Path,
+    findings: ImportFindings,
+    *,
+    is_record: Callable[[JsonValue], bool] = lambda value: isinstance(value, dict),
 ) -> Iterator[tuple[str, JsonValue]]:
     """The elements of a file's list, under the name ``""``, or the members of its object, those of a list one by one.
 
@@ -175,7 +178,10 @@ def members(
 
 
 def list_records(
-    path: Path, findings: Findings, *, is_record: Callable[[JsonValue], bool] = lambda value: isinstance(value, dict)
+    path: Path,
+    findings: ImportFindings,
+    *,
+    is_record: Callable[[JsonValue], bool] = lambda value: isinstance(value, dict),
 ) -> Iterator[JsonObject]:
     """The objects of the list that a file holds."""
     for name, value in members(path, findings, is_record=is_record):
@@ -188,7 +194,7 @@ def list_records(
             findings.add(path, "An entry is no message and was left out.")
 
 
-def read_object(path: Path, findings: Findings) -> JsonObject | None:
+def read_object(path: Path, findings: ImportFindings) -> JsonObject | None:
     """The object a small file holds; None if there is no such file or none can be read."""
     if not is_ordinary_file(path):
         return None
@@ -235,7 +241,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _members(
-    scanner: _Scanner, path: Path, findings: Findings, is_record: Callable[[JsonValue], bool]
+    scanner: _Scanner, path: Path, findings: ImportFindings, is_record: Callable[[JsonValue], bool]
 ) -> Iterator[tuple[str, JsonValue]]:
     match scanner.peek():
         case "[":
@@ -252,7 +258,7 @@ def _members(
 
 
 def _object(
-    scanner: _Scanner, path: Path, findings: Findings, is_record: Callable[[JsonValue], bool]
+    scanner: _Scanner, path: Path, findings: ImportFindings, is_record: Callable[[JsonValue], bool]
 ) -> Iterator[tuple[str, JsonValue]]:
     try:
         while (next_ := scanner.peek()) != "}":
@@ -275,7 +281,7 @@ def _object(
 
 
 def _elements(
-    scanner: _Scanner, path: Path, findings: Findings, is_record: Callable[[JsonValue], bool]
+    scanner: _Scanner, path: Path, findings: ImportFindings, is_record: Callable[[JsonValue], bool]
 ) -> Iterator[JsonValue]:
     while (next_ := scanner.peek()) != "]":
         place = scanner.place

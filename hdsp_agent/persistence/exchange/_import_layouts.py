@@ -17,7 +17,7 @@ from ..marks._marks import TruncateMark
 from ._embedded import EMBEDDED_KEY, embedded_copy_id, read_embedded
 from ._import_embedded import EmbeddedTask
 from ._import_folds import ApiHead, FoldEvents, Folding, UiTimes, fold_range, fold_tags
-from ._import_json import Findings, is_ordinary_file, list_records, members, read_object
+from ._import_json import ImportFindings, is_ordinary_file, list_records, members, read_object
 from ._import_messages import is_api_message, is_ui_message, whole_number
 from ._import_own import ContextsTask, ExportedTask
 from ._import_raw import RawTask
@@ -26,7 +26,7 @@ from ._import_sources import (
     ITEM_NAMES,
     LEGACY_NAME,
     UI_NAMES,
-    FoundTask,
+    ImportableTask,
     left_behind,
     notebook_memory,
     notebook_metadata,
@@ -40,7 +40,7 @@ class RooTask(RawTask):
 
     tagged = True
 
-    def __init__(self, found: FoundTask, findings: Findings) -> None:
+    def __init__(self, found: ImportableTask, findings: ImportFindings) -> None:
         super().__init__(found, findings)
         folder = found.path
         legacy, kind = folder / LEGACY_NAME, _legacy_kind(folder / LEGACY_NAME)
@@ -65,11 +65,11 @@ class RooTask(RawTask):
         """Where the API messages are."""
         return self._api or self.found.path / API_NAMES[0]
 
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history."""
         return _of_form(self._ui, findings, "ui")
 
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history."""
         return _of_form(self._api, findings, "api")
 
@@ -111,10 +111,10 @@ class RooTask(RawTask):
         there = [folder / name for name in names if is_ordinary_file(folder / name)]
         if there:
             best = there[0]
-            if any(True for _ in members(best, Findings())):
+            if any(True for _ in members(best, ImportFindings())):
                 return best
         leftovers = [path for name in names for path in left_behind(folder, name)]
-        sizes = [(sum(1 for _ in members(path, Findings())), path) for path in leftovers]
+        sizes = [(sum(1 for _ in members(path, ImportFindings())), path) for path in leftovers]
         count, path = max(sizes, default=(0, folder), key=lambda size: size[0])
         if count:
             self.findings.add(path, "A crash left the messages in this file; they were read from it.", weight="note")
@@ -127,7 +127,7 @@ class NotebookTask(RawTask):
 
     tagged = True
 
-    def __init__(self, found: FoundTask, findings: Findings, metadata: JsonObject) -> None:
+    def __init__(self, found: ImportableTask, findings: ImportFindings, metadata: JsonObject) -> None:
         super().__init__(found, findings)
         self._memory = notebook_memory(metadata) or {}
 
@@ -136,11 +136,11 @@ class NotebookTask(RawTask):
         """Which program it comes from."""
         return "notebook"
 
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history."""
         return (raw for raw in _objects(self._memory.get("messages")) if is_ui_message(raw))
 
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history."""
         return (raw for raw in _objects(self._memory.get("api_history")) if is_api_message(raw))
 
@@ -153,7 +153,7 @@ class NotebookTask(RawTask):
         return fold_tags(heads, events, times)
 
 
-def open_task(found: FoundTask, findings: Findings) -> RawTask:
+def open_task(found: ImportableTask, findings: ImportFindings) -> RawTask:
     """The task that was found, to be read."""
     match found.layout:
         case "roo":
@@ -168,7 +168,7 @@ def open_task(found: FoundTask, findings: Findings) -> RawTask:
             assert_never(found.layout)
 
 
-def _notebook_task(found: FoundTask, findings: Findings) -> RawTask:
+def _notebook_task(found: ImportableTask, findings: ImportFindings) -> RawTask:
     metadata = notebook_metadata(found.path, findings)
     carried = metadata.get(EMBEDDED_KEY)
     if carried is None:
@@ -182,7 +182,7 @@ def _objects(value: JsonValue) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _of_form(path: Path | None, findings: Findings, form: Literal["ui", "api"]) -> Iterator[JsonObject]:
+def _of_form(path: Path | None, findings: ImportFindings, form: Literal["ui", "api"]) -> Iterator[JsonObject]:
     if path is None:
         return
     is_record = is_ui_message if form == "ui" else is_api_message
@@ -196,7 +196,7 @@ def _of_form(path: Path | None, findings: Findings, form: Literal["ui", "api"]) 
 def _legacy_kind(path: Path) -> Literal["ui", "api"] | None:
     if not is_ordinary_file(path):
         return None
-    for _, value in members(path, Findings()):
+    for _, value in members(path, ImportFindings()):
         if is_api_message(value):
             return "api"
         if is_ui_message(value):

@@ -14,9 +14,9 @@ from ...messages import AnyAsk, AnySay, ClineMessage, JsonObject
 from .._records import ApiDraft, ToolDraft
 from ..masking._masker import Masker
 from ._import_images import KeptImage, image_block, image_link, kept_apart, kept_block
-from ._import_json import Findings
+from ._import_json import ImportFindings
 
-__all__ = ["Brought", "Converter", "fresh_masker", "is_api_message", "is_ui_message", "whole_number"]
+__all__ = ["Converter", "ImportedMessage", "fresh_masker", "is_api_message", "is_ui_message", "whole_number"]
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ _GREATEST_TS: Final = 2**53 - 1
 _LARGEST_COUNT: Final = 2**63 - 1
 
 
-class Brought(NamedTuple, Generic[T]):
+class ImportedMessage(NamedTuple, Generic[T]):
     """A record to write, and the images that are to be kept for it first."""
 
     record: T
@@ -85,7 +85,7 @@ def is_api_message(value: JsonValue) -> bool:
 class Converter:
     """Turns raw messages of one task into records. What had to be changed is noted down with the file."""
 
-    def __init__(self, masker: Masker | None, findings: Findings) -> None:
+    def __init__(self, masker: Masker | None, findings: ImportFindings) -> None:
         self._masker = masker
         self._findings = findings
 
@@ -108,7 +108,7 @@ class Converter:
             case _:
                 return value
 
-    def ui(self, raw: JsonObject, ts: int, path: Path) -> Brought[ClineMessage]:
+    def ui(self, raw: JsonObject, ts: int, path: Path) -> ImportedMessage[ClineMessage]:
         """A message for the UI log, at this time."""
         try:
             return self._ui(raw, ts, path)
@@ -116,18 +116,18 @@ class Converter:
             self._findings.add(path, "A message is nested too deeply; only its text came in.")
             text = raw.get("text")
             kept = self.text(text) if isinstance(text, str) else None
-            return Brought(ClineMessage(ts=ts, type="say", say="text", text=kept), [])
+            return ImportedMessage(ClineMessage(ts=ts, type="say", say="text", text=kept), [])
 
-    def api(self, raw: JsonObject, path: Path, *, tagged: bool = False) -> Brought[ApiDraft]:
+    def api(self, raw: JsonObject, path: Path, *, tagged: bool = False) -> ImportedMessage[ApiDraft]:
         """A message for the API log; ``tagged`` keeps what our own log says about summaries."""
         try:
             return self._api(raw, path, tagged)
         except RecursionError:
             self._findings.add(path, "A message is nested too deeply and came in empty.")
             role = "assistant" if raw.get("role") == "assistant" else "user"
-            return Brought(ApiDraft(role=role, content="[A message that was nested too deeply]"), [])
+            return ImportedMessage(ApiDraft(role=role, content="[A message that was nested too deeply]"), [])
 
-    def _ui(self, raw: JsonObject, ts: int, path: Path) -> Brought[ClineMessage]:
+    def _ui(self, raw: JsonObject, ts: int, path: Path) -> ImportedMessage[ClineMessage]:
         images: list[KeptImage] = []
         fields = dict(raw)
         self._own_kind(fields)
@@ -150,9 +150,9 @@ class Converter:
         listed = fields.get("images")
         if isinstance(listed, list):
             fields["images"] = [self._image(image, images) for image in listed if isinstance(image, str)]
-        return Brought(self._valid_ui(fields, path), images)
+        return ImportedMessage(self._valid_ui(fields, path), images)
 
-    def _api(self, raw: JsonObject, path: Path, tagged: bool) -> Brought[ApiDraft]:
+    def _api(self, raw: JsonObject, path: Path, tagged: bool) -> ImportedMessage[ApiDraft]:
         images: list[KeptImage] = []
         fields: dict[str, JsonValue] = {
             name: value for name, value in raw.items() if name in _fields_of_api() and value is not None
@@ -171,7 +171,7 @@ class Converter:
         for name in ("text", "reasoning_content", "summary", "reasoning_details", "function_call"):
             if name in fields:
                 fields[name] = self.value(fields[name])
-        return Brought(self._valid_api(fields, path), images)
+        return ImportedMessage(self._valid_api(fields, path), images)
 
     def tool(self, raw: JsonObject, path: Path) -> ToolDraft | None:
         """A tool's run; None if the line makes no sense."""

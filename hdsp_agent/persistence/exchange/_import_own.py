@@ -18,14 +18,14 @@ from pydantic import JsonValue, ValidationError
 
 from ...messages import JsonObject
 from .._records import STREAM_FILES, Stream, parse_iso_time
-from ..files._folders import METADATA, STATE
+from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._jsonl import JsonlLog, LineForm
-from ..files._records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from ..files._task_folders import METADATA, STATE
 from ..marks._marks import CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark, parse_mark
-from ._import_json import Findings, is_ordinary_file, members, read_object
+from ._import_json import ImportFindings, is_ordinary_file, members, read_object
 from ._import_messages import is_api_message, is_ui_message, whole_number
 from ._import_raw import RawTask
-from ._import_sources import FoundTask
+from ._import_sources import ImportableTask
 
 __all__ = ["ContextsTask", "ExportedTask"]
 
@@ -67,7 +67,7 @@ class _Numbered(RawTask):
 class ContextsTask(_Numbered):
     """A folder of seed 003's layout, flat or below ``running`` and ``completed``, with or without what we added to it."""
 
-    def __init__(self, found: FoundTask, findings: Findings) -> None:
+    def __init__(self, found: ImportableTask, findings: ImportFindings) -> None:
         super().__init__(found, findings)
         self._metadata = read_object(found.path / METADATA, findings) or {}
         self._state = read_object(found.path / STATE, findings) or {}
@@ -89,11 +89,11 @@ class ContextsTask(_Numbered):
         """Where the API messages are."""
         return self.found.path / STREAM_FILES["api"]
 
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history."""
         return (raw for raw in self._lines("ui", UI_FORM, findings) if is_ui_message(raw))
 
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history, and after them the summaries that are only in a file of their own."""
         for raw in self._lines("api", API_FORM, findings):
             if is_api_message(raw):
@@ -166,7 +166,7 @@ class ContextsTask(_Numbered):
         newest = JsonlLog(lambda: [self.api_path], _raw_form(API_FORM), lambda path, line: None).newest(1)
         return newest[-1].key if newest else 0
 
-    def _lines(self, stream: Stream, form: LineForm[T], findings: Findings) -> Iterator[JsonObject]:
+    def _lines(self, stream: Stream, form: LineForm[T], findings: ImportFindings) -> Iterator[JsonObject]:
         path = self.found.path / STREAM_FILES[stream]
         log = JsonlLog(
             lambda: [path],
@@ -185,10 +185,10 @@ class ContextsTask(_Numbered):
 class ExportedTask(_Numbered):
     """A JSON file that was exported from here."""
 
-    def __init__(self, found: FoundTask, findings: Findings) -> None:
+    def __init__(self, found: ImportableTask, findings: ImportFindings) -> None:
         super().__init__(found, findings)
         self._heads: dict[str, JsonValue] = {}
-        for name, value in members(found.path, Findings()):
+        for name, value in members(found.path, ImportFindings()):
             if name in _SECTIONS or name == "artifacts":
                 break
             self._heads[name] = value
@@ -203,11 +203,11 @@ class ExportedTask(_Numbered):
         """Of which version the file is."""
         return whole_number(self._heads.get("version")) or 0
 
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history."""
         return (raw for raw in self._section("ui", findings) if is_ui_message(raw))
 
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history."""
         return (raw for raw in self._section("api", findings) if is_api_message(raw))
 
@@ -224,23 +224,23 @@ class ExportedTask(_Numbered):
 
     def tools(self) -> Iterator[JsonObject]:
         """The records of tools' runs."""
-        return self._section("tools", Findings())
+        return self._section("tools", ImportFindings())
 
     def summaries(self) -> Iterator[JsonObject]:
         """The records of summaries."""
-        return self._section("summaries", Findings())
+        return self._section("summaries", ImportFindings())
 
     def artifacts(self) -> Iterator[bytes]:
         """Long outputs and images."""
-        for artifact in self._section("artifacts", Findings()):
+        for artifact in self._section("artifacts", ImportFindings()):
             if isinstance(data := artifact.get("data"), str):
                 yield b64decode(data)
 
     def raw_marks(self) -> Iterator[JsonObject]:
         """The marks."""
-        return self._section("marks", Findings())
+        return self._section("marks", ImportFindings())
 
-    def _section(self, section: str, findings: Findings) -> Iterator[JsonObject]:
+    def _section(self, section: str, findings: ImportFindings) -> Iterator[JsonObject]:
         reached = False
         for name, value in members(self.found.path, findings):
             if name == section and isinstance(value, dict):

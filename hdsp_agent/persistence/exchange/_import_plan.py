@@ -21,16 +21,16 @@ from pydantic import JsonValue, ValidationError
 
 from ...errors import InvalidInput
 from ...messages import ClineMessage, HistoryItem, JsonObject, TaskId
-from .._protocol import NewTask
+from .._protocol import NewTaskRecord
 from .._records import ApiDraft, SummaryDraft, TaskKey, ToolDraft, iso_time
-from ..files._folders import checked_id
+from ..files._task_folders import checked_id
 from ..marks._marks import Mark
 from ._import_folds import ApiHead, FoldEvents, Folding, UiTimes
-from ._import_json import Findings
-from ._import_messages import Brought, Converter, message_ts, whole_number
+from ._import_json import ImportFindings
+from ._import_messages import Converter, ImportedMessage, message_ts, whole_number
 from ._import_raw import RawTask
 
-__all__ = ["IMPORTED", "Plan", "mapped_id", "task_id_of"]
+__all__ = ["IMPORTED", "ImportTaskPlan", "mapped_id", "task_id_of"]
 
 IMPORTED: Final = "imported"
 """The name in a task's ``config`` under which stands where it was imported from."""
@@ -102,22 +102,22 @@ class _Totals:
 
 
 @dataclass
-class Plan:
+class ImportTaskPlan:
     """What will be written. The iterators read the source again, and note down what they have to change."""
 
     raw: RawTask
     task_id: TaskId
     converter: Converter
-    findings: Findings
+    findings: ImportFindings
     times: UiTimes
     folding: Folding
     marks: list[Mark]
     totals: _Totals
-    ui_source: Callable[[Findings], Iterator[JsonObject]]
+    ui_source: Callable[[ImportFindings], Iterator[JsonObject]]
     api_count: int
 
     @classmethod
-    def of(cls, raw: RawTask, converter: Converter) -> Plan | None:
+    def of(cls, raw: RawTask, converter: Converter) -> ImportTaskPlan | None:
         """A first look at a task; None if it has no messages at all."""
         findings, totals, events = raw.findings, _Totals(), FoldEvents()
         heads: list[ApiHead] = []
@@ -135,11 +135,11 @@ class Plan:
 
         for index, message in enumerate(raw.ui(findings)):
             see(index, message)
-        ui_source: Callable[[Findings], Iterator[JsonObject]] = raw.ui
+        ui_source: Callable[[ImportFindings], Iterator[JsonObject]] = raw.ui
         if not times and heads:
             findings.add(raw.ui_path, "There are no messages for the screen; they were made from those of the model.")
             ui_source = partial(_screen_messages, raw)
-            for index, message in enumerate(ui_source(Findings())):
+            for index, message in enumerate(ui_source(ImportFindings())):
                 see(index, message)
         elif times and not heads:
             findings.add(raw.api_path, "There are no messages of the model: it will know nothing of this conversation.")
@@ -156,21 +156,21 @@ class Plan:
             sum(seq is not None for seq in folding.seqs),
         )  # fmt: skip
 
-    def ui(self) -> Iterator[Brought[ClineMessage]]:
+    def ui(self) -> Iterator[ImportedMessage[ClineMessage]]:
         """The messages of the UI log."""
-        for raw, ts in zip(self.ui_source(Findings()), self.times.times, strict=False):
+        for raw, ts in zip(self.ui_source(ImportFindings()), self.times.times, strict=False):
             yield self.converter.ui(raw, ts, self.raw.ui_path)
 
-    def api(self) -> Iterator[Brought[ApiDraft]]:
+    def api(self) -> Iterator[ImportedMessage[ApiDraft]]:
         """The messages of the API log, without the markers that marks stand for."""
-        for index, raw in enumerate(islice(self.raw.api(Findings()), len(self.folding.seqs))):
+        for index, raw in enumerate(islice(self.raw.api(ImportFindings()), len(self.folding.seqs))):
             if self.folding.seqs[index] is None:
                 continue
             brought = self.converter.api(raw, self.raw.api_path, tagged=not self.raw.tagged)
             condense_id = self.folding.condense_ids.get(index)
             if condense_id is not None:
                 record = brought.record.model_copy(update={"condense_id": condense_id})
-                brought = Brought(record, brought.images)
+                brought = ImportedMessage(record, brought.images)
             yield brought
 
     def tools(self) -> Iterator[ToolDraft]:
@@ -187,7 +187,7 @@ class Plan:
                 text = self.converter.text(str(raw.get("summary")))
                 yield SummaryDraft.model_validate({**fields, **tokens, "summary": text})
 
-    def new_task(self, user: str | None) -> NewTask:
+    def new_task(self, user: str | None) -> NewTaskRecord:
         """What the task begins with."""
         item, raw = self.item(), self.raw
         config = self.converter.value(raw.config())
@@ -197,7 +197,7 @@ class Plan:
         if began is not None:
             with suppress(OverflowError, ValueError, OSError):
                 origin["began"] = iso_time(datetime.fromtimestamp(began / 1000, tz=timezone.utc))
-        return NewTask(
+        return NewTaskRecord(
             task_key=TaskKey(task_source=raw.source, task_id=raw.found.source_id),
             config={**config, IMPORTED: origin},
             user=user,
@@ -262,7 +262,7 @@ def _price(value: JsonValue) -> float:
     return float(value) if good and isinstance(value, (int, float)) else 0.0
 
 
-def _screen_messages(raw: RawTask, findings: Findings) -> Iterator[JsonObject]:
+def _screen_messages(raw: RawTask, findings: ImportFindings) -> Iterator[JsonObject]:
     """What a person would have seen of a conversation of which only the model's side is there."""
     first = True
     for message in raw.api(findings):

@@ -10,8 +10,8 @@ from typing import Final
 from ...messages import JsonObject
 from ..marks._marks import Mark
 from ._import_folds import ApiHead, FoldEvents, Folding, UiTimes
-from ._import_json import Findings
-from ._import_sources import FoundTask
+from ._import_json import ImportFindings
+from ._import_sources import ImportableTask
 
 __all__ = ["RawTask"]
 
@@ -19,7 +19,7 @@ __all__ = ["RawTask"]
 class RawTask(ABC):
     """A task of another program. Each look at its messages reads them anew; damage is told only when ``findings`` is given."""
 
-    def __init__(self, found: FoundTask, findings: Findings) -> None:
+    def __init__(self, found: ImportableTask, findings: ImportFindings) -> None:
         self.found: Final = found
         self.findings: Final = findings
 
@@ -29,11 +29,11 @@ class RawTask(ABC):
         """Which program it comes from."""
 
     @abstractmethod
-    def ui(self, findings: Findings) -> Iterator[JsonObject]:
+    def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history; each is one of a known form."""
 
     @abstractmethod
-    def api(self, findings: Findings) -> Iterator[JsonObject]:
+    def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history; each is one of a known form."""
 
     @abstractmethod

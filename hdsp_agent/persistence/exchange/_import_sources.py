@@ -14,10 +14,10 @@ from pydantic import JsonValue
 from ...errors import InvalidInput, NotFound
 from ...messages import JsonObject
 from .._records import STREAM_FILES
-from ..files._packing import PACKED
-from ._import_json import Findings, is_ordinary_file, members, read_object
+from ..files._gzip_logs import PACKED
+from ._import_json import ImportFindings, is_ordinary_file, members, read_object
 
-__all__ = ["EXPORT_FORMAT", "EXPORT_VERSION", "FoundTask", "Layout", "find_tasks"]
+__all__ = ["EXPORT_FORMAT", "EXPORT_VERSION", "ImportableTask", "Layout", "find_tasks"]
 
 Layout = Literal["roo", "contexts", "export", "notebook"]
 
@@ -35,7 +35,7 @@ _LISTS: Final = ("tasks/_index.json", "_index.json", "state/taskHistory.json", "
 
 
 @dataclass(frozen=True)
-class FoundTask:
+class ImportableTask:
     """A task that may be imported. ``listed`` is what a list of all tasks says of it."""
 
     path: Path
@@ -44,7 +44,7 @@ class FoundTask:
     listed: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-def find_tasks(source: Path, findings: Findings) -> list[FoundTask]:
+def find_tasks(source: Path, findings: ImportFindings) -> list[ImportableTask]:
     """The tasks at a path, in order of their names. Raises if there is nothing of the kind."""
     try:
         # What the person names may be a link; what is in it may not lead out of it.
@@ -69,19 +69,19 @@ def find_tasks(source: Path, findings: Findings) -> list[FoundTask]:
     return found
 
 
-def _in_file(path: Path) -> list[FoundTask]:
+def _in_file(path: Path) -> list[ImportableTask]:
     if path.suffix == ".ipynb":
-        return [FoundTask(path, "notebook", path.stem)]
+        return [ImportableTask(path, "notebook", path.stem)]
     if path.name in _ROO_NAMES:
         return [_roo_task(path.parent, {})]
-    return [FoundTask(path, "export", path.stem)] if _is_export(path) else []
+    return [ImportableTask(path, "export", path.stem)] if _is_export(path) else []
 
 
-def _in_folder(folder: Path, findings: Findings) -> list[FoundTask]:
+def _in_folder(folder: Path, findings: ImportFindings) -> list[ImportableTask]:
     if task := _task(folder, {}):
         return [task]
     listed = _listed(folder, findings)
-    found: list[FoundTask] = []
+    found: list[ImportableTask] = []
     for place in _places(folder):
         for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
             if entry.name.startswith((".", "_")):
@@ -92,7 +92,7 @@ def _in_folder(folder: Path, findings: Findings) -> list[FoundTask]:
             elif entry.is_symlink():
                 findings.add(entry, "It is a link that leads elsewhere and was left out.")
             elif entry.suffix in (".json", PACKED) and is_ordinary_file(entry) and _is_export(entry):
-                found.append(FoundTask(entry, "export", entry.stem))
+                found.append(ImportableTask(entry, "export", entry.stem))
     return found
 
 
@@ -117,9 +117,9 @@ def _is_own_folder(entry: Path, source: Path) -> bool:
     return entry.is_dir() and entry.resolve().is_relative_to(source)
 
 
-def _task(folder: Path, listed: Mapping[str, JsonObject]) -> FoundTask | None:
+def _task(folder: Path, listed: Mapping[str, JsonObject]) -> ImportableTask | None:
     if any(is_ordinary_file(folder / f"{STREAM_FILES['api']}{end}") for end in ("", PACKED)):
-        return FoundTask(folder, "contexts", folder.name)
+        return ImportableTask(folder, "contexts", folder.name)
     if any(is_ordinary_file(folder / name) for name in _ROO_NAMES) or left_behind(folder, UI_NAMES[0]):
         return _roo_task(folder, listed)
     return None
@@ -132,14 +132,14 @@ def left_behind(folder: Path, name: str) -> list[Path]:
     return []
 
 
-def _roo_task(folder: Path, listed: Mapping[str, JsonObject]) -> FoundTask:
+def _roo_task(folder: Path, listed: Mapping[str, JsonObject]) -> ImportableTask:
     name = folder.resolve().name
     if not listed and folder.parent.is_dir():
-        listed = _listed(folder.parent, Findings()) or _listed(folder.parent.parent, Findings())
-    return FoundTask(folder, "roo", name, listed.get(name, {}))
+        listed = _listed(folder.parent, ImportFindings()) or _listed(folder.parent.parent, ImportFindings())
+    return ImportableTask(folder, "roo", name, listed.get(name, {}))
 
 
-def _listed(folder: Path, findings: Findings) -> dict[str, JsonObject]:
+def _listed(folder: Path, findings: ImportFindings) -> dict[str, JsonObject]:
     """What lists of all tasks say of each; the first that names a task counts."""
     listed: dict[str, JsonObject] = {}
     for name in _LISTS:
@@ -155,13 +155,13 @@ def _listed(folder: Path, findings: Findings) -> dict[str, JsonObject]:
 
 
 def _is_export(path: Path) -> bool:
-    findings = Findings()
+    findings = ImportFindings()
     for name, value in members(path, findings):
         return name == "format" and value == EXPORT_FORMAT
     return False
 
 
-def notebook_metadata(path: Path, findings: Findings) -> JsonObject:
+def notebook_metadata(path: Path, findings: ImportFindings) -> JsonObject:
     """What a notebook's file says of itself."""
     notebook = read_object(path, findings)
     metadata = None if notebook is None else notebook.get("metadata")

@@ -20,30 +20,30 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from pathlib import Path
 
-from ...config._held import HeldTasks
-from ...config._private_files import make_private_folder, replace_file, storage_error
+from ..._background_tasks import BackgroundTasks
+from ..._private_files import make_private_folder, replace_file, storage_error
+from ..._private_open import open_private
 from ...errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask, Unsupported
 from ...messages import TaskId
 from .._protocol import DamageNotice, TaskStore
 from .._records import STREAM_FILES, iso_time
 from .._trace import task_logger
 from ..files._corrupt_lines import keep_aside
-from ..files._folders import ARTIFACTS, METADATA, STATE, sync_folder
-from ..files._locks import TaskLock
-from ..files._private_open import open_private
-from ..files._store import FileStore
-from ..sqlite._schema import STREAM_TABLES
-from ..sqlite._store import SqliteStore
-from ..upkeep._progress import Progress
+from ..files._file_store import FileStore
+from ..files._task_folders import ARTIFACTS, METADATA, STATE, sync_folder
+from ..files._task_locks import TaskLock
+from ..sqlite._sqlite_store import SqliteStore
+from ..sqlite._task_schema import STREAM_TABLES
+from ..upkeep._work_progress import Progress
 from ._task_content import FolderContent, RowContent, TaskContent, TaskDigest
 
-__all__ = ["LeftOut", "MigrationReport", "migrate"]
+__all__ = ["MigrationReport", "NotMigrated", "migrate"]
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class NotMigrated:
     """A task that was not copied, and why."""
 
     task_id: TaskId
@@ -62,8 +62,8 @@ class MigrationReport:
     tasks: int = 0
     copied: list[TaskId] = field(default_factory=list)
     already: list[TaskId] = field(default_factory=list)
-    skipped: list[LeftOut] = field(default_factory=list)
-    failed: list[LeftOut] = field(default_factory=list)
+    skipped: list[NotMigrated] = field(default_factory=list)
+    failed: list[NotMigrated] = field(default_factory=list)
     damaged: list[DamageNotice] = field(default_factory=list)
     damaged_artifacts: list[tuple[TaskId, str]] = field(default_factory=list)
     lines: int = 0
@@ -83,7 +83,7 @@ async def migrate(
     end_from, end_to = _end_of(source), _end_of(target)
     if end_from.place_on_disk() == end_to.place_on_disk():
         raise InvalidInput("A store cannot be migrated to itself. Choose another target.", field="target")
-    held = HeldTasks()
+    held = BackgroundTasks()
     ids = await source.tasks()
     report = MigrationReport(dry_run=dry_run, tasks=len(ids))
     for done, task_id in enumerate(ids):
@@ -110,10 +110,10 @@ def _migrate_one(source: _End, target: _End, task_id: TaskId, report: MigrationR
     except UnknownTask:
         log.info("The task was deleted before it was its turn")
     except Conflict as error:
-        report.skipped.append(LeftOut(task_id, error.message))
+        report.skipped.append(NotMigrated(task_id, error.message))
     except HdspAgentError as error:
         log.warning("The task could not be migrated: %s", error)
-        report.failed.append(LeftOut(task_id, error.message))
+        report.failed.append(NotMigrated(task_id, error.message))
     else:
         (report.already if found is not None else report.copied).append(task_id)
         _count(task_id, content, known, report)

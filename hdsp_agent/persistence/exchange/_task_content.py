@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import read_with_identity, storage_error
+from ..._private_files import read_with_identity, storage_error
 from .._protocol import Place
 from .._records import STREAM_FILES, Stream
 from ..files._corrupt_lines import CorruptLine, kept_aside
-from ..files._folders import ARTIFACTS, METADATA, STATE
-from ..files._packing import open_gzip
-from ..files._tail import is_record
-from ..sqlite._schema import STREAM_TABLES
-from ..sqlite._tasks import TaskRow
+from ..files._gzip_logs import open_gzip
+from ..files._log_tail import is_record
+from ..files._task_folders import ARTIFACTS, METADATA, STATE
+from ..sqlite._task_rows import TaskRow
+from ..sqlite._task_schema import STREAM_TABLES
 
 __all__ = ["FolderContent", "RowContent", "StreamDigest", "TaskContent", "TaskDigest", "key_of"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import make_private_folder, replace_file, storage_error
+from ..._private_files import make_private_folder, replace_file, storage_error
 from ...errors import InvalidInput, NotFound
-from ._folders import ARTIFACTS
+from ._task_folders import ARTIFACTS
 
 __all__ = ["MAX_ARTIFACTS_BYTES", "MAX_ARTIFACT_BYTES", "Artifacts"]
 

@@ -21,13 +21,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Final, Generic, TypeVar
 
-from ...config._private_files import storage_error
+from ..._private_files import storage_error
 from ...errors import StorageUnavailable
 from ._corrupt_lines import CorruptLine
-from ._packing import PACKED, open_packed
-from ._tail import is_record
+from ._gzip_logs import PACKED, open_packed
+from ._log_tail import is_record
 
-__all__ = ["REPLACES", "Entry", "JsonlLog", "LineForm"]
+__all__ = ["REPLACES", "JsonlLog", "LineForm", "LogEntry"]
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class LineForm(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Entry(Generic[T]):
+class LogEntry(Generic[T]):
     """A record and its key."""
 
     key: int
@@ -109,7 +109,7 @@ class JsonlLog(Generic[T]):
         self._damaged: set[int] = set()
         self._lock = threading.Lock()
 
-    def newest(self, limit: int) -> list[Entry[T]]:
+    def newest(self, limit: int) -> list[LogEntry[T]]:
         """The last records, oldest first."""
         with self._lock, self._opened() as source:
             if source is None or limit <= 0:
@@ -130,7 +130,7 @@ class JsonlLog(Generic[T]):
             records = [self._parse(source, offset, line) for offset, line in lines]
         return [record for record in records if record is not None]
 
-    def between(self, first: int, last: int, limit: int, *, newest: bool) -> list[Entry[T]]:
+    def between(self, first: int, last: int, limit: int, *, newest: bool) -> list[LogEntry[T]]:
         """At most ``limit`` records whose keys are in this span, ends included: the newest of them, or the oldest."""
 
         def span(index: _Index) -> tuple[int, int]:
@@ -190,7 +190,7 @@ class JsonlLog(Generic[T]):
                     raise storage_error(candidate, "read", error) from error
         return None
 
-    def _from_tail(self, source: _Source, size: int, limit: int) -> list[Entry[T]] | None:
+    def _from_tail(self, source: _Source, size: int, limit: int) -> list[LogEntry[T]] | None:
         """The newest without an index; None if only an index can tell."""
         firsts: list[int] = []
         seen: dict[int, T] = {}
@@ -218,12 +218,12 @@ class JsonlLog(Generic[T]):
         at_start = len(firsts) < limit
         if any(at_start or key > firsts[-1] for key in seen.keys() - set(firsts)):
             return None
-        return [Entry(key, seen[key]) for key in reversed(firsts)]
+        return [LogEntry(key, seen[key]) for key in reversed(firsts)]
 
-    def _read(self, source: _Source, span: Callable[[_Index], tuple[int, int]]) -> list[Entry[T]]:
+    def _read(self, source: _Source, span: Callable[[_Index], tuple[int, int]]) -> list[LogEntry[T]]:
         while True:
             index = self._indexed(source)
-            entries: list[Entry[T]] = []
+            entries: list[LogEntry[T]] = []
             damaged = False
             for key, offset, line in _runs(source.file, index.places(*span(index))):
                 match = self._pattern.match(line)
@@ -235,7 +235,7 @@ class JsonlLog(Generic[T]):
                 if record is None:
                     damaged = True
                 else:
-                    entries.append(Entry(key, record))
+                    entries.append(LogEntry(key, record))
             if not damaged:
                 return entries
             # Without the damaged lines, an earlier line may hold the record.

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from ...errors import UnknownTask
 from ...messages import HistoryItem
-from ._folding import fold, tidy
-from ._schema import bounded, fact, is_filled, put_texts, remove_texts, set_fact, storable
+from ._history_schema import bounded, fact, is_filled, put_texts, remove_texts, set_fact, storable
+from ._text_normalization import fold, tidy
 
 __all__ = [
     "SubtaskCosts",
@@ -27,7 +27,7 @@ __all__ = [
     "write_entry",
 ]
 
-Entry = dict[str, JsonValue]
+LogEntry = dict[str, JsonValue]
 
 TITLE_CHARACTERS: Final = 500
 TASK_CHARACTERS: Final = 4_000
@@ -97,7 +97,7 @@ def write_entry(
 
     A task without a number gets the next one if it ``numbers``: by itself, once those given earlier are known.
     """
-    stated: Entry = item.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    stated: LogEntry = item.model_dump(mode="json", by_alias=True, exclude_unset=True)
     shown = None if text is None else tidy(text, text_characters)
     known = _known(connection, storable(item.id))
     entry = {**(known[2] if known else {}), **stated}
@@ -110,7 +110,7 @@ def write_entry(
 def change_entry(
     connection: sqlite3.Connection,
     task_id: str,
-    change: Callable[[Entry], Entry],
+    change: Callable[[LogEntry], LogEntry],
     *,
     writer: int,
     numbers: bool | None = None,
@@ -175,7 +175,7 @@ def changes_too_old(seen: int, newest: int) -> bool:
     return newest - seen >= _REMEMBERED_CHANGES or newest < seen
 
 
-def _known(connection: sqlite3.Connection, task_id: str) -> tuple[int, str, Entry] | None:
+def _known(connection: sqlite3.Connection, task_id: str) -> tuple[int, str, LogEntry] | None:
     known = connection.execute(
         "SELECT row, owner, item FROM history_tasks JOIN history_items USING (row) WHERE id = ?", (task_id,)
     ).fetchone()
@@ -184,8 +184,8 @@ def _known(connection: sqlite3.Connection, task_id: str) -> tuple[int, str, Entr
 
 def _store(
     connection: sqlite3.Connection,
-    entry: Entry,
-    known: tuple[int, str, Entry] | None,
+    entry: LogEntry,
+    known: tuple[int, str, LogEntry] | None,
     *,
     shown: str | None,
     owner: str | None,

@@ -32,13 +32,13 @@ from ._entries import (
     shown_title,
     write_entry,
 )
-from ._folding import search_terms, tidy
-from ._nearness import near_word
+from ._fuzzy_terms import near_word
+from ._history_schema import HISTORY_SCHEMA, fact, full_text_search, is_filled, mark_filled, storable
 from ._places import HistoryPlaces, read_places
 from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, near_sql, page_size, page_sql, term_sql
-from ._schema import HISTORY_SCHEMA, fact, full_text_search, is_filled, mark_filled, storable
 from ._snippets import SnippetField, cut_snippet
 from ._state_database import StateDatabase
+from ._text_normalization import search_terms, tidy
 
 __all__ = ["HistoryChange", "HistoryIndex", "HistoryRecord", "RebuildReport"]
 

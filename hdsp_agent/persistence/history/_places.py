@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ._schema import storable
+from ._history_schema import storable
 
 __all__ = ["HistoryPlaces", "PlaceCount", "read_places"]
 

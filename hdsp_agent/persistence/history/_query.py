@@ -14,10 +14,10 @@ from typing_extensions import assert_never
 
 from ...errors import InvalidInput
 from ...messages import HistoryItem, HistorySort, HistoryStatus
-from ._folding import search_terms
-from ._nearness import least_shared, shared_grams
-from ._schema import bounded, gram, storable
+from ._fuzzy_terms import least_shared, shared_grams
+from ._history_schema import bounded, gram, storable
 from ._snippets import Snippet
+from ._text_normalization import search_terms
 
 __all__ = [
     "MAX_PAGE",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ._folding import fold
+from ._text_normalization import fold
 
 __all__ = ["Snippet", "SnippetField", "SnippetPart", "cut_snippet"]
 

@@ -16,9 +16,9 @@ from typing import Final, TypeVar
 
 from typing_extensions import Self
 
-from ...config._private_files import locked, make_private_folder
+from ..._private_files import locked, make_private_folder
 from ...errors import StorageUnavailable, Unsupported
-from ..files._state_file import (
+from ..files._database_file import (
     FileIdentity,
     connect,
     file_identity,

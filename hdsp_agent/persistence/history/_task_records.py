@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from ...errors import UnknownTask
 from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
-from .._protocol import Recovery, TaskOverview, TaskStore
+from .._protocol import TaskOverview, TaskRecovery, TaskStore
 from .._records import TaskMetadata, TaskState, parse_iso_time
 from ._index import HistoryIndex, HistoryRecord
 
@@ -62,7 +62,7 @@ def as_left(item: HistoryItem, state: TaskState) -> HistoryItem:
     return item.model_copy(update={"state": left})
 
 
-async def list_recovered(recoveries: Sequence[Recovery], store: TaskStore, index: HistoryIndex) -> None:
+async def list_recovered(recoveries: Sequence[TaskRecovery], store: TaskStore, index: HistoryIndex) -> None:
     """Let the history tell how the tasks of dead processes were left."""
     for recovery in recoveries:
         # Others may delete it, or go on with it.

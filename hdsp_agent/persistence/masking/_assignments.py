@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ._candidates import LOOK_BACK, Finding, Rule
+from ._rule_candidates import LOOK_BACK, MaskingRule, SecretFound
 from ._tokens import token_at
 from ._values import is_opaque, is_password, is_placeholder, is_random, name_kind
 
@@ -44,7 +44,7 @@ _KAGGLE_BEFORE: Final = re.compile(r"""["']username\\?["']\s*:\s*\\?["'][^"'\n]{
 _KAGGLE_KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
-def _assigned(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _assigned(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     group = _value_group(match)
     if group is None or not match[group]:
         return None
@@ -63,8 +63,8 @@ def _assigned(text: str, match: re.Match[str], floor: int) -> Finding | None:
     if group in {"bare", "argument"} and match["operator"] not in {"=", ">"}:
         value = value.rstrip(".:?!")
     if aws:
-        return Finding(start, start + len(value), "aws-key", "AWS_KEY")
-    return Finding(start, start + len(value), "assigned-secret", "SECRET")
+        return SecretFound(start, start + len(value), "aws-key", "AWS_KEY")
+    return SecretFound(start, start + len(value), "assigned-secret", "SECRET")
 
 
 def _full_name(text: str, match: re.Match[str]) -> str:
@@ -141,7 +141,7 @@ def in_all_cases(*words: str) -> tuple[str, ...]:
     return tuple(case for word in words for case in (word, word.title(), word.upper()))
 
 
-ASSIGNMENT_RULE: Final = Rule(
+ASSIGNMENT_RULE: Final = MaskingRule(
     frozenset({"assigned-secret", "aws-key"}),
     in_all_cases("pass", "pwd", "token", "secret", "key", "credential", "authorization"),
     _ASSIGNMENT,

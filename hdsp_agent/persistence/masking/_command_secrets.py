@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from ...config import MaskedKind
-from ._candidates import LOOK_BACK, Finding, Rule
+from ._rule_candidates import LOOK_BACK, MaskingRule, SecretFound
 from ._token_forms import followed_by
 from ._values import is_template
 
@@ -43,7 +43,7 @@ _LOGS_IN: Final = frozenset({"docker", "podman", "helm", "oc", "az", "nerdctl", 
 _PROGRAM: Final = re.compile(r"(?:^|[\s!\"'`$(;|&/\[,%]|\[[0-9;]{1,9}m)(?P<name>[A-Za-z][\w-]{1,20})(?=[\s\"',])")
 
 
-def _option(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _option(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     if match["value"] is None:
         return None
     line = _LINE_END.split(text[max(0, match.start() - LOOK_BACK) : match.start()])[-1]
@@ -60,15 +60,15 @@ def _option(text: str, match: re.Match[str], floor: int) -> Finding | None:
         return None
     if len(match["value"]) < 3:
         return None
-    return Finding(match.start("value"), match.end("value"), _KIND, _LABEL)
+    return SecretFound(match.start("value"), match.end("value"), _KIND, _LABEL)
 
 
-def _password_of_user(text: str, match: re.Match[str]) -> Finding | None:
+def _password_of_user(text: str, match: re.Match[str]) -> SecretFound | None:
     found = _USER_AND_PASSWORD.match(match["value"])
     if found is None or is_template(found["password"]) or found["password"].startswith("//"):
         return None
     start = match.start("value") + found.start("password")
-    return Finding(start, match.end("value"), _KIND, _LABEL)
+    return SecretFound(start, match.end("value"), _KIND, _LABEL)
 
 
 # ---- login files
@@ -86,11 +86,11 @@ def _names_machine(text: str, head: re.Match[str]) -> bool:
     return _MACHINE.search(text[max(0, head.start() - LOOK_BACK) : head.start()]) is not None
 
 
-def _netrc(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _netrc(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     found = _NETRC.match(text, match.start(), match.end())
     if found is None or found["value"] is None or is_template(found["value"]):
         return None
-    return Finding(found.start("value"), found.end("value"), _KIND, _LABEL)
+    return SecretFound(found.start("value"), found.end("value"), _KIND, _LABEL)
 
 
 # ---- hashes of passwords
@@ -119,11 +119,11 @@ _HASH: Final = re.compile(
 _HASH_REACH: Final = re.compile(r"\$[A-Za-z0-9]{1,8}\$?[./A-Za-z0-9$=,+_-]*")
 
 
-def _hash(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _hash(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     found = _HASH.match(text, match.start())
     if found is None or len(set(found[0][-20:])) < 5:
         return None
-    return Finding(found.start(), found.end(), _KIND, _LABEL)
+    return SecretFound(found.start(), found.end(), _KIND, _LABEL)
 
 
 # ---- Fernet
@@ -131,7 +131,7 @@ def _hash(text: str, match: re.Match[str], floor: int) -> Finding | None:
 _FERNET: Final = re.compile(r"Fernet\((?:[ \t\n]{0,20}[bB]?(?P<quote>\\?[\"'])(?P<value>[A-Za-z0-9_=-]*))?")
 
 
-def _fernet(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _fernet(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     value = match["value"] or ""
     try:
         size = len(base64.urlsafe_b64decode(value))
@@ -139,18 +139,18 @@ def _fernet(text: str, match: re.Match[str], floor: int) -> Finding | None:
         return None
     if size != 32 or len(set(value)) < 10:
         return None
-    return Finding(match.start("value"), match.end("value"), _KIND, _LABEL)
+    return SecretFound(match.start("value"), match.end("value"), _KIND, _LABEL)
 
 
 COMMAND_RULES: Final = (
-    Rule(
+    MaskingRule(
         frozenset({_KIND}),
         ("-u", "-p", "-a", "-U", "-w", "-P", "--user", "--proxy-user", "--auth"),
         _OPTION,
         _option,
         behind=r"[ \t\"',]",
     ),
-    Rule(
+    MaskingRule(
         frozenset({_KIND}),
         ("login",),
         _NETRC_REACH,
@@ -158,7 +158,7 @@ COMMAND_RULES: Final = (
         head=(re.compile(""), _names_machine),
         ahead=r"(?=\s|\\|\Z)",
     ),
-    Rule(frozenset({_KIND}), _HASH_STARTS, _HASH_REACH, _hash, ahead=followed_by(r"./A-Za-z0-9$=,+_\-", 6)),
-    Rule(frozenset({_KIND}), ("Fernet(",), _FERNET, _fernet),
+    MaskingRule(frozenset({_KIND}), _HASH_STARTS, _HASH_REACH, _hash, ahead=followed_by(r"./A-Za-z0-9$=,+_\-", 6)),
+    MaskingRule(frozenset({_KIND}), ("Fernet(",), _FERNET, _fernet),
 )
 """By which secrets in commands, in files of logins and of passwords, and in calls are found."""

@@ -9,12 +9,12 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn
 
 from ...config import MaskedKind, keys_in_use
-from ._candidates import WORD
 from ._key_stream import KeyStream
+from ._rule_candidates import WORD
 from ._vault import PLACEHOLDER_START, Vault
 
 if TYPE_CHECKING:
-    from ._candidates import Finding, Rule, Triggers
+    from ._rule_candidates import MaskingRule, SecretFound, Triggers
 
 __all__ = ["Masker", "StreamMasker"]
 
@@ -27,22 +27,22 @@ _WORD_REST: Final = re.compile(r"[._-]?[A-Za-z0-9_-]*")
 
 
 class _Scan(NamedTuple):
-    findings: list[Finding | str]
+    findings: list[SecretFound | str]
     settled: int
 
 
 class _Rules(NamedTuple):
     kinds: frozenset[MaskedKind]
     triggers: Triggers
-    by_trigger: dict[str, Rule]
+    by_trigger: dict[str, MaskingRule]
     look_back: int
 
 
 @functools.lru_cache(maxsize=32)
 def _rules_for(kinds: frozenset[MaskedKind]) -> _Rules | None:
     # Compiling all the patterns takes some 20 ms, which importing the package need not cost.
-    from ._candidates import LOOK_BACK, Triggers
-    from ._rules import RULES
+    from ._masking_rules import RULES
+    from ._rule_candidates import LOOK_BACK, Triggers
 
     by_trigger = {trigger: rule for rule in RULES if rule.kinds & kinds for trigger in rule.triggers}
     if not by_trigger:
@@ -55,7 +55,7 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
 
     Rescans what a rejected candidate reached over, because a real one may stand inside.
     """
-    findings: list[Finding | str] = []
+    findings: list[SecretFound | str] = []
     floor = position = start
     examined = 0
     while found := rules.triggers.search(text, position):
@@ -82,7 +82,7 @@ def _scan(rules: _Rules, text: str, start: int, *, final: bool) -> _Scan:
     return _Scan(findings, len(text) if final else _word_start(text, len(text), floor))
 
 
-def _candidate(rule: Rule, text: str, at: int, end: int) -> re.Match[str] | Literal["open"] | None:
+def _candidate(rule: MaskingRule, text: str, at: int, end: int) -> re.Match[str] | Literal["open"] | None:
     """All that could belong to the secret at ``at``, or that this is open if it needs text after ``end`` to be told."""
     if rule.head is not None:
         pattern, tells = rule.head
@@ -141,7 +141,7 @@ class Masker:
         pieces = [stream.feed(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
         return "".join([*pieces, stream.finish()])
 
-    def _apply(self, text: str, start: int, end: int, findings: list[Finding | str]) -> str:
+    def _apply(self, text: str, start: int, end: int, findings: list[SecretFound | str]) -> str:
         pieces: list[str] = []
         for found in findings:
             if isinstance(found, str):

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from ...config import MaskedKind
-from ._candidates import Finding, Rule
+from ._rule_candidates import MaskingRule, SecretFound
 from ._values import is_random
 
 __all__ = ["TOKEN_HEAD", "followed_by", "starts_token", "token_rule"]
@@ -34,19 +34,19 @@ def token_rule(
     run: int = 12,
     limit: int = 600,
     mixed: bool = True,
-) -> Rule:
+) -> MaskingRule:
     """A prefix and a body of letters, digits and ``extra``; the body up to its last good character must fit ``body``."""
     fits = re.compile(body)
 
-    def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    def check(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
         found = fits.match(text, match.start("body"), match.end())
         if found is None or not is_random(found[0], run, mixed=mixed):
             return None
-        return Finding(match.start(), found.end(), kind, label)
+        return SecretFound(match.start(), found.end(), kind, label)
 
     prefixes = "|".join(map(re.escape, sorted(triggers.split(), key=len, reverse=True)))
     reach = re.compile(rf"(?:{prefixes})(?P<body>[A-Za-z0-9{re.escape(extra)}]*)")
-    return Rule(frozenset({kind}), tuple(triggers.split()), reach, check, limit, head=TOKEN_HEAD)
+    return MaskingRule(frozenset({kind}), tuple(triggers.split()), reach, check, limit, head=TOKEN_HEAD)
 
 
 def followed_by(characters: str, count: int) -> str:

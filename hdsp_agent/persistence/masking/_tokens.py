@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import Final
 
-from ._candidates import Finding, Rule
+from ._rule_candidates import MaskingRule, SecretFound
 from ._token_forms import TOKEN_HEAD, token_rule
 from ._values import is_random
 from ._vendor_tokens import VAULT_TOKEN, vendor_token_at
@@ -15,7 +15,7 @@ from ._vendor_tokens import VAULT_TOKEN, vendor_token_at
 __all__ = ["TOKEN_RULES", "decoded_base64", "token_at"]
 
 
-def _openai_body(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _openai_body(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     body = match["body"].rstrip("-")
     if len(body) < 20:
         return None
@@ -24,29 +24,29 @@ def _openai_body(text: str, match: re.Match[str], floor: int) -> Finding | None:
     named = len(body) >= 40 and body.startswith(("proj-", "svcacct-", "admin-"))
     if not is_random(body, 4 if named else 12) or not (drawn or named):
         return None
-    return Finding(match.start(), match.start("body") + len(body), "openai-key", "OPENAI_KEY")
+    return SecretFound(match.start(), match.start("body") + len(body), "openai-key", "OPENAI_KEY")
 
 
-def _webhook(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _webhook(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     if not is_random(match["path"], 8) or not any(map(str.isdigit, match["path"])):
         return None
-    return Finding(match.start("path"), match.end("path"), "slack-token", "SLACK_TOKEN")
+    return SecretFound(match.start("path"), match.end("path"), "slack-token", "SLACK_TOKEN")
 
 
 _JWT_HEADER: Final = re.compile(rb'"(?:alg|typ|enc|kid|cty)"')
 
 
-def _jwt(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _jwt(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     parts = match[0].split(".")
     if match[0].startswith("eyJrIjoi") and len(parts[0]) >= 68:
         # No web token: Grafana's keys are a JSON object that begins with "k".
-        return Finding(match.start(), match.start() + len(parts[0]), "assigned-secret", "API_KEY")
+        return SecretFound(match.start(), match.start() + len(parts[0]), "assigned-secret", "API_KEY")
     if len(parts) < 2 or len(parts[1]) < 8:
         return None
     header = decoded_base64(parts[0].replace("-", "+").replace("_", "/"))
     if header is None or _JWT_HEADER.search(header) is None:
         return None
-    return Finding(match.start(), match.start() + len(match[0].rstrip(".")), "jwt", "JWT")
+    return SecretFound(match.start(), match.start() + len(match[0].rstrip(".")), "jwt", "JWT")
 
 
 def decoded_base64(text: str) -> bytes | None:
@@ -93,7 +93,7 @@ TOKEN_RULES: Final = (
     token_rule(
         "assigned-secret", "API_KEY", "pypi-AgE dckr_pat_ dckr_oat_ SG.", r"[A-Za-z0-9_.-]{24,}(?<![.])", extra="_.-"
     ),
-    Rule(
+    MaskingRule(
         frozenset({"openai-key"}),
         ("sk-",),
         re.compile(r"sk-(?P<body>[A-Za-z0-9_-]*)"),
@@ -101,14 +101,14 @@ TOKEN_RULES: Final = (
         limit=600,
         head=TOKEN_HEAD,
     ),
-    Rule(
+    MaskingRule(
         frozenset({"slack-token"}),
         ("hooks.slack.com/",),
         re.compile(r"hooks\.slack\.com/(?:[a-z]{0,16}/)?(?P<path>[A-Za-z0-9_/-]*)"),
         _webhook,
         limit=300,
     ),
-    Rule(
+    MaskingRule(
         frozenset({"jwt", "assigned-secret"}),
         ("eyJ",),
         re.compile(r"eyJ[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,4}"),
@@ -122,7 +122,7 @@ _BY_PREFIX: Final = {trigger: rule for rule in (*TOKEN_RULES, VAULT_TOKEN) for t
 _TOKEN_START: Final = re.compile("|".join(map(re.escape, sorted(_BY_PREFIX, key=len, reverse=True))))
 
 
-def token_at(text: str, start: int) -> Finding | None:
+def token_at(text: str, start: int) -> SecretFound | None:
     """A token with a known prefix that starts just here: it says more about itself than the name before it."""
     trigger = _TOKEN_START.match(text, start)
     found = None

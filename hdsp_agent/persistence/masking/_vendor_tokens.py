@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ...config import MaskedKind
-from ._candidates import WORD, Finding, Rule
+from ._rule_candidates import WORD, MaskingRule, SecretFound
 from ._token_forms import TOKEN_HEAD, followed_by, starts_token
 from ._values import is_random
 
@@ -43,12 +43,14 @@ def _vendor(prefixes: str, body: str, *, run: int = 8, kind: MaskedKind = _KIND,
     return _Form(tuple(prefixes.split()), re.compile(body), run, kind, label)
 
 
-def _looked_for(prefixes: str, body: str, *, run: int = 8, kind: MaskedKind = _KIND, label: str = _LABEL) -> Rule:
+def _looked_for(
+    prefixes: str, body: str, *, run: int = 8, kind: MaskedKind = _KIND, label: str = _LABEL
+) -> MaskingRule:
     """A token whose prefixes end in no separator and are looked for themselves."""
     form = _vendor(prefixes, body, run=run, kind=kind, label=label)
     alternatives = "|".join(map(re.escape, form.prefixes))
     reach = re.compile(rf"(?:{alternatives})[{_PLAIN}_+/=~-]*")
-    return Rule(
+    return MaskingRule(
         frozenset({form.kind}),
         form.prefixes,
         reach,
@@ -59,12 +61,12 @@ def _looked_for(prefixes: str, body: str, *, run: int = 8, kind: MaskedKind = _K
     )
 
 
-def _fitting(text: str, start: int, end: int, prefixes: Iterable[str], form: _Form) -> Finding | None:
+def _fitting(text: str, start: int, end: int, prefixes: Iterable[str], form: _Form) -> SecretFound | None:
     prefix = next((each for each in prefixes if text.startswith(each, start)), None)
     found = None if prefix is None else form.body.match(text, start + len(prefix))
     if found is None or found.end() > end or not is_random(found[0], form.run, mixed=False):
         return None
-    return Finding(start, found.end(), form.kind, form.label)
+    return SecretFound(start, found.end(), form.kind, form.label)
 
 
 def _inside(
@@ -76,55 +78,55 @@ def _inside(
     kind: MaskedKind = _KIND,
     label: str = _LABEL,
     behind: str = "",
-) -> Rule:
+) -> MaskingRule:
     """A token that is known by what stands in its middle or at its end, of letters, digits and what is ``also`` in it."""
     head, rest = re.compile(rf"(?:{before})\Z"), re.compile(after)
     letters = _PLAIN + re.escape(also or "")
     reach = re.compile(rf"{re.escape(trigger)}[{letters}]*")
 
-    def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    def check(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
         first = head.search(text, max(floor, match.start() - _LONGEST_PREFIX), match.start())
         last = rest.match(text, match.start() + len(trigger))
         if first is None or last is None or last.end() > match.end() or not starts_token(text, first.start()):
             return None
-        return Finding(first.start(), last.end(), kind, label)
+        return SecretFound(first.start(), last.end(), kind, label)
 
     ahead = "" if also is None else followed_by(letters, _LEAST)
-    return Rule(frozenset({kind}), (trigger,), reach, check, limit=_LIMIT, ahead=ahead, behind=behind)
+    return MaskingRule(frozenset({kind}), (trigger,), reach, check, limit=_LIMIT, ahead=ahead, behind=behind)
 
 
-def _hook(trigger: str, path: str) -> Rule:
+def _hook(trigger: str, path: str) -> MaskingRule:
     """An address whose path is the secret: whoever knows it may post."""
     reach = re.compile(rf"{re.escape(trigger)}(?P<path>[A-Za-z0-9/@_-]*)")
     fits = re.compile(path)
 
-    def check(text: str, match: re.Match[str], floor: int) -> Finding | None:
+    def check(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
         if fits.fullmatch(match["path"]) is None:
             return None
-        return Finding(match.start("path"), match.end("path"), _KIND, _LABEL)
+        return SecretFound(match.start("path"), match.end("path"), _KIND, _LABEL)
 
-    return Rule(frozenset({_KIND}), (trigger,), reach, check, limit=_LIMIT)
+    return MaskingRule(frozenset({_KIND}), (trigger,), reach, check, limit=_LIMIT)
 
 
 _SAS: Final = re.compile(r"sig=(?P<value>[A-Za-z0-9%+/_=-]*)")
 
 
-def _sas(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _sas(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     """The signature of an address of Azure's storage: 32 bytes in base64, mostly with its signs escaped."""
     value = match["value"]
     if text[max(0, match.start() - 1) : match.start()].isalnum() or not 40 <= len(value) <= 120:
         return None
     if not value.lower().endswith(("=", "%3d")) or not is_random(value, 6, mixed=True):
         return None
-    return Finding(match.start("value"), match.end(), _KIND, "SECRET")
+    return SecretFound(match.start("value"), match.end(), _KIND, "SECRET")
 
 
-VAULT_TOKEN: Final = Rule(
+VAULT_TOKEN: Final = MaskingRule(
     frozenset({_KIND}),
     ("s.",),
     re.compile(r"s\.[A-Za-z0-9]*"),
     lambda text, match, floor: (
-        Finding(match.start(), match.end(), _KIND, _LABEL)
+        SecretFound(match.start(), match.end(), _KIND, _LABEL)
         if len(match[0]) == 26 and is_random(match[0][2:], 24, mixed=True)
         else None
     ),
@@ -230,7 +232,7 @@ _HEAD: Final = re.compile(r"[A-Za-z0-9_.~+/=-]{0,16}")
 _REST: Final = re.compile(r"[A-Za-z0-9_.~+/=-]*")
 
 
-def vendor_token_at(text: str, start: int, end: int | None = None) -> Finding | None:
+def vendor_token_at(text: str, start: int, end: int | None = None) -> SecretFound | None:
     """A token with one of the known prefixes that starts just here."""
     prefix = _PREFIX.match(text, start)
     if prefix is None:
@@ -254,18 +256,18 @@ def _begins(text: str, match: re.Match[str]) -> bool:
     return any(_PREFIX.match(text, start) is not None for start in _starts(text, match.start(), 0))
 
 
-def _word(text: str, match: re.Match[str], floor: int) -> Finding | None:
+def _word(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
     """A token in the word that the separator stands in."""
     starts = _starts(text, match.start(), floor)
     return next((found for start in starts if (found := vendor_token_at(text, start, match.end())) is not None), None)
 
 
 VENDOR_RULES: Final = (
-    Rule(frozenset({form.kind for form in _FORMS}), (WORD,), _REST, _word, limit=_LONG_LIMIT, head=(_HEAD, _begins)),
+    MaskingRule(frozenset({form.kind for form in _FORMS}), (WORD,), _REST, _word, limit=_LONG_LIMIT, head=(_HEAD, _begins)),
     _inside(
         "Q~", r"[A-Za-z0-9_~.]{3}[0-9]", r"[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])", also="_~.-", behind="[0-9]"
     ),
-    Rule(frozenset({_KIND}), ("sig=",), _SAS, _sas, ahead=followed_by(r"A-Za-z0-9%+/_=\-", _LEAST)),
+    MaskingRule(frozenset({_KIND}), ("sig=",), _SAS, _sas, ahead=followed_by(r"A-Za-z0-9%+/_=\-", _LEAST)),
     _looked_for("_gitlab_session=", r"[0-9a-z]{32}" + _END, kind="gitlab-token", label="GITLAB_TOKEN"),
     _inside(".atlasv1.", r"[A-Za-z0-9]{14}", r"[A-Za-z0-9_=-]{60,}", also="_=-"),
     _inside(":AA", r"(?<![0-9])[0-9]{8,11}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])", also="_-", behind="[0-9]"),

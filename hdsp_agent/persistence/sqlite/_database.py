@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ...config._private_files import locked, make_private_folder
+from ..._private_files import locked, make_private_folder
 from ...errors import StorageUnavailable, Unsupported
-from ..files._folders import sync_folder
-from ..files._state_file import FileIdentity, connect, file_identity, is_damage, make_private_file, refusal
-from ._schema import OLDEST_SQLITE, check_schema, migrate_schema
+from ..files._database_file import FileIdentity, connect, file_identity, is_damage, make_private_file, refusal
+from ..files._task_folders import sync_folder
+from ._task_schema import OLDEST_SQLITE, check_schema, migrate_schema
 
 __all__ = ["BUSY_SECONDS", "TaskDatabase", "Work", "is_busy"]
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
-from ...config._private_files import storage_error
+from ..._portable_names import is_portable
+from ..._private_files import storage_error
 from ...errors import InvalidInput
-from ..files._portable_names import is_portable
 
 __all__ = [
     "FOLDERS",

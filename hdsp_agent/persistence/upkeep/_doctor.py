@@ -19,24 +19,24 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import read_with_identity
+from ..._private_files import read_with_identity
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
 from .._backends import BACKENDS, Backend, open_store, tasks_elsewhere
 from .._protocol import Place
 from .._records import COMPLETED_STATUSES
-from ..files._endings import settle_task
-from ..files._folders import TaskFolders, read_state
-from ..files._locks import LOCK_NAME, TaskLock, is_held
+from ..files._task_end import settle_task
+from ..files._task_folders import TaskFolders, read_state
+from ..files._task_locks import LOCK_NAME, TaskLock, is_held
 from ._doctor_database import examine_database
+from ._doctor_findings import DoctorFinding, FindingKind, Report
 from ._doctor_index import examine_index
 from ._doctor_task import TaskExamination
-from ._findings import Finding, FindingKind, Report
 from ._long_work import LongWork, in_thread
-from ._progress import Progress
 from ._restore import finish_restore, restore_under_way
+from ._work_progress import Progress
 
-__all__ = ["DoctorReport", "Finding", "FindingKind", "examine"]
+__all__ = ["DoctorFinding", "DoctorReport", "FindingKind", "examine"]
 
 _ABANDONED_SECONDS: Final = 3600.0
 _PLACES: Final[tuple[Place, ...]] = ("running", "completed")
@@ -58,21 +58,21 @@ _HOME_FOLDERS: Final = frozenset({"contexts", "checkpoints", "memories", "ipc", 
 class DoctorReport:
     """What was found. ``problems`` are left to be seen to, ``mended`` are not any more, ``notes`` need nothing."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DoctorFinding] = field(default_factory=list)
     tasks: int = 0
 
     @property
-    def problems(self) -> list[Finding]:
+    def problems(self) -> list[DoctorFinding]:
         """What is still wrong."""
         return [finding for finding in self.findings if not finding.mended and not finding.note]
 
     @property
-    def mended(self) -> list[Finding]:
+    def mended(self) -> list[DoctorFinding]:
         """What was put right just now."""
         return [finding for finding in self.findings if finding.mended]
 
     @property
-    def notes(self) -> list[Finding]:
+    def notes(self) -> list[DoctorFinding]:
         """What is worth knowing."""
         return [finding for finding in self.findings if finding.note]
 

@@ -16,14 +16,14 @@ from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME
 from .._records import TaskMetadata, TaskState
-from ..files._tail import is_record
-from ..sqlite._schema import STREAM_TABLES
-from ..sqlite._store import SqliteStore
-from ..sqlite._tasks import TaskRow
+from ..files._log_tail import is_record
+from ..sqlite._sqlite_store import SqliteStore
+from ..sqlite._task_rows import TaskRow
+from ..sqlite._task_schema import STREAM_TABLES
+from ._doctor_findings import FindingKind, Report
 from ._doctor_task import PARSE, REFERENCE
-from ._findings import FindingKind, Report
 from ._long_work import LongWork, in_thread
-from ._progress import Progress
+from ._work_progress import Progress
 
 __all__ = ["examine_database"]
 

@@ -13,7 +13,7 @@ from .._protocol import TaskStore
 from ..history._index import HistoryIndex
 from ..history._state_database import StateDatabase
 from ..history._task_records import task_record
-from ._findings import Report
+from ._doctor_findings import Report
 
 __all__ = ["examine_index"]
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from ._progress import Progress
+from ._work_progress import Progress
 
 __all__ = ["LongWork", "WorkStopped", "in_thread"]
 

@@ -13,11 +13,11 @@ from typing import Final, Literal
 
 from ...errors import HdspAgentError
 from .._backends import DATABASE_NAME
-from ..files._packing import PACKED, unpacked_size
+from ..files._gzip_logs import PACKED, unpacked_size
 from ..sqlite._database import TaskDatabase
-from ..sqlite._schema import STREAM_TABLES
+from ..sqlite._task_schema import STREAM_TABLES
 from ._long_work import LongWork, in_thread
-from ._progress import Progress
+from ._work_progress import Progress
 
 __all__ = ["AlertLevel", "PlaceUse", "StorageLimits", "StorageUse", "alert_level", "measure"]
 

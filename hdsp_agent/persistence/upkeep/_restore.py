@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ...config._private_files import make_private_folder, read_with_identity, replace_file, storage_error
+from ..._private_files import make_private_folder, read_with_identity, replace_file, storage_error
+from ..._private_open import open_private
 from ...errors import Conflict, StorageUnavailable
 from .._backends import DATABASE_NAME, has_store
-from ..files._folders import TaskFolders, sync_folder
-from ..files._locks import LockWatch, TaskLock
-from ..files._private_open import open_private
+from ..files._task_folders import TaskFolders, sync_folder
+from ..files._task_locks import LockWatch, TaskLock
 from ..sqlite._database import TaskDatabase
-from ..sqlite._tasks import TaskRows
+from ..sqlite._task_rows import TaskRows
 from ._archive import HEAD, belongs_in_a_backup, damaged, members, read_head
 from ._long_work import LongWork, in_thread
-from ._progress import Progress
+from ._work_progress import Progress
 
 __all__ = ["RestoreReport", "finish_restore", "restore_backup", "restore_under_way"]
 

@@ -11,20 +11,20 @@ from datetime import datetime, timedelta, timezone
 from functools import partial, singledispatch
 from typing import Final, Literal
 
-from ...config._private_files import make_private_folder, read_with_identity, replace_file
+from ..._private_files import make_private_folder, read_with_identity, replace_file
 from ...errors import Conflict, HdspAgentError, UnknownTask, Unsupported
 from ...messages import TaskId
 from .._protocol import TaskStore
 from .._records import COMPLETED_STATUSES, TaskState, iso_time, parse_iso_time
 from .._trace import task_logger
-from ..files._store import FileStore
+from ..files._file_store import FileStore
 from ..history._index import HistoryIndex
-from ..sqlite._store import SqliteStore
+from ..sqlite._sqlite_store import SqliteStore
 from ._finished_tasks import FinishedTasks
 from ._long_work import LongWork, in_thread
-from ._progress import Progress
 from ._retention_files import FinishedFolders
 from ._retention_rows import FinishedRows
+from ._work_progress import Progress
 
 __all__ = ["CleanReport", "CleanedTask", "RetentionRules", "clean"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ...errors import UnknownTask
 from ...messages import TaskId
 from .._records import TaskState
-from ..sqlite._store import SqliteStore
+from ..sqlite._sqlite_store import SqliteStore
 from ._finished_tasks import FinishedTasks, changed_meanwhile
 
 __all__ = ["FinishedRows"]

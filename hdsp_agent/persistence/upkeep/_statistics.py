@@ -16,7 +16,7 @@ from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._protocol import TaskReader, TaskStore
 from .._records import COMPLETED_STATUSES, ModelUse, TaskMetadata, TaskState, TaskStatus, parse_iso_time
-from ._progress import Progress
+from ._work_progress import Progress
 
 __all__ = ["Statistics", "Totals", "statistics"]
 

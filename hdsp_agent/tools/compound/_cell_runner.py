@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Cell, NotebookSnapshot, freshness_of
 from ...notebooks.kernels import CellRun, Variable
 from .._cell_runs import KnownRun
-from .._threads import in_thread
 from .._tool import ToolContext, ToolFailed, ToolResult
 from ..notebook._cell_selection import numbers_of
 from ..notebook._code_runner import MOST_SECONDS, begun, result_of, waited_for

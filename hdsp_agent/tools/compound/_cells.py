@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
+from ..._threads import in_thread
 from ...config import ToolGroup
 from ...errors import HdspAgentError
 from ...messages import CellId, JsonObject
-from .._threads import in_thread
 from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolFailed, ToolResult
 from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id

@@ -13,12 +13,12 @@ from typing import Final
 
 from typing_extensions import assert_never
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Cell, CellFreshness, Notebooks, freshness_of
 from ...notebooks.kernels import Variable
 from .._path_policy import PathPolicy
-from .._threads import in_thread
 from .._tool import ToolFailed
 from ._cell_runner import variable_words
 from ._code import made_names

@@ -7,6 +7,7 @@ import os.path
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId, KernelChanged, NotebookRef
 from ...notebooks import NotebookSnapshot
@@ -15,7 +16,6 @@ from .._action import ActionRequest
 from .._cell_runs import KnownRun
 from .._hidden_files import HiddenFileNames, hidden_words
 from .._path_policy import CheckedPath
-from .._threads import in_thread
 from .._tool import ToolContext, ToolFailed, ToolResult
 from ._code_risks import CodeRisks, risks_of
 from ._model_outputs import told_outputs, with_outputs

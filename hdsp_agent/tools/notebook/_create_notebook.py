@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from ..._threads import in_thread
 from ...config import ToolGroup
 from ...messages import CellEdit, CellId, ClineSayTool, InsertCell, JsonObject
 from ...notebooks import new_cell_id, outline_of, source_hash
 from ...notebooks.kernels import KernelSpec
 from .._action import ActionRequest
 from .._edit_check import unified_diff
-from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._cell_states import outline_text
 from ._notebook_location import NotebookPath, failing_in_words, place_of, still_allowed

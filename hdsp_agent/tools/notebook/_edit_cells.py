@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
+from ..._threads import in_thread
 from ...config import ToolGroup
 from ...errors import HdspAgentError
 from ...messages import (
@@ -39,7 +40,6 @@ from ...notebooks import (
 from .._action import ActionRequest
 from .._edit_check import known_only
 from .._output_buffer import middle_left_out
-from .._threads import in_thread
 from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 from ._cell_edits import cell_edits, previewed_edit
 from ._cell_selection import numbers_of

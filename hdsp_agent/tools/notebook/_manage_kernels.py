@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import StringConstraints
 from typing_extensions import assert_never
 
+from ..._threads import in_thread
 from ...config import ToolGroup
 from ...messages import ClineSayTool, KernelChange, KernelChanged, OwnSayTool
 from ...notebooks.kernels import KernelInfo, KernelSpec, Run
 from .._action import ActionRequest, Risk
-from .._threads import in_thread
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._code_runner import start_kernel
 from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed

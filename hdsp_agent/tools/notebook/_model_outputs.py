@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..._threads import in_thread
 from ...config import GlobalSettings
 from ...context import (
     TOOL_OUTPUT_FACTOR,
@@ -23,7 +24,6 @@ from ...messages import JsonObject
 from ...notebooks import bounded_outputs
 from ...notebooks.kernels import ModelImage, images_of
 from .._output_buffer import middle_left_out
-from .._threads import in_thread
 from .._tool import ToolContext, image_block
 
 __all__ = ["MOST_IMAGES", "ModelOutput", "most_characters", "outputs_text", "told_outputs", "with_outputs"]

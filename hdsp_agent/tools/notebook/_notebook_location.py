@@ -10,12 +10,12 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import StringConstraints
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError, UnsavedElsewhere
 from ...messages import FollowUpData, NotebookRef, Suggestion
 from ...notebooks import NotebookDocument
 from .._action import Risk
 from .._path_policy import CheckedPath
-from .._threads import in_thread
 from .._tool import ToolContext, ToolFailed
 
 __all__ = ["NotebookLocation", "NotebookPath", "failing_in_words", "once_saved", "place_of", "still_allowed"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Notebooks, NotebookSnapshot, PersonRun, RunMemory, for_cells, outline_of
 from ...notebooks.kernels import KernelInfo
 from .._path_policy import PathPolicy
-from .._threads import in_thread
 from .._tool import ToolFailed
 from ._cell_selection import numbers_of
 from ._cell_states import outline_line

@@ -9,11 +9,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import Final
 
+from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellExecuted, CellId, JsonObject, KernelChanged, NotebookRef
 from ...notebooks.kernels import CellRun, Run, images_of
 from .._output_buffer import middle_left_out
-from .._threads import in_thread
 from .._tool import ToolContext
 from ._model_outputs import outputs_text
 

@@ -18,13 +18,13 @@ from hdsp_agent.config import GlobalSettings, ModeConfig, ProviderSettings
 from hdsp_agent.events import Emitter
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog, TaskState
-from hdsp_agent.providers import ModelInfo, ModelRequest, ToolSpec
+from hdsp_agent.providers import KnownModel, ModelRequest, ToolSpec
 
 from ...persistence.conversation import Conversation as Stored
 
 __all__ = ["INFO", "Around", "InMemory", "Read", "Where", "lines", "read"]
 
-INFO: Final = ModelInfo(id="m", provider="p", context_window=1_000_000)
+INFO: Final = KnownModel(id="m", provider="p", context_window=1_000_000)
 _TITLES: Final = {KINDS[name].title: name for name in DIMENSIONS}
 _HEAD: Final = re.compile(
     r"^# (?P<title>.*?)(?P<how> \(all of it, in place of what was told before\)| \(what changed\))?$"

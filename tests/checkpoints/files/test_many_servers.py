@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent._private_files import locked
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
-from hdsp_agent.config._private_files import locked
 from hdsp_agent.errors import StorageUnavailable
 
 from .workspace_fixtures import assert_sound, picture, the_store, write

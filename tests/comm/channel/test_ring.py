@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.comm._ring import Gone, Ring
+from hdsp_agent.comm._frame_ring import Gone, Ring
 
 
 def ring_of(count: int, *, max_frames: int = 100, max_bytes: int = 10_000) -> Ring:

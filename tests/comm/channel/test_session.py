@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 from blockbuster import blockbuster_ctx
 
-from hdsp_agent.comm._bodies import body
-from hdsp_agent.comm._limits import ChannelLimits
-from hdsp_agent.comm._ring import Ring
-from hdsp_agent.comm._session import ConnectionLost, Session, StateSnapshot
+from hdsp_agent.comm._channel_limits import ChannelLimits
+from hdsp_agent.comm._frame_encoding import body
+from hdsp_agent.comm._frame_ring import Ring
+from hdsp_agent.comm._tab_session import ConnectionLost, Session, StateSnapshot
 
 from ...timing import until
 

@@ -14,7 +14,7 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPResponse
 
 from hdsp_agent.comm.services import Services
-from hdsp_agent.persistence import NewTask
+from hdsp_agent.persistence import NewTaskRecord
 from tests.comm.labs_kernels import write_notebook
 from tests.comm.stored_tasks import keep
 
@@ -210,7 +210,7 @@ async def test_a_task_has_the_time_line_of_the_folder_it_works_in(
     elsewhere.mkdir()
     (elsewhere / "note.txt").write_text("there\n")
     store = await services.storage.store()
-    task = await store.create(NewTask(user=services.storage.person, workspace=str(elsewhere)))
+    task = await store.create(NewTaskRecord(user=services.storage.person, workspace=str(elsewhere)))
     await task.close()
     there = await post(jp_fetch, "checkpoints", task=task.task_id)
     line = await get(jp_fetch, "checkpoints", task=task.task_id)

@@ -219,9 +219,9 @@ async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch) 
     await keep(services, "mine too", cost=1.0)
     await keep(services, "theirs", user="somebody-else")
     store = await services.storage.store()
-    from hdsp_agent.persistence import NewTask
+    from hdsp_agent.persistence import NewTaskRecord
 
-    await (await store.create(NewTask(task_id=TaskId("nobodys")))).finish("failed")
+    await (await store.create(NewTaskRecord(task_id=TaskId("nobodys")))).finish("failed")
     told = await get(jp_fetch, "statistics")
     assert (told["total"]["tasks"], told["total"]["cost"], told["completed"]) == (3, 1.5, 3)
     assert told["failureRate"] == pytest.approx(1 / 3, abs=1e-5)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hdsp_agent.comm.rest import _models
-from hdsp_agent.comm.rest._endpoint import RestHandler
+from hdsp_agent.comm.rest._rest_endpoint import RestHandler
 from hdsp_agent.comm.services import Services
 
 from ...modelserver import raw_server, refusal

@@ -33,7 +33,7 @@ async def test_what_a_path_quotes_cannot_forge_a_line_of_the_log(
 
 async def test_providers_asked_for_and_unknown_are_not_remembered(services: Services, jp_fetch) -> None:
     from hdsp_agent.config._providers import _by_name
-    from hdsp_agent.providers._catalogue import _catalogued
+    from hdsp_agent.providers._model_catalogue import _catalogued
 
     before = _catalogued.cache_info().currsize
     for number in range(20):

@@ -1,0 +1,186 @@
+"""The streams of a task that is kept in files: read in threads, the newest few remembered while it is worked on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Collection
+from typing import Final, Generic, Protocol, TypeVar
+
+from pydantic_core import PydanticSerializationError
+
+from ...errors import InvalidInput
+from ...messages import ClineMessage
+from ...wire import WireModel
+from .._records import ApiRecord, SummaryRecord, ToolRecord
+from ..marks._marks import AnyMark, parse_mark
+from ._jsonl import REPLACES, LineForm, LogEntry
+
+__all__ = [
+    "API_FORM",
+    "MARKS_FORM",
+    "SUMMARIES_FORM",
+    "TOOLS_FORM",
+    "UI_FORM",
+    "FileRecords",
+    "RecordSource",
+    "numbered_line",
+    "ui_line",
+]
+
+T = TypeVar("T")
+
+UI_FORM: Final = LineForm[ClineMessage]("ts", ClineMessage.model_validate_json, latest_wins=True)
+API_FORM: Final = LineForm[ApiRecord]("seq", ApiRecord.model_validate_json)
+SUMMARIES_FORM: Final = LineForm[SummaryRecord]("summary_id", SummaryRecord.model_validate_json)
+TOOLS_FORM: Final = LineForm[ToolRecord]("seq", ToolRecord.model_validate_json)
+MARKS_FORM: Final = LineForm[AnyMark]("seq", parse_mark)
+
+_GREATEST: Final = 2**62
+_PAGE: Final = 200
+_FIRST: Final = 5
+
+
+class RecordSource(Protocol[T]):
+    """Where a stream is read from. Everything here blocks."""
+
+    def newest(self, limit: int) -> list[LogEntry[T]]:
+        """The last records, oldest first."""
+        ...
+
+    def first(self, limit: int) -> list[T]:
+        """The very first records."""
+        ...
+
+    def between(self, first: int, last: int, limit: int, *, newest: bool) -> list[LogEntry[T]]:
+        """At most ``limit`` records whose keys are in this span, ends included: the newest of them, or the oldest."""
+        ...
+
+    def get(self, key: int) -> T | None:
+        """The record with this key."""
+        ...
+
+    def count(self) -> int:
+        """How many records there are."""
+        ...
+
+
+class FileRecords(Generic[T]):
+    """One stream of a task; see ``Records`` for what its methods do."""
+
+    def __init__(self, log: RecordSource[T], remembered: int = 0) -> None:
+        self._log = log
+        self._remembered = remembered
+        self._recent: OrderedDict[int, T] = OrderedDict()
+        self._recent_is_all = False
+
+    @property
+    def newest_key(self) -> int:
+        """The greatest key remembered, 0 if there is none."""
+        return next(reversed(self._recent), 0)
+
+    @property
+    def newest_record(self) -> T | None:
+        """The newest record remembered."""
+        return next(reversed(self._recent.values()), None)
+
+    @property
+    def recent(self) -> Collection[T]:
+        """The records remembered, oldest first."""
+        return self._recent.values()
+
+    def first(self) -> list[T]:
+        """The very first few records. Blocks."""
+        return self._log.first(_FIRST)
+
+    def load_recent(self) -> None:
+        """Read what is to be remembered. Blocks; before the first ``remember``."""
+        entries = self._log.newest(self._remembered)
+        self._recent = OrderedDict((entry.key, entry.record) for entry in entries)
+        self._recent_is_all = len(entries) < self._remembered
+
+    def remember(self, key: int, record: T) -> None:
+        """Take note of what was recorded just now."""
+        if key in self._recent or key > self.newest_key:
+            self._recent[key] = record
+            if len(self._recent) > self._remembered:
+                self._recent.popitem(last=False)
+                self._recent_is_all = False
+
+    def is_recent(self, key: int) -> bool:
+        """Whether this record is remembered."""
+        return key in self._recent
+
+    async def newest(self, limit: int = 20) -> list[T]:
+        """The last records."""
+        _check_limit(limit)
+        if limit <= len(self._recent) or self._recent_is_all:
+            return list(self._recent.values())[-limit:]
+        return [entry.record for entry in await asyncio.to_thread(self._log.newest, limit)]
+
+    async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> list[T]:
+        """The records next to a key, which is itself left out; the newest if no key is given."""
+        if before is not None and after is not None:
+            raise InvalidInput(
+                "A page is before a record or after one, not both. Leave one of them out.", field="after"
+            )
+        if before is not None:
+            return await self.between(0, before - 1, limit=limit, newest=True)
+        if after is not None:
+            return await self.between(after + 1, _GREATEST, limit=limit, newest=False)
+        return await self.newest(limit)
+
+    async def between(self, first: int, last: int, *, limit: int, newest: bool) -> list[T]:
+        """At most ``limit`` records of this span, ends included: the newest of them, or the oldest."""
+        _check_limit(limit)
+        entries = await asyncio.to_thread(self._log.between, first, last, limit, newest=newest)
+        return [entry.record for entry in entries]
+
+    async def get(self, key: int) -> T | None:
+        """The record with this key."""
+        if key in self._recent:
+            return self._recent[key]
+        return await asyncio.to_thread(self._log.get, key)
+
+    async def count(self) -> int:
+        """How many records there are."""
+        return await asyncio.to_thread(self._log.count)
+
+    async def iterate(self, *, after: int = 0) -> AsyncIterator[T]:
+        """All records with greater keys, a page at a time."""
+        while True:
+            page = await asyncio.to_thread(self._log.between, after + 1, _GREATEST, _PAGE, newest=False)
+            for entry in page:
+                yield entry.record
+            if len(page) < _PAGE:
+                return
+            after = page[-1].key
+
+
+def ui_line(message: ClineMessage, *, replaces: bool) -> bytes:
+    """A message's line; its time comes first."""
+    line = _json(message)
+    if not replaces:
+        return line + b"\n"
+    start = len(b'{"ts":%d' % message.ts)
+    return b"".join((line[:start], b",", REPLACES, line[start:], b"\n"))
+
+
+def numbered_line(key: str, number: int, fields: bytes, record: WireModel) -> bytes:
+    """A record's line; its number comes first, then ``fields``, which are JSON without braces."""
+    return b"".join((b'{"', key.encode(), b'":%d,' % number, fields, _json(record)[1:], b"\n"))
+
+
+def _json(record: WireModel) -> bytes:
+    try:
+        return record.to_json().encode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        # Half a surrogate pair, as a cut stream or a kernel may give: no file can hold it.
+        fields = record.model_dump(by_alias=True, exclude_none=True)
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise InvalidInput(f"A page of {limit} records cannot be read. Ask for one at least.", field="limit")

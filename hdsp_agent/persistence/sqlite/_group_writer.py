@@ -1,0 +1,406 @@
+"""The one thread of a process that writes to the database of tasks.
+
+What waits for it is written as one transaction, and what must survive a power cut as one more that is synced: SQLite's
+``synchronous`` is FULL for that one only. The order in which things came is kept within each task. When the database
+refuses a transaction, each task's part is tried by itself, so that one cannot stand in the way of the others.
+
+A refused line takes with it every line for that table and task handed over before the refusal became known, so that
+no later line takes the place of an earlier one; the next one is a new attempt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from ...messages import TaskId
+from .._pending_lines import MAX_PENDING_BYTES, PendingLines
+from .._records import Stream
+from ..files._database_file import FileIdentity, file_identity
+from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from ._database import TaskDatabase, Work, is_busy
+from ._task_schema import STREAM_TABLES
+
+__all__ = ["GroupWriter", "TaskTable"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_MAX_BATCH: Final = 2_000
+
+_KEYS: Final[dict[Stream, re.Pattern[bytes]]] = {
+    "ui": UI_FORM.key_pattern(),
+    "api": API_FORM.key_pattern(),
+    "summaries": SUMMARIES_FORM.key_pattern(),
+    "tools": TOOLS_FORM.key_pattern(),
+    "marks": MARKS_FORM.key_pattern(),
+}
+
+
+class TaskTable:
+    """The rows of one stream of a task that this process holds; the same to the database as ``LogFile`` to a file."""
+
+    def __init__(self, task_id: TaskId, number: int, token: str, stream: Stream) -> None:
+        self.paused: StorageUnavailable | None = None
+        self.attempt = 0
+        self.acknowledged = 0
+        self.outstanding = 0
+        self.task_id: Final = task_id
+        self._number = number
+        self._token = token
+        self._key = _KEYS[stream]
+        table, key = STREAM_TABLES[stream]
+        # Whoever lost the task to another process writes nothing more to it.
+        self._insert = (
+            f"INSERT INTO {table} (task, {key}, record) SELECT ?, ?, ? FROM locks WHERE task = ? AND token = ?"  # noqa: S608 -- our own names
+        )
+        self.refused_attempt = -1
+        self.refusal: HdspAgentError | None = None
+
+    @property
+    def accepted(self) -> int:
+        """How many lines precede the next one."""
+        return self.acknowledged + self.outstanding
+
+    def insert(self, connection: sqlite3.Connection, line: bytes) -> None:
+        """Add the line. In the writer's thread."""
+        found = self._key.match(line)
+        assert found is not None, "every line begins with its key"
+        values = (self._number, int(found[1]), line.rstrip(b"\n").decode(), self._number, self._token)
+        if connection.execute(self._insert, values).rowcount == 0:
+            raise Conflict(
+                f"Task {self.task_id} was taken over by another process, or deleted. Nothing was recorded. "
+                "Continue it there.",
+                task=self.task_id,
+            )
+
+
+@dataclass(slots=True)
+class _Line:
+    table: TaskTable
+    data: bytes
+    durable: bool
+    attempt: int
+    acknowledged: asyncio.Future[None]
+    on_success: Callable[[], None] | None
+
+    @property
+    def task_id(self) -> TaskId | None:
+        return self.table.task_id
+
+    def perform(self, connection: sqlite3.Connection) -> None:
+        if self.attempt <= self.table.refused_attempt and self.table.refusal is not None:
+            raise self.table.refusal
+        if self.data:
+            self.table.insert(connection, self.data)
+        else:
+            connection.execute("UPDATE barrier SET passed = passed + 1")
+
+
+@dataclass(slots=True)
+class _Work(Generic[T]):
+    task_id: TaskId | None
+    durable: bool
+    work: Work[T]
+    done: Future[T]
+    result: T | None = None
+
+    def perform(self, connection: sqlite3.Connection) -> None:
+        connection.execute("SAVEPOINT work")
+        try:
+            self.result = self.work(connection)
+        except sqlite3.Error:
+            raise
+        except BaseException:
+            connection.execute("ROLLBACK TO work")
+            connection.execute("RELEASE work")
+            raise
+        connection.execute("RELEASE work")
+
+
+@dataclass(slots=True)
+class _Passed:
+    """Asks to be told when everything before it was written or refused."""
+
+    told: asyncio.Future[None]
+
+
+@dataclass(slots=True)
+class _Stop:
+    stopped: asyncio.Future[None]
+
+
+_Job = _Line | _Work[object]
+_Outcome = tuple[_Line, HdspAgentError | None]
+
+
+@dataclass(slots=True)
+class _Outcomes:
+    """What a transaction has to tell: to each event loop, and to those who wait in threads."""
+
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = field(default_factory=dict)
+
+    def add(self, job: _Job, error: BaseException | None) -> None:
+        match job:
+            case _Work():
+                # Whoever waited may have given up; the work is done all the same.
+                if error is None and not job.done.cancelled():
+                    job.done.set_result(job.result)
+                elif error is not None and not job.done.cancelled():
+                    job.done.set_exception(error)
+            case _Line():
+                refusal = error if error is None or isinstance(error, HdspAgentError) else _unexpected(error)
+                self.by_loop.setdefault(job.acknowledged.get_loop(), []).append((job, refusal))
+
+
+class GroupWriter:
+    """Writes to the database without ever blocking the event loop."""
+
+    def __init__(self, database: TaskDatabase, *, max_pending_bytes: int = MAX_PENDING_BYTES) -> None:
+        self._database = database
+        self._pending = PendingLines(max_pending_bytes)
+        self._work: queue.SimpleQueue[_Job | _Passed | _Stop] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._stopped = False
+        self._connection: sqlite3.Connection | None = None
+        self._identity: FileIdentity | None = None
+        self._full = False
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits to be written that callers should wait for ``room`` first."""
+        return self._pending.crowded
+
+    async def room(self) -> None:
+        """Wait until there is room for a line; who came first goes first."""
+        await self._pending.room()
+
+    def append(
+        self, log: TaskTable, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
+    ) -> asyncio.Future[None]:
+        """Hand over a line; the future is done when the OS has it, or the disk if it must be durable.
+
+        No bytes at all are no line: made durable, they say when the disk has all lines before.
+        ``on_success`` is called on the event loop even if nobody waits for the future any more.
+        """
+        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._put(_Line(log, data, durable, log.attempt, acknowledged, on_success))
+        self._pending.add(data)
+        log.outstanding += bool(data)
+        return acknowledged
+
+    def submit(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> Future[T]:
+        """Do the work in a transaction; from any thread. It may be done twice, if the first time was taken back."""
+        done: Future[T] = Future()
+        self._put(_Work(task_id, durable, work, done))
+        return done
+
+    async def run(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> T:
+        """The same, from the event loop."""
+        return await asyncio.wrap_future(self.submit(work, task_id=task_id, durable=durable))
+
+    async def close_file(self, log: TaskTable) -> None:
+        """Return when everything handed over so far was written or refused, for this table and all others."""
+        if self._thread is not None and not self._stopped:
+            told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._put(_Passed(told))
+            await told
+
+    async def stop(self) -> None:
+        """Write what was handed over, and let go of the database."""
+        if self._stopped:
+            return
+        if self._thread is None:
+            self._stopped = True
+            return
+        stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._put(_Stop(stopped))
+        self._stopped = True
+        await stopped
+
+    def _put(self, job: _Line | _Work[T] | _Passed | _Stop) -> None:
+        if self._stopped:
+            path = self._database.path
+            raise StorageUnavailable(
+                f"Could not write {path}: the store was stopped. Nothing was changed. Try again when it runs.",
+                path=str(path), action="write", reason="stopped",
+            )  # fmt: skip
+        self._work.put(job)  # type: ignore[arg-type]  # the queue does not ask what the work returns
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="hdsp-agent task writer", daemon=True)
+                    self._thread.start()
+
+    def _deliver(self, outcomes: list[_Outcome]) -> None:
+        for line, error in outcomes:
+            self._pending.remove(line.data)
+            log, acknowledged = line.table, line.acknowledged
+            if error is None:
+                log.paused = None
+                log.acknowledged += bool(line.data)
+                log.outstanding -= bool(line.data)
+                if line.on_success is not None:
+                    line.on_success()
+                if not acknowledged.done():
+                    acknowledged.set_result(None)
+                continue
+            log.paused = error if isinstance(error, StorageUnavailable) else None
+            if line.attempt == log.attempt:
+                log.attempt += 1
+                log.outstanding = 0
+            if not acknowledged.done():
+                acknowledged.set_exception(error)
+        self._pending.make_room()
+
+    # What follows runs in the writer's thread.
+
+    def _run(self) -> None:
+        stop: _Stop | None = None
+        while stop is None:
+            jobs: list[_Job] = []
+            passed: list[_Passed] = []
+            for taken in self._take():
+                match taken:
+                    case _Stop():
+                        stop = taken
+                    case _Passed():
+                        passed.append(taken)
+                    case _:
+                        jobs.append(taken)
+            quick, durable = _by_durability(jobs)
+            self._commit(quick, full=False)
+            self._commit(durable, full=True)
+            for asked in passed:
+                _tell(asked.told)
+        if self._connection is not None:
+            self._connection.close()
+        _tell(stop.stopped)
+
+    def _take(self) -> list[_Job | _Passed | _Stop]:
+        taken = [self._work.get()]
+        with suppress(queue.Empty):
+            while len(taken) < _MAX_BATCH:
+                taken.append(self._work.get_nowait())
+        return taken
+
+    def _commit(self, jobs: Sequence[_Job], *, full: bool) -> None:
+        if not jobs:
+            return
+        outcomes = _Outcomes()
+        try:
+            results = self._transaction(jobs, full=full)
+        except Exception as error:  # noqa: BLE001 -- whoever waits is told, and the thread goes on
+            parts = _by_task(jobs)
+            if len(parts) == 1 or not isinstance(error, sqlite3.Error) or is_busy(error):
+                self._refuse(jobs, error, outcomes)
+            else:
+                for part in parts:
+                    self._commit(part, full=full)
+        else:
+            for job, failure in zip(jobs, results, strict=True):
+                outcomes.add(job, failure)
+        for loop, told in outcomes.by_loop.items():
+            # A loop that was closed has nobody left who waits.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._deliver, told)
+
+    def _transaction(self, jobs: Sequence[_Job], *, full: bool) -> list[BaseException | None]:
+        """Do all jobs; returns what went wrong with which of them, and raises what went wrong with the database."""
+        connection = self._current(full=full)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            results = [_perform(connection, job) for job in jobs]
+            connection.execute("COMMIT")
+        except BaseException:
+            # A full disk makes SQLite end the transaction by itself.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        if file_identity(self._database.path) != self._identity:
+            raise self._database.gone()
+        return results
+
+    def _current(self, *, full: bool) -> sqlite3.Connection:
+        if self._connection is not None and file_identity(self._database.path) != self._identity:
+            self._connection.close()
+            self._connection = None
+        if self._connection is None:
+            if self._identity is not None and file_identity(self._database.path) is None:
+                raise self._database.gone()
+            self._connection, self._identity = self._database.open_for_writing()
+            self._full = False
+        if full != self._full:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
+            self._full = full
+        return self._connection
+
+    def _refuse(self, jobs: Sequence[_Job], error: Exception, outcomes: _Outcomes) -> None:
+        if isinstance(error, HdspAgentError):
+            refusal = error
+        else:
+            refusal = self._database.refusal(error) if isinstance(error, sqlite3.Error) else _unexpected(error)
+        for job in jobs:
+            if isinstance(job, _Line):
+                job.table.refusal = refusal
+                job.table.refused_attempt = max(job.table.refused_attempt, job.attempt)
+            outcomes.add(job, refusal)
+
+
+def _perform(connection: sqlite3.Connection, job: _Job) -> BaseException | None:
+    try:
+        job.perform(connection)
+    except sqlite3.Error:
+        raise
+    except BaseException as error:  # noqa: BLE001 -- whoever waits for the job is told
+        if isinstance(job, _Line) and isinstance(error, HdspAgentError):
+            job.table.refusal = error
+            job.table.refused_attempt = max(job.table.refused_attempt, job.attempt)
+        return error
+    return None
+
+
+def _by_durability(jobs: Sequence[_Job]) -> tuple[list[_Job], list[_Job]]:
+    """What need not wait for the disk, and what must or comes after such in its task."""
+    quick: list[_Job] = []
+    durable: list[_Job] = []
+    waits: set[TaskId] = set()
+    for job in jobs:
+        if job.durable and job.task_id is not None:
+            waits.add(job.task_id)
+        (durable if job.durable or job.task_id in waits else quick).append(job)
+    return quick, durable
+
+
+def _by_task(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    parts: dict[TaskId | int, list[_Job]] = {}
+    for job in jobs:
+        parts.setdefault(id(job) if job.task_id is None else job.task_id, []).append(job)
+    return list(parts.values())
+
+
+def _unexpected(error: BaseException) -> HdspAgentError:
+    logger.error("The database of tasks cannot be written", exc_info=error)
+    return HdspAgentError(f"It could not be recorded: {type(error).__name__}: {error}. The server's log says more.")
+
+
+def _tell(future: asyncio.Future[None]) -> None:
+    with suppress(RuntimeError):
+        future.get_loop().call_soon_threadsafe(_done, future)
+
+
+def _done(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -1,0 +1,84 @@
+"""A task that this process works on, kept in the database."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import Callable
+
+from ...errors import StorageUnavailable
+from ...messages import TaskId
+from .._protocol import DamageNotice, Outcome
+from .._recording_log import REMEMBERED, RecordingLog
+from .._records import TaskMetadata, TaskState
+from ..files._state_keeper import HEARTBEAT_SECONDS, StateKeeper
+from ._database import TaskDatabase, Work
+from ._group_writer import GroupWriter, TaskTable
+from ._row_locks import RowLock
+from ._sqlite_task_reader import SqliteTaskReader, put_artifact
+from ._task_rows import TaskRows
+from ._task_schema import STREAM_TABLES
+
+__all__ = ["SqliteTaskLog"]
+
+
+class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
+    """See ``TaskLog`` for what it does."""
+
+    def __init__(
+        self,
+        database: TaskDatabase,
+        rows: TaskRows,
+        writer: GroupWriter,
+        lock: RowLock,
+        metadata: TaskMetadata,
+        state: TaskState,
+        *,
+        on_damage: Callable[[DamageNotice], None],
+        on_end: Callable[[TaskId], None],
+        remembered: int = REMEMBERED,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    ) -> None:
+        super().__init__(database, rows, metadata, on_damage=on_damage, remembered=remembered)
+        self._lock = lock
+        self._group = writer
+        tables = {stream: TaskTable(metadata.uuid, lock.number, lock.token, stream) for stream in STREAM_TABLES}
+
+        def write(state: TaskState) -> None:
+            writer.submit(lambda connection: rows.save_state(connection, lock, state), task_id=lock.task_id).result()
+
+        keeper = StateKeeper(write, state, self._logger, heartbeat_seconds=heartbeat_seconds)
+        self._record_with(writer, tables, keeper, on_end)
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or image, and return its name."""
+        self._check_ours()
+        name = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+
+        def put(connection: sqlite3.Connection) -> None:
+            self._lock.beat(connection)
+            put_artifact(connection, self._lock.number, name, data)
+
+        await self._write(put)
+        return name
+
+    async def save_state(self) -> None:
+        """Write the state now; it is on the disk then."""
+        await super().save_state()
+        await self._group.append(self._files["ui"], b"", durable=True)
+
+    async def _end_task(self, state: TaskState, outcome: Outcome) -> None:
+        await self._write(lambda connection: self._rows.end(connection, self._lock, state, outcome))
+        self._lock.forget()
+
+    async def _release(self) -> None:
+        try:
+            await self._write(self._lock.release)
+        except StorageUnavailable as error:
+            self._logger.warning("The task's lock stays until this process ends: %s", error)
+        finally:
+            self._lock.forget()
+
+    async def _write(self, work: Work[None]) -> None:
+        await self._group.run(work, task_id=self.task_id, durable=True)

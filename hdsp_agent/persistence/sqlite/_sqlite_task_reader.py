@@ -1,0 +1,103 @@
+"""A task that is kept in the database, to look at, whoever works on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+from ...errors import InvalidInput, NotFound
+from .._protocol import DamageNotice
+from .._records import Stream, TaskMetadata, TaskState
+from .._stream_reader import StreamReader
+from .._trace import task_logger
+from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
+from ..files._corrupt_lines import CorruptLine
+from ..files._file_records import FileRecords
+from ..files._jsonl import LineForm
+from ._database import TaskDatabase
+from ._table_log import TableLog
+from ._task_rows import TaskRows
+from ._task_schema import STREAM_TABLES
+
+__all__ = ["SqliteTaskReader", "put_artifact"]
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class SqliteTaskReader(StreamReader):
+    """See ``TaskReader`` for what it does."""
+
+    def __init__(
+        self,
+        database: TaskDatabase,
+        rows: TaskRows,
+        metadata: TaskMetadata,
+        *,
+        on_damage: Callable[[DamageNotice], None],
+        remembered: int = 0,
+    ) -> None:
+        self._database = database
+        self._rows = rows
+        self._on_damage = on_damage
+        self._logger = task_logger(logger, metadata.uuid)
+        super().__init__(metadata, remembered=remembered)
+
+    async def read_state(self) -> TaskState:
+        """How it is getting on."""
+
+        def read(connection: sqlite3.Connection) -> TaskState:
+            return self._rows.find(connection, self.task_id).read_state()
+
+        return await asyncio.to_thread(self._database.read, read)
+
+    async def read_artifact(self, name: str) -> bytes:
+        """A long output or image."""
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(f"{name!r} is not the name of an artifact: that is a sha256 in hex.", field="name")
+
+        def read(connection: sqlite3.Connection) -> bytes:
+            found = connection.execute(
+                "SELECT data FROM artifacts JOIN tasks ON number = task WHERE task_id = ? AND name = ?",
+                (self.task_id, name),
+            ).fetchone()
+            if found is None:
+                raise NotFound(f"This task has no artifact {name}. It may have been cleaned up.", name=name)
+            return bytes(found[0])
+
+        return await asyncio.to_thread(self._database.read, read)
+
+    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
+        log = TableLog(self._database, self.task_id, stream, form, partial(self._damaged, stream))
+        return FileRecords(log, remembered)
+
+    def _damaged(self, stream: Stream, line: CorruptLine) -> None:
+        self._logger.warning(
+            "Row %s of %s in %s cannot be read (%s, %s bytes); it stays where it is",
+            line.offset, STREAM_TABLES[stream][0], self._database.path, line.damage, len(line.data),
+        )  # fmt: skip
+        self._on_damage(DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data)))
+
+
+def put_artifact(connection: sqlite3.Connection, task: int, name: str, data: bytes) -> None:
+    """Keep the bytes under their name, unless the task has them already. Blocks."""
+    if connection.execute("SELECT 1 FROM artifacts WHERE task = ? AND name = ?", (task, name)).fetchone():
+        return
+    total = connection.execute("SELECT COALESCE(SUM(size), 0) FROM artifacts WHERE task = ?", (task,)).fetchone()[0]
+    if len(data) > MAX_ARTIFACT_BYTES or total + len(data) > MAX_ARTIFACTS_BYTES:
+        raise InvalidInput(
+            f"An output of {len(data):,} bytes is more than this task may keep ({MAX_ARTIFACT_BYTES:,} bytes each, "
+            f"{MAX_ARTIFACTS_BYTES:,} in all). Write it to a file of the workspace instead.",
+            size=len(data),
+        )
+    connection.execute(
+        "INSERT INTO artifacts (task, name, size, data) VALUES (?, ?, ?, ?)", (task, name, len(data), data)
+    )
