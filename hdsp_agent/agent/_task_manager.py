@@ -84,7 +84,7 @@ class TaskManager:
         self._settling: set[Task] = set()
         self._delegation = Subtasks(self)
         self.messages: Final = MessageOperations(self)
-        self.moments: Final = CheckpointOperations(services, self.messages)
+        self.checkpoints: Final = CheckpointOperations(services, self.messages)
         self.restarts: Final = KernelRestarts(services)
         self.on_left: Callable[[TaskId], None] = lambda task_id: None
         """Told of a task that is not worked on any more."""

@@ -56,7 +56,7 @@ WhyCode = Literal[
     "store_of_another_folder",
     "store_in_workspace",
     "not_a_folder",
-    "unknown_moment",
+    "unknown_checkpoint",
     "unknown_operation",
     "nothing_to_undo",
     "not_in_force",

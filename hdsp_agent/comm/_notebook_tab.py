@@ -69,9 +69,9 @@ class NotebookTab:
         notebook = self.notebooks.get(path)
         return notebook is not None and notebook.dirty and not notebook.collaborative
 
-    def opened_after(self, path: str, moment: float) -> bool:
+    def opened_after(self, path: str, checkpoint: float) -> bool:
         """Whether somebody opened a notebook here since."""
-        return self.has(path) and self._opened_at[path] > moment
+        return self.has(path) and self._opened_at[path] > checkpoint
 
     def shows_older(self, path: str, current: str) -> bool:
         """Whether it is to show the file anew. Asked once: what the file is by then, the tab finds out itself."""

@@ -6,24 +6,24 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..checkpoints import CheckpointId
-from ..checkpoints.timeline import MomentView, OperationView, RestorePreview, RestoreResult, TimeLineView
+from ..checkpoints.timeline import CheckpointView, OperationView, RestorePreview, RestoreResult, TimelineView
 
 __all__ = ["PrivateNotes"]
 
 
 @dataclass(frozen=True)
 class PrivateNotes:
-    """Takes the notes out of what a person is told; ``hidden`` are the moments that have another's."""
+    """Takes the notes out of what a person is told; ``hidden`` are the checkpoints that have another's."""
 
     hidden: Collection[CheckpointId]
 
-    def without_note(self, moment: MomentView) -> MomentView:
-        """A moment; that somebody asked for it is no secret."""
-        if moment.id not in self.hidden:
-            return moment
-        return moment.model_copy(update={"reason": "asked for", "kind": "asked_for"})
+    def without_note(self, checkpoint: CheckpointView) -> CheckpointView:
+        """A checkpoint; that somebody asked for it is no secret."""
+        if checkpoint.id not in self.hidden:
+            return checkpoint
+        return checkpoint.model_copy(update={"reason": "asked for", "kind": "asked_for"})
 
-    def without_notes(self, view: TimeLineView) -> TimeLineView:
+    def without_notes(self, view: TimelineView) -> TimelineView:
         """A page of the time line."""
         return view.model_copy(
             update={
@@ -42,4 +42,8 @@ class PrivateNotes:
         return result.model_copy(update={"operation": self._operation(result.operation)})
 
     def _operation(self, done: OperationView) -> OperationView:
-        return done if done.moment is None else done.model_copy(update={"moment": self.without_note(done.moment)})
+        return (
+            done
+            if done.checkpoint is None
+            else done.model_copy(update={"checkpoint": self.without_note(done.checkpoint)})
+        )

@@ -1,4 +1,4 @@
-"""What the page may ask about the moments of the conversation on screen."""
+"""What the page may ask about the checkpoints of the conversation on screen."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class CheckpointRequests:
         return found.to_wire()
 
     async def restore(self, context: RequestContext, message: CheckpointRestoreRequest) -> JsonValue:
-        """What going back would do, or did. Of several moments in one state, that of the message is meant."""
+        """What going back would do, or did. Of several checkpoints in one state, that of the message is meant."""
         asked, parts = message.payload, message.payload.parts or _EVERYTHING
         task_id = self._history.meant(context.owner, message.task_id)
         place = CheckpointPlace(context.owner, task_id)
-        moment = await self._travel.told_at(context.owner, task_id, asked.commit_hash, asked.ts)
+        checkpoint = await self._travel.told_at(context.owner, task_id, asked.commit_hash, asked.ts)
         if asked.mode == "preview":
-            return (await self._travel.preview(place, moment, parts)).to_wire()
-        return (await self._travel.restore(place, moment, parts)).to_wire()
+            return (await self._travel.preview(place, checkpoint, parts)).to_wire()
+        return (await self._travel.restore(place, checkpoint, parts)).to_wire()

@@ -18,13 +18,13 @@ from .._portable_names import portable_path
 from ..checkpoints import CheckpointDiff
 from ..checkpoints.timeline import (
     CellVersions,
-    MomentView,
+    CheckpointView,
     RestartedRun,
     RestartPreview,
     RestorePreview,
     RestoreResult,
     StoreView,
-    TimeLineView,
+    TimelineView,
 )
 from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
@@ -55,7 +55,7 @@ class CheckpointPlace:
 
 
 class CheckpointService:
-    """What people may do with the moments of workspaces. Whose task a moment belongs to is whose conversation goes back."""
+    """What people may do with the checkpoints of workspaces. Whose task a checkpoint belongs to is whose conversation goes back."""
 
     def __init__(self, agent: RunningAgent, history: History, screens: OpenPanels, workspace: Path) -> None:
         self._agent = agent
@@ -67,75 +67,83 @@ class CheckpointService:
 
     async def view(
         self, place: CheckpointPlace, *, before: str | None = None, limit: int = 100, only_task: bool = False
-    ) -> TimeLineView:
+    ) -> TimelineView:
         """What was done to a workspace, newest first."""
-        folder, moments = await self._at(place)
+        folder, checkpoints = await self._at(place)
         task_id = TaskId(place.task_id) if only_task and place.task_id else None
-        view = await moments.view(folder, before=before, limit=limit, task_id=task_id)
-        return (await self._others(place, folder, moments)).without_notes(view)
+        view = await checkpoints.view(folder, before=before, limit=limit, task_id=task_id)
+        return (await self._others(place, folder, checkpoints)).without_notes(view)
 
-    async def save(self, place: CheckpointPlace, note: str | None) -> MomentView:
+    async def save(self, place: CheckpointPlace, note: str | None) -> CheckpointView:
         """Save a workspace as it is now, and of the notebook that is named its cells and variables."""
-        folder, moments = await self._at(place)
-        moment = await self._held.finish(moments.save(folder, note, owner=place.owner, notebook=place.path))
-        self._history.stands_at(place.owner, moment.commit, place.task_id)
-        return (await self._others(place, folder, moments)).without_note(moment)
+        folder, checkpoints = await self._at(place)
+        checkpoint = await self._held.finish(checkpoints.save(folder, note, owner=place.owner, notebook=place.path))
+        self._history.stands_at(place.owner, checkpoint.commit, place.task_id)
+        return (await self._others(place, folder, checkpoints)).without_note(checkpoint)
 
     async def cell_versions(self, place: CheckpointPlace, cell_id: str) -> CellVersions:
         """What a cell of the notebook that is named was before."""
-        folder, moments = await self._at(place)
+        folder, checkpoints = await self._at(place)
         assert place.path is not None
-        return await moments.cell_versions(folder, place.path, cell_id)
+        return await checkpoints.cell_versions(folder, place.path, cell_id)
 
     async def store(self, place: CheckpointPlace) -> StoreView:
         """What a workspace's checkpoints take."""
-        folder, moments = await self._at(place)
-        return await moments.store(folder)
+        folder, checkpoints = await self._at(place)
+        return await checkpoints.store(folder)
 
     async def look_after(self, place: CheckpointPlace, action: Literal["tidy", "roll_back", "keep"]) -> StoreView:
         """Bring a store within its limits, or settle a restore that was cut short."""
-        folder, moments = await self._at(place)
-        return await self._held.finish(moments.look_after(folder, action))
+        folder, checkpoints = await self._at(place)
+        return await self._held.finish(checkpoints.look_after(folder, action))
 
     async def diff(
-        self, place: CheckpointPlace, moment: str, against: str, *, only: str | None = None, with_content: bool = True
+        self,
+        place: CheckpointPlace,
+        checkpoint: str,
+        against: str,
+        *,
+        only: str | None = None,
+        with_content: bool = True,
     ) -> CheckpointDiff:
-        """What differs between a moment and ``previous``, ``beginning``, ``now``, or an older moment."""
-        folder, moments = await self._at(place)
-        return await moments.diff(folder, moment, against, only=only, with_content=with_content)
+        """What differs between a checkpoint and ``previous``, ``beginning``, ``now``, or an older checkpoint."""
+        folder, checkpoints = await self._at(place)
+        return await checkpoints.diff(folder, checkpoint, against, only=only, with_content=with_content)
 
-    async def step_before(self, place: CheckpointPlace, moment: str) -> CheckpointDiff:
-        """What differs between a moment and the one before the same task's step before."""
-        folder, moments = await self._at(place)
-        return await moments.step_before(folder, moment)
+    async def step_before(self, place: CheckpointPlace, checkpoint: str) -> CheckpointDiff:
+        """What differs between a checkpoint and the one before the same task's step before."""
+        folder, checkpoints = await self._at(place)
+        return await checkpoints.step_before(folder, checkpoint)
 
     async def since_beginning(self, place: CheckpointPlace) -> CheckpointDiff:
-        """What differs between the oldest moment and now."""
-        folder, moments = await self._at(place)
-        return await moments.since_beginning(folder)
+        """What differs between the oldest checkpoint and now."""
+        folder, checkpoints = await self._at(place)
+        return await checkpoints.since_beginning(folder)
 
     async def told_at(self, owner: Owner, task_id: TaskId, commit: str, ts: int) -> str:
         """The id of the moment in this state that a task told of at the time ``ts``: several may have the same commit."""
-        folder, moments = await self._at(CheckpointPlace(owner, task_id))
-        return await moments.told_at(folder, commit, task_id, ts)
+        folder, checkpoints = await self._at(CheckpointPlace(owner, task_id))
+        return await checkpoints.told_at(folder, commit, task_id, ts)
 
-    async def content(self, place: CheckpointPlace, moment: str, file: str) -> bytes:
+    async def content(self, place: CheckpointPlace, checkpoint: str, file: str) -> bytes:
         """A file as it was."""
-        folder, moments = await self._at(place)
-        return await moments.content(folder, moment, file)
+        folder, checkpoints = await self._at(place)
+        return await checkpoints.content(folder, checkpoint, file)
 
-    async def export(self, place: CheckpointPlace, moment: str, kind: Literal["zip", "git"]) -> AsyncIterator[bytes]:
+    async def export(
+        self, place: CheckpointPlace, checkpoint: str, kind: Literal["zip", "git"]
+    ) -> AsyncIterator[bytes]:
         """A moment's files as a zip, or it and those before it as a bare git repository in a zip."""
-        folder, moments = await self._at(place)
+        folder, checkpoints = await self._at(place)
         async with _temporary_folder() as temporary:
             target = temporary / "checkpoint.zip"
             if kind == "zip":
-                await moments.export(folder, moment, target, kind)
+                await checkpoints.export(folder, checkpoint, target, kind)
             else:
                 name = portable_path(os.fsencode(folder.name)) or "workspace"
                 repository = temporary / "repository" / f"{name}.git"
                 await asyncio.to_thread(repository.parent.mkdir)
-                await moments.export(folder, moment, repository, kind)
+                await checkpoints.export(folder, checkpoint, repository, kind)
                 await asyncio.to_thread(
                     shutil.make_archive, os.fspath(target.with_suffix("")), "zip", repository.parent, repository.name
                 )
@@ -146,37 +154,37 @@ class CheckpointService:
             finally:
                 await asyncio.to_thread(file.close)
 
-    async def preview(self, place: CheckpointPlace, moment: str, parts: Parts) -> RestorePreview:
-        """What going back to a moment would do."""
-        folder, moments = await self._at(place)
-        await self._refuse_others_conversation(place.owner, await moments.task_of(folder, moment), parts)
-        preview = await moments.preview(folder, moment, parts)
-        return (await self._others(place, folder, moments)).in_preview(preview)
+    async def preview(self, place: CheckpointPlace, checkpoint: str, parts: Parts) -> RestorePreview:
+        """What going back to a checkpoint would do."""
+        folder, checkpoints = await self._at(place)
+        await self._refuse_others_conversation(place.owner, await checkpoints.task_of(folder, checkpoint), parts)
+        preview = await checkpoints.preview(folder, checkpoint, parts)
+        return (await self._others(place, folder, checkpoints)).in_preview(preview)
 
-    async def restore(self, place: CheckpointPlace, moment: str, parts: Parts) -> RestoreResult:
-        """Go back to a moment, whole or not at all, even if whoever asked goes away in between."""
-        folder, moments = await self._at(place)
-        task_id = await moments.task_of(folder, moment)
+    async def restore(self, place: CheckpointPlace, checkpoint: str, parts: Parts) -> RestoreResult:
+        """Go back to a checkpoint, whole or not at all, even if whoever asked goes away in between."""
+        folder, checkpoints = await self._at(place)
+        task_id = await checkpoints.task_of(folder, checkpoint)
         await self._refuse_others_conversation(place.owner, task_id, parts)
-        result = await self._held.finish(moments.restore(folder, moment, parts))
-        await self._gone_back(place, folder, moments, result, task_id if parts.conversation else None)
-        return (await self._others(place, folder, moments)).in_result(result)
+        result = await self._held.finish(checkpoints.restore(folder, checkpoint, parts))
+        await self._gone_back(place, folder, checkpoints, result, task_id if parts.conversation else None)
+        return (await self._others(place, folder, checkpoints)).in_result(result)
 
     async def preview_undo(self, place: CheckpointPlace, operation: str, *, overwrite: bool) -> RestorePreview:
         """What taking a restore back would do."""
-        folder, moments = await self._at(place)
-        await self._refuse_others(place.owner, await moments.task_gone_back(folder, operation))
-        preview = await moments.preview_undo(folder, operation, overwrite=overwrite)
-        return (await self._others(place, folder, moments)).in_preview(preview)
+        folder, checkpoints = await self._at(place)
+        await self._refuse_others(place.owner, await checkpoints.task_gone_back(folder, operation))
+        preview = await checkpoints.preview_undo(folder, operation, overwrite=overwrite)
+        return (await self._others(place, folder, checkpoints)).in_preview(preview)
 
     async def undo(self, place: CheckpointPlace, operation: str, *, overwrite: bool) -> RestoreResult:
         """Take a restore back, or an undo, with everything that it brought back."""
-        folder, moments = await self._at(place)
-        task_id = await moments.task_gone_back(folder, operation)
+        folder, checkpoints = await self._at(place)
+        task_id = await checkpoints.task_gone_back(folder, operation)
         await self._refuse_others(place.owner, task_id)
-        result = await self._held.finish(moments.undo(folder, operation, overwrite=overwrite))
-        await self._gone_back(place, folder, moments, result, task_id)
-        return (await self._others(place, folder, moments)).in_result(result)
+        result = await self._held.finish(checkpoints.undo(folder, operation, overwrite=overwrite))
+        await self._gone_back(place, folder, checkpoints, result, task_id)
+        return (await self._others(place, folder, checkpoints)).in_result(result)
 
     # ---- restarting a kernel and running cells again
 
@@ -187,10 +195,10 @@ class CheckpointService:
 
     async def restart(self, place: CheckpointPlace, up_to: UpTo, seen: str) -> RestartedRun:
         """Restart the kernel and begin to run them, even if whoever asked goes away in between."""
-        folder, moments = await self._at(place)
+        folder, checkpoints = await self._at(place)
         restarts = (await self._agent.manager()).restarts
         run = await self._held.finish(restarts.start(folder, up_to, seen, owner=place.owner))
-        commit = await moments.head(folder)
+        commit = await checkpoints.head(folder)
         if commit is not None:
             self._history.stands_at(place.owner, commit, place.task_id)
         return run
@@ -204,7 +212,7 @@ class CheckpointService:
         return await (await self._agent.manager()).restarts.stop(run_id, owner=owner)
 
     async def stop(self) -> None:
-        """Wait a moment for what is under way; what is cut short is asked about when the server is back."""
+        """Wait a checkpoint for what is under way; what is cut short is asked about when the server is back."""
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()
@@ -217,8 +225,8 @@ class CheckpointService:
 
     async def _find_head(self, place: CheckpointPlace, task_id: str) -> None:
         try:
-            folder, moments = await self._at(place)
-            commit = await moments.head(folder)
+            folder, checkpoints = await self._at(place)
+            commit = await checkpoints.head(folder)
         except HdspAgentError as error:
             _log.info("Where the workspace of task %s is cannot be told: %s", task_id, error.message)
             return
@@ -226,27 +234,27 @@ class CheckpointService:
             self._history.stands_at(place.owner, commit, task_id)
 
     async def _at(self, place: CheckpointPlace) -> tuple[Path, CheckpointOperations]:
-        """Which folder is meant, and who knows its moments. A task of somebody else is as unknown as one that is not there."""
+        """Which folder is meant, and who knows its checkpoints. A task of somebody else is as unknown as one that is not there."""
         manager = await self._agent.manager()
         folder = self._workspace
         if place.task_id is not None:
             own = (await self._history.task(place.owner, place.task_id)).metadata.workspace
             folder = Path(own) if own else folder
-        return folder, manager.moments
+        return folder, manager.checkpoints
 
-    async def _others(self, place: CheckpointPlace, folder: Path, moments: CheckpointOperations) -> PrivateNotes:
-        return PrivateNotes(await moments.notes_of_others(folder, place.owner, unnamed=self._history.person))
+    async def _others(self, place: CheckpointPlace, folder: Path, checkpoints: CheckpointOperations) -> PrivateNotes:
+        return PrivateNotes(await checkpoints.notes_of_others(folder, place.owner, unnamed=self._history.person))
 
     async def _gone_back(
         self,
         place: CheckpointPlace,
         folder: Path,
-        moments: CheckpointOperations,
+        checkpoints: CheckpointOperations,
         result: RestoreResult,
         went: TaskId | None,
     ) -> None:
         """Whoever's conversation on screen went back is asked whether to go on from there."""
-        commit, of = await moments.stands_at(folder, result.operation.id)
+        commit, of = await checkpoints.stands_at(folder, result.operation.id)
         self._history.stands_at(place.owner, commit, place.task_id or of)
         if went is not None and self._history.shows(place.owner, went):
             await self._screens.take_up(place.owner, went)

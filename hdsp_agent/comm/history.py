@@ -170,7 +170,7 @@ class History:
     # ---- on screen
 
     def shown(self, owner: Owner) -> ShownTask | None:
-        """The conversation on the owner's tabs, as it is this moment."""
+        """The conversation on the owner's tabs, as it is this checkpoint."""
         shown = self._shown.get(owner)
         return shown if shown is None or self._worked_on is None else self._worked_on.current(shown)
 

@@ -50,7 +50,7 @@ _Servers = dict[str, list[RememberedTab]]
 
 
 class NotebookMemory:
-    """What the tabs of one server had open. Failures are logged and nothing else: it guards a rare moment."""
+    """What the tabs of one server had open. Failures are logged and nothing else: it guards a rare checkpoint."""
 
     def __init__(self, home: Path, workspace: Path) -> None:
         self._path = home / _FILE

@@ -169,7 +169,7 @@ class NotebookTabs:
         return {path for tab in self._tabs.values() for path in tab.notebooks}
 
     async def holder(self, path: str) -> TabView | None:
-        """The tab that holds the lease. Waits a moment for one whose connection was just lost."""
+        """The tab that holds the lease. Waits a checkpoint for one whose connection was just lost."""
         while True:
             tab = self._leases.get(path)
             if tab is not None and tab.connected:

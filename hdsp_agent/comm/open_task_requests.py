@@ -68,7 +68,7 @@ class OpenTaskRequests:
             try:
                 await self._screens.show(owner, TaskId(neighbour))
             except HdspAgentError:
-                # Deleted this moment, or it cannot be read: the next one then.
+                # Deleted this checkpoint, or it cannot be read: the next one then.
                 continue
             return
         self._history.hide(owner)

@@ -153,7 +153,7 @@ class TaskFeed:
     # ---- what the history asks
 
     def current(self, shown: ShownTask) -> ShownTask:
-        """A conversation on screen as it is this moment, not as it was when it was opened."""
+        """A conversation on screen as it is this checkpoint, not as it was when it was opened."""
         told = self._told.get(TaskId(shown.item.id))
         if told is None:
             return shown
@@ -224,11 +224,11 @@ class TaskFeed:
             if not self._history.shows(self._told[task_id].owner, task_id):
                 del self._told[task_id]
 
-    def _saved(self, task_id: TaskId, moment: CheckpointRecord) -> None:
+    def _saved(self, task_id: TaskId, checkpoint: CheckpointRecord) -> None:
         """Time lines on the owner's tabs are looked at again, whichever conversation is on screen."""
         told = self._of(task_id)
         if told is not None:
-            self._history.stands_at(told.owner, moment.commit, task_id)
+            self._history.stands_at(told.owner, checkpoint.commit, task_id)
 
     def _heard(self, event: TaskEvent) -> None:
         match event:

@@ -119,7 +119,7 @@ class NotebookAccess:
         return standing.room is not None or standing.shown_by is not None
 
     async def point(self, path: str, pointers: Sequence[NotebookPointer]) -> bool:
-        """Say in a notebook what is known of its moments; whether its file says so now.
+        """Say in a notebook what is known of its checkpoints; whether its file says so now.
 
         One that is open in a tab takes it along when it is saved next: by itself it would be one save more, right when the
         person may save or type, and Lab then asks which of the two to keep. One in a room, which saves whatever changes,

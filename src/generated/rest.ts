@@ -187,10 +187,10 @@ export interface Endpoints {
       limit?: string;
       onlyTask?: string;
     };
-    answer: TimeLineView;
+    answer: TimelineView;
   };
   /** Save the workspace as it is now. */
-  'POST /checkpoints': { body: SaveCheckpointBody; answer: MomentView };
+  'POST /checkpoints': { body: SaveCheckpointBody; answer: CheckpointView };
   /** What a cell was before. */
   'GET /checkpoints/cells': {
     query: { path?: string; cell?: string };
@@ -203,7 +203,7 @@ export interface Endpoints {
   };
   /** Tidy a workspace's checkpoints, or settle a restore that was cut short. */
   'POST /checkpoints/store': { body: StoreActionBody; answer: StoreView };
-  /** What differs between two moments, or a moment and now. */
+  /** What differs between two checkpoints, or a checkpoint and now. */
   'GET /checkpoints/{checkpoint}/diff': {
     path: { checkpoint: string };
     query: {
@@ -227,13 +227,13 @@ export interface Endpoints {
     query: { task?: string; path?: string; kind?: string };
     answer: Blob;
   };
-  /** What going back to a moment would do. */
+  /** What going back to a checkpoint would do. */
   'POST /checkpoints/{checkpoint}/preview': {
     path: { checkpoint: string };
     body: RestoreBody;
     answer: RestorePreview;
   };
-  /** Go back to a moment, or bring back parts of it. */
+  /** Go back to a checkpoint, or bring back parts of it. */
   'POST /checkpoints/{checkpoint}/restore': {
     path: { checkpoint: string };
     body: RestoreBody;
@@ -305,10 +305,10 @@ export interface CellDiff {
   typeChanged: boolean;
 }
 
-/** What a cell was, in one or more moments. */
+/** What a cell was, in one or more checkpoints. */
 export interface CellVersion {
-  /** The newest moment that has it so; restore the cell from there. */
-  moment: string;
+  /** The newest checkpoint that has it so; restore the cell from there. */
+  checkpoint: string;
   /** When it was so first, as far as is known. */
   ts: number;
   author: 'person' | 'agent' | 'restore';
@@ -340,6 +340,67 @@ export interface CheckpointDiff {
   old: string | null;
   new: string;
   files: Array<FileDiff>;
+}
+
+/** One state of the workspace, as a row of the time line. */
+export interface CheckpointView {
+  id: string;
+  commit: string;
+  ts: number;
+  /** `before run_cell`, `after run_cell`, `asked for`, `before restore` …, or a person's note. */
+  reason: string;
+  /** What kind of reason that is: by it the page words it. */
+  kind:
+    | 'before'
+    | 'after'
+    | 'while'
+    | 'meanwhile'
+    | 'look'
+    | 'asked_for'
+    | 'after_crash'
+    | 'note';
+  tool?:
+    | 'write_to_file'
+    | 'apply_diff'
+    | 'search_replace'
+    | 'edit_cells'
+    | 'run_cells'
+    | 'run_code'
+    | 'create_notebook'
+    | 'manage_kernel'
+    | 'install_packages'
+    | 'execute_command'
+    | 'new_task'
+    | 'add_cell'
+    | 'edit_cell'
+    | 'run_cell'
+    | 'rename_variable'
+    | 'add_text'
+    | 'delete_cell'
+    | 'restore'
+    | 'restart';
+  author: 'person' | 'agent' | 'restore';
+  taskId?: string;
+  /** The message of the conversation that it belongs to; there is a conversation to go back to only with one. */
+  messageTs?: number;
+  /** Notebooks whose cells are kept as they were, saved or not. */
+  notebooks: Array<string>;
+  /** Notebooks whose kernel's variables are kept. */
+  variables: Array<string>;
+  /** What was to be kept too and could not be, and why. */
+  leftOut: Array<LeftOut>;
+  files: number;
+  skipped: number;
+  scope: 'workspace' | 'touched';
+  scopeReason?: string;
+  /** Whether the workspace was last known to be in this state. */
+  here: boolean;
+  /** Whether no file differs from the moment before. */
+  sameFiles: boolean;
+  /** How much does; absent where that was not counted. */
+  changed?: Changed;
+  /** Answering a save: nothing has changed since this checkpoint, so no other was made. */
+  already: boolean;
 }
 
 /** One connected panel. */
@@ -657,67 +718,6 @@ export interface ModelUseView {
   cost: number;
 }
 
-/** One state of the workspace, as a row of the time line. */
-export interface MomentView {
-  id: string;
-  commit: string;
-  ts: number;
-  /** `before run_cell`, `after run_cell`, `asked for`, `before restore` …, or a person's note. */
-  reason: string;
-  /** What kind of reason that is: by it the page words it. */
-  kind:
-    | 'before'
-    | 'after'
-    | 'while'
-    | 'meanwhile'
-    | 'look'
-    | 'asked_for'
-    | 'after_crash'
-    | 'note';
-  tool?:
-    | 'write_to_file'
-    | 'apply_diff'
-    | 'search_replace'
-    | 'edit_cells'
-    | 'run_cells'
-    | 'run_code'
-    | 'create_notebook'
-    | 'manage_kernel'
-    | 'install_packages'
-    | 'execute_command'
-    | 'new_task'
-    | 'add_cell'
-    | 'edit_cell'
-    | 'run_cell'
-    | 'rename_variable'
-    | 'add_text'
-    | 'delete_cell'
-    | 'restore'
-    | 'restart';
-  author: 'person' | 'agent' | 'restore';
-  taskId?: string;
-  /** The message of the conversation that it belongs to; there is a conversation to go back to only with one. */
-  messageTs?: number;
-  /** Notebooks whose cells are kept as they were, saved or not. */
-  notebooks: Array<string>;
-  /** Notebooks whose kernel's variables are kept. */
-  variables: Array<string>;
-  /** What was to be kept too and could not be, and why. */
-  leftOut: Array<LeftOut>;
-  files: number;
-  skipped: number;
-  scope: 'workspace' | 'touched';
-  scopeReason?: string;
-  /** Whether the workspace was last known to be in this state. */
-  here: boolean;
-  /** Whether no file differs from the moment before. */
-  sameFiles: boolean;
-  /** How much does; absent where that was not counted. */
-  changed?: Changed;
-  /** Answering a save: nothing has changed since this moment, so no other was made. */
-  already: boolean;
-}
-
 /** Which file: `path` is what people read; `raw` has its bytes (base64) where text cannot say them. */
 export interface NamedFile {
   path: string;
@@ -756,8 +756,8 @@ export interface OperationView {
   kind: 'save' | 'restore' | 'undo' | 'recovery';
   status: 'done' | 'begun' | 'rolled_back' | 'left';
   /** The state it led to; absent where it failed or was cut short. */
-  moment?: MomentView;
-  /** The moment a restore went to. */
+  checkpoint?: CheckpointView;
+  /** The checkpoint a restore went to. */
   target?: string;
   /** The operation that an undo took back. */
   undoOf?: string;
@@ -967,7 +967,7 @@ export interface RestoreBody {
 
 /** What a restore, or an undo, would do now. What is absent was not chosen, or nothing of it would change. */
 export interface RestorePreview {
-  target: MomentView;
+  target: CheckpointView;
   files?: FilesPreview;
   notebooks: Array<NotebookPreview>;
   variables: Array<VariablesPreview>;
@@ -1225,10 +1225,10 @@ export interface TaskView {
 }
 
 /** What was done to a workspace, newest first. */
-export interface TimeLineView {
+export interface TimelineView {
   workspace: string;
   /** You are here. */
-  here?: MomentView;
+  here?: CheckpointView;
   operations: Array<OperationView>;
   /** Whether there are older ones: ask with `before` the last one's id. */
   more: boolean;
@@ -1338,7 +1338,7 @@ export interface Why {
     | 'store_of_another_folder'
     | 'store_in_workspace'
     | 'not_a_folder'
-    | 'unknown_moment'
+    | 'unknown_checkpoint'
     | 'unknown_operation'
     | 'nothing_to_undo'
     | 'not_in_force'

@@ -1,14 +1,14 @@
 import type {
   CellVersions,
   CheckpointDiff,
-  MomentView,
+  CheckpointView,
   RestartedRun,
   RestartPreview,
   RestorePreview,
   RestoreResult,
   StoreActionBody,
   StoreView,
-  TimeLineView
+  TimelineView
 } from '../generated/rest';
 import type { Parts } from '../generated/wire';
 import { SettingsApi } from '../settings/api';
@@ -57,7 +57,7 @@ export type IRestartTarget = {
 } & ({ readonly cell: string } | { readonly checkpoint: string });
 
 /**
- * What a moment is compared with: the one before it, the first one, or how
+ * What a checkpoint is compared with: the one before it, the first one, or how
  * things are now.
  */
 export type Comparison = 'previous' | 'beginning' | 'now';
@@ -76,7 +76,7 @@ export class TimeLineApi extends SettingsApi {
       limit,
       onlyTask
     }: { before?: string; limit?: number; onlyTask?: boolean } = {}
-  ): Promise<TimeLineView> {
+  ): Promise<TimelineView> {
     return this._request('GET /checkpoints', {
       query: {
         ...place,
@@ -90,14 +90,14 @@ export class TimeLineApi extends SettingsApi {
   /**
    * Save the workspace, and of the place's notebook its cells and variables.
    *
-   * @returns The moment; one that was there already if nothing is different.
+   * @returns The checkpoint; one that was there already if nothing is different.
    */
-  save(place: IPlace, note?: string): Promise<MomentView> {
+  save(place: IPlace, note?: string): Promise<CheckpointView> {
     return this._request('POST /checkpoints', { body: { ...place, note } });
   }
 
   /**
-   * What differs between a moment and another.
+   * What differs between a checkpoint and another.
    *
    * @param only - One file; without it, all of them.
    *
@@ -124,7 +124,7 @@ export class TimeLineApi extends SettingsApi {
   }
 
   /**
-   * A file as a moment has it.
+   * A file as a checkpoint has it.
    */
   async file(place: IPlace, checkpoint: string, file: string): Promise<Blob> {
     const response = await this._respond('GET /checkpoints/{checkpoint}/file', {
@@ -146,7 +146,7 @@ export class TimeLineApi extends SettingsApi {
   }
 
   /**
-   * What going back to a moment would do. Nothing is changed by looking.
+   * What going back to a checkpoint would do. Nothing is changed by looking.
    */
   preview(
     place: IPlace,

@@ -28,7 +28,7 @@ export interface ICellQuestion {
 /**
  * Show what a cell was, and ask which of that it shall be again.
  *
- * @returns The moment to restore it from; `null` if it shall stay as it is.
+ * @returns The checkpoint to restore it from; `null` if it shall stay as it is.
  */
 export async function askCellVersion(
   question: ICellQuestion
@@ -57,7 +57,7 @@ export async function askCellVersion(
   });
   dialog.addClass('jp-hdspAgent-timeline-dialog');
   const { button } = await dialog.launch();
-  return button.accept ? (body.chosen?.moment ?? null) : null;
+  return button.accept ? (body.chosen?.checkpoint ?? null) : null;
 }
 
 class VersionsBody extends ReactWidget {
@@ -102,7 +102,7 @@ function VersionsView({
       <fieldset>
         <legend>{trans.__('What the cell was')}</legend>
         {versions.map(version => (
-          <label key={version.moment}>
+          <label key={version.checkpoint}>
             <input
               type="radio"
               name={name}

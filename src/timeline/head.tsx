@@ -6,7 +6,7 @@ import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
 import { LabDialogs } from '../settings/dialogs';
 import { useModel, useTimeLine } from './context';
-import { momentText } from './reasons';
+import { checkpointText } from './reasons';
 import { operationText, whenText } from './wording';
 
 /**
@@ -73,9 +73,9 @@ function Here(): JSX.Element {
   const view = useModel(({ view }) => view);
   const here = view?.here;
   const done = useModel(({ operations }) =>
-    operations.find(({ moment }) => moment?.here)
+    operations.find(({ checkpoint }) => checkpoint?.here)
   );
-  const target = useModel(model => model.moment(done?.target));
+  const target = useModel(model => model.checkpoint(done?.target));
   return (
     <p className="jp-hdspAgent-timeline-here" role="status">
       <span className="jp-hdspAgent-timeline-dot" aria-hidden="true" />
@@ -87,7 +87,7 @@ function Here(): JSX.Element {
             : here
               ? done
                 ? operationText(done, target, trans)
-                : momentText(here, trans)
+                : checkpointText(here, trans)
               : view.operations.length === 0
                 ? trans.__('the beginning')
                 : trans.__('a state no checkpoint has')}

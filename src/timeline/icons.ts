@@ -1,7 +1,7 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
 /**
- * A bookmark: a moment that is kept.
+ * A bookmark: a checkpoint that is kept.
  */
 export const checkpointIcon = new LabIcon({
   name: 'hdsp-agent:checkpoint',

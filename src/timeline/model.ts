@@ -4,9 +4,9 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../comm/client';
 import { asErrorBody } from '../errors';
 import type {
-  MomentView,
+  CheckpointView,
   OperationView,
-  TimeLineView
+  TimelineView
 } from '../generated/rest';
 import type { ErrorBody, ExtensionMessage } from '../generated/wire';
 import { Listener } from '../listener';
@@ -55,7 +55,7 @@ export class TimeLineModel extends Listener {
   /**
    * What the server said last; `null` before it said anything.
    */
-  get view(): TimeLineView | null {
+  get view(): TimelineView | null {
     return this._view;
   }
 
@@ -92,12 +92,13 @@ export class TimeLineModel extends Listener {
   }
 
   /**
-   * A moment by its id; `undefined` if it is not here.
+   * A checkpoint by its id; `undefined` if it is not here.
    */
-  moment(id: string | undefined): MomentView | undefined {
+  checkpoint(id: string | undefined): CheckpointView | undefined {
     return id === undefined
       ? undefined
-      : this._operations.find(({ moment }) => moment?.id === id)?.moment;
+      : this._operations.find(({ checkpoint }) => checkpoint?.id === id)
+          ?.checkpoint;
   }
 
   /**
@@ -144,7 +145,7 @@ export class TimeLineModel extends Listener {
         return false;
       }
       const found = this._operations.find(
-        ({ moment }) => moment && Private.isMoment(moment, checkpoint)
+        ({ checkpoint: row }) => row && Private.isCheckpoint(row, checkpoint)
       );
       if (found) {
         this.unfold(found.id, against);
@@ -246,7 +247,7 @@ export class TimeLineModel extends Listener {
 
   private readonly _changed = new Signal<this, void>(this);
   private _filter: ITimeLineFilter = { place: {}, only: 'all' };
-  private _view: TimeLineView | null = null;
+  private _view: TimelineView | null = null;
   private _operations: readonly OperationView[] = [];
   private _isLoading = false;
   private _error: ErrorBody | null = null;
@@ -280,13 +281,13 @@ export namespace TimeLineModel {
  * Whether a row is about a notebook.
  */
 export function isAbout(
-  { path, moment }: OperationView,
+  { path, checkpoint }: OperationView,
   notebook: string
 ): boolean {
   return (
     path === notebook ||
-    (moment?.notebooks.includes(notebook) ?? false) ||
-    (moment?.variables.includes(notebook) ?? false)
+    (checkpoint?.notebooks.includes(notebook) ?? false) ||
+    (checkpoint?.variables.includes(notebook) ?? false)
   );
 }
 
@@ -294,7 +295,7 @@ export function isAbout(
  * A namespace for private data.
  */
 namespace Private {
-  export function isMoment({ id, commit }: MomentView, wanted: string) {
+  export function isCheckpoint({ id, commit }: CheckpointView, wanted: string) {
     return id === wanted || commit.startsWith(wanted);
   }
 

@@ -1,13 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { MomentView } from '../generated/rest';
+import type { CheckpointView } from '../generated/rest';
 
 /**
- * What made the agent, the person or the server keep a moment; a person's note
+ * What made the agent, the person or the server keep a checkpoint; a person's note
  * is said as it is.
  */
-export function momentText(
-  { kind, reason }: Pick<MomentView, 'kind' | 'reason'>,
+export function checkpointText(
+  { kind, reason }: Pick<CheckpointView, 'kind' | 'reason'>,
   trans: TranslationBundle
 ): string {
   return kind === 'note' ? reason : reasonText(reason, trans);
@@ -40,7 +40,7 @@ export function knownTools(): string[] {
  * A namespace for private data.
  */
 namespace Private {
-  type Tool = NonNullable<MomentView['tool']>;
+  type Tool = NonNullable<CheckpointView['tool']>;
   type Words = (
     trans: TranslationBundle
   ) => Readonly<Record<'before' | 'after' | 'while', string>>;

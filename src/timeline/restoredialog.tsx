@@ -3,12 +3,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import { asErrorBody } from '../errors';
-import type { MomentView, RestorePreview } from '../generated/rest';
+import type { CheckpointView, RestorePreview } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { draw } from '../panel/draw';
 import type { Part } from './api';
 import { canRunAgain, keptCount, RestoreText } from './previewtext';
-import { momentText } from './reasons';
+import { checkpointText } from './reasons';
 import { failureText } from './whynot';
 import { partText, whenText } from './wording';
 
@@ -175,7 +175,7 @@ function RestoreView({
   };
   return (
     <>
-      <MomentLine moment={first.target} trans={trans} />
+      <CheckpointLine checkpoint={first.target} trans={trans} />
       {offered.length > 1 && (
         <fieldset className="jp-hdspAgent-timeline-parts">
           <legend>{trans.__('What to bring back')}</legend>
@@ -278,18 +278,18 @@ function LeaveVariables({
   );
 }
 
-function MomentLine({
-  moment,
+function CheckpointLine({
+  checkpoint,
   trans
 }: {
-  moment: MomentView;
+  checkpoint: CheckpointView;
   trans: TranslationBundle;
 }): JSX.Element {
   return (
     <p>
-      <strong>{momentText(moment, trans)}</strong>{' '}
-      <time dateTime={new Date(moment.ts).toISOString()}>
-        {whenText(moment.ts)}
+      <strong>{checkpointText(checkpoint, trans)}</strong>{' '}
+      <time dateTime={new Date(checkpoint.ts).toISOString()}>
+        {whenText(checkpoint.ts)}
       </time>
     </p>
   );

@@ -3,14 +3,14 @@ import { ellipsesIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { MomentView, OperationView } from '../generated/rest';
+import type { CheckpointView, OperationView } from '../generated/rest';
 import { openMenu } from '../panel/composer/popupmenu';
 import { IconButton } from '../panel/header/iconbutton';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
 import { useModel, useTimeLine } from './context';
-import { MomentDetails } from './moment';
-import { momentEntries } from './momentmenu';
+import { CheckpointDetails } from './checkpointdetails';
+import { checkpointEntries } from './checkpointmenu';
 import { whyText } from './whynot';
 import {
   authorText,
@@ -33,7 +33,8 @@ export const OperationRow = React.memo(function OperationRow({
   const { trans } = usePanel();
   const { model, travel } = useTimeLine();
   const { isBusy, run } = useAction();
-  const { id, ts, moment, undoable, error, errorWhy, kind, status } = operation;
+  const { id, ts, checkpoint, undoable, error, errorWhy, kind, status } =
+    operation;
   const item = React.useRef<HTMLLIElement>(null);
   React.useEffect(() => {
     if (!isOpen || item.current === null) {
@@ -45,7 +46,7 @@ export const OperationRow = React.memo(function OperationRow({
     const frame = requestAnimationFrame(() => bringUp(node));
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
-  const target = useModel(model => model.moment(operation.target));
+  const target = useModel(model => model.checkpoint(operation.target));
   const title = operationText(operation, target, trans);
   const content = React.useId();
   return (
@@ -54,7 +55,7 @@ export const OperationRow = React.memo(function OperationRow({
       className="jp-hdspAgent-timeline-item"
       data-kind={kind}
       data-status={status}
-      data-here={moment?.here ?? false}
+      data-here={checkpoint?.here ?? false}
     >
       <div className="jp-hdspAgent-timeline-row">
         <span className="jp-hdspAgent-timeline-dot" aria-hidden="true" />
@@ -63,7 +64,7 @@ export const OperationRow = React.memo(function OperationRow({
           className="jp-hdspAgent-entry jp-hdspAgent-timeline-open"
           aria-expanded={isOpen}
           aria-controls={isOpen ? content : undefined}
-          aria-current={moment?.here ? 'true' : undefined}
+          aria-current={checkpoint?.here ? 'true' : undefined}
           onClick={() => model.unfold(isOpen ? null : id)}
         >
           <span className="jp-hdspAgent-timeline-title">{title}</span>
@@ -94,14 +95,18 @@ export const OperationRow = React.memo(function OperationRow({
             {kind === 'undo' ? trans.__('Redo') : trans.__('Undo')}
           </button>
         )}
-        {moment && (
-          <RowMenu operation={operation} moment={moment} title={title} />
+        {checkpoint && (
+          <RowMenu
+            operation={operation}
+            checkpoint={checkpoint}
+            title={title}
+          />
         )}
       </div>
       {isOpen && (
         <div id={content} className="jp-hdspAgent-timeline-details">
-          {moment ? (
-            <MomentDetails moment={moment} />
+          {checkpoint ? (
+            <CheckpointDetails checkpoint={checkpoint} />
           ) : (
             <p>{trans.__('It led to no state that could be looked at.')}</p>
           )}
@@ -129,11 +134,11 @@ function bringUp(row: HTMLElement): void {
 
 function RowMenu({
   operation,
-  moment,
+  checkpoint,
   title
 }: {
   operation: OperationView;
-  moment: MomentView;
+  checkpoint: CheckpointView;
   title: string;
 }): JSX.Element {
   const services = usePanel();
@@ -155,7 +160,7 @@ function RowMenu({
         if (button.current !== null) {
           openMenu(
             button.current,
-            momentEntries(services, timeLine, operation.id, moment)
+            checkpointEntries(services, timeLine, operation.id, checkpoint)
           );
         }
       }}
@@ -164,11 +169,11 @@ function RowMenu({
 }
 
 /**
- * The notebooks a moment has, and whose variables. A name may be shortened, so
+ * The notebooks a checkpoint has, and whose variables. A name may be shortened, so
  * that what is said of the only one stands beside it.
  */
 function keptIn(
-  { notebooks, variables }: MomentView,
+  { notebooks, variables }: CheckpointView,
   trans: TranslationBundle
 ): readonly string[] {
   if (notebooks.length === 1) {
@@ -184,7 +189,7 @@ function keptIn(
   );
 }
 
-function isUnchanged({ changed }: MomentView): boolean {
+function isUnchanged({ changed }: CheckpointView): boolean {
   return changed ? !Object.values(changed).some(Boolean) : false;
 }
 
@@ -195,18 +200,18 @@ function factsOf(
   operation: OperationView,
   trans: TranslationBundle
 ): readonly string[] {
-  const { kind, moment, parts, path, written, deleted, kept } = operation;
+  const { kind, checkpoint, parts, path, written, deleted, kept } = operation;
   const facts: string[] = [];
   // Where nothing changed it is nobody's work.
-  if (moment && kind === 'save' && !isUnchanged(moment)) {
-    facts.push(authorText(moment.author, trans));
+  if (checkpoint && kind === 'save' && !isUnchanged(checkpoint)) {
+    facts.push(authorText(checkpoint.author, trans));
   }
   if (kind !== 'save') {
     facts.push(...parts.map(part => partText(part, trans)));
     if (path !== undefined) {
       facts.push(PathExt.basename(path));
     }
-    if (!moment?.changed && written + deleted > 0) {
+    if (!checkpoint?.changed && written + deleted > 0) {
       facts.push(
         trans._n('%1 file changed', '%1 files changed', written + deleted)
       );
@@ -215,15 +220,15 @@ function factsOf(
       facts.push(trans._n('%1 left to you', '%1 left to you', kept));
     }
   }
-  if (moment?.changed) {
-    facts.push(changedText(moment.changed, trans));
-  } else if (moment?.sameFiles && kind === 'save') {
+  if (checkpoint?.changed) {
+    facts.push(changedText(checkpoint.changed, trans));
+  } else if (checkpoint?.sameFiles && kind === 'save') {
     facts.push(trans.__('no file changed'));
   }
-  if (moment && kind === 'save') {
-    facts.push(...keptIn(moment, trans));
+  if (checkpoint && kind === 'save') {
+    facts.push(...keptIn(checkpoint, trans));
   }
-  if (moment?.here) {
+  if (checkpoint?.here) {
     facts.push(trans.__('you are here'));
   }
   return facts;

@@ -4,7 +4,7 @@ import { Signal } from '@lumino/signaling';
 
 import { asErrorBody } from '../errors';
 import type {
-  MomentView,
+  CheckpointView,
   RestartedRun,
   RestorePreview,
   RestoreResult,
@@ -20,7 +20,7 @@ import type { IPlace, IRestartTarget, Part } from './api';
 import { TimeLineApi } from './api';
 import type { IRestoreChoice } from './restoredialog';
 import { keptCount } from './previewtext';
-import { momentText } from './reasons';
+import { checkpointText } from './reasons';
 import { failureText } from './whynot';
 import { leftOutText, SAID_FOR } from './wording';
 
@@ -50,7 +50,7 @@ const SLOW = 500;
 const NOTICEABLE_MS = 1_000;
 
 /**
- * What the person does with moments: keeps one, goes back to one, takes that
+ * What the person does with checkpoints: keeps one, goes back to one, takes that
  * back. Each asks first where something could be lost, and says what it did.
  */
 export class TimeTravel extends Listener {
@@ -72,29 +72,29 @@ export class TimeTravel extends Listener {
   /**
    * Keep how things are now.
    *
-   * @returns The moment; `null` if it could not be kept, which is said.
+   * @returns The checkpoint; `null` if it could not be kept, which is said.
    */
-  save(place: IPlace, note?: string): Promise<MomentView | null> {
+  save(place: IPlace, note?: string): Promise<CheckpointView | null> {
     const { trans } = this._services;
     return this._do(trans.__('Saving a checkpoint…'), async () => {
-      const moment = await this.api.save(place, note);
+      const checkpoint = await this.api.save(place, note);
       return {
-        value: moment,
-        message: moment.already
+        value: checkpoint,
+        message: checkpoint.already
           ? trans.__(
               'Nothing has changed since “%1”: you are there already.',
-              momentText(moment, trans)
+              checkpointText(checkpoint, trans)
             )
           : [
               trans.__('A checkpoint is saved.'),
-              ...moment.leftOut.map(left => leftOutText(left, trans))
+              ...checkpoint.leftOut.map(left => leftOutText(left, trans))
             ].join(' ')
       };
     });
   }
 
   /**
-   * Go back to a moment, or bring back parts of it, once the person has seen
+   * Go back to a checkpoint, or bring back parts of it, once the person has seen
    * what that does.
    *
    * @param checkpoint - Its id or commit.
@@ -120,7 +120,7 @@ export class TimeTravel extends Listener {
     const { askRestore } = await import('./restoredialog');
     const choice = await askRestore({
       trans,
-      title: trans.__('Go back to this moment?'),
+      title: trans.__('Go back to this checkpoint?'),
       accept: trans.__('Go back'),
       operation: 'rewind',
       preview,
@@ -157,11 +157,11 @@ export class TimeTravel extends Listener {
     }
     const { askCellVersion } = await import('./cellversions');
     const { versions } = found;
-    const moment = await askCellVersion({ trans, source, versions });
-    return moment === null
+    const checkpoint = await askCellVersion({ trans, source, versions });
+    return checkpoint === null
       ? null
       : this._restore({ path }, trans.__('The cell is restored.'), () =>
-          this.api.restore({ path }, moment, {
+          this.api.restore({ path }, checkpoint, {
             parts: ['notebooks'],
             path,
             cellId,
@@ -446,14 +446,15 @@ export namespace TimeTravel {
 }
 
 /**
- * The parts that a moment has.
+ * The parts that a checkpoint has.
  */
-export function partsOf(moment: MomentView): readonly Part[] {
+export function partsOf(checkpoint: CheckpointView): readonly Part[] {
   const has: Readonly<Record<Part, boolean>> = {
     files: true,
-    notebooks: moment.notebooks.length > 0,
-    variables: moment.variables.length > 0,
-    conversation: moment.taskId !== undefined && moment.messageTs !== undefined
+    notebooks: checkpoint.notebooks.length > 0,
+    variables: checkpoint.variables.length > 0,
+    conversation:
+      checkpoint.taskId !== undefined && checkpoint.messageTs !== undefined
   };
   return PARTS.filter(part => has[part]);
 }

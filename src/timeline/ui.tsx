@@ -6,7 +6,7 @@ import { TimeLineContext } from './context';
 import type { ITimeLineFilter } from './model';
 import { TimeLineModel } from './model';
 import { TimeTravel } from './travel';
-import { TimeLineView } from './view';
+import { TimelineView } from './view';
 
 /**
  * Everything of the time line that Lab's start does not wait for.
@@ -59,7 +59,7 @@ export function createTimeLine(
     React.useEffect(() => void begin(), []);
     return (
       <TimeLineContext.Provider value={value}>
-        <TimeLineView />
+        <TimelineView />
       </TimeLineContext.Provider>
     );
   };

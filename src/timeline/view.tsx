@@ -19,7 +19,7 @@ import { failureOf } from './whynot';
 /**
  * The whole time line.
  */
-export function TimeLineView(): JSX.Element {
+export function TimelineView(): JSX.Element {
   const { trans } = usePanel();
   const view = useModel(({ view }) => view);
   const error = useModel(({ error }) => error);

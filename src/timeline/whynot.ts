@@ -255,7 +255,7 @@ namespace Private {
       ),
     not_a_folder: (trans, { path }) =>
       trans.__('%1 is not a folder any more.', String(path)),
-    unknown_moment: trans =>
+    unknown_checkpoint: trans =>
       trans.__(
         'This checkpoint is not there any more; it may have been dropped to make room. Choose another.'
       ),

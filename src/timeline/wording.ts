@@ -3,14 +3,14 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type {
   Changed,
   LeftOut,
-  MomentView,
+  CheckpointView,
   OperationView,
   StoreView
 } from '../generated/rest';
 import { language } from '../panel/figures';
 import { plainName } from '../panel/unseen';
 import type { Part } from './api';
-import { momentText } from './reasons';
+import { checkpointText } from './reasons';
 import { whyText } from './whynot';
 
 /**
@@ -21,14 +21,14 @@ export const SAID_FOR = 10_000;
 /**
  * What was done, as the title of its row.
  *
- * @param target - The moment a restore went to, if it is known here.
+ * @param target - The checkpoint a restore went to, if it is known here.
  */
 export function operationText(
   operation: OperationView,
-  target: MomentView | undefined,
+  target: CheckpointView | undefined,
   trans: TranslationBundle
 ): string {
-  const { kind, status, moment } = operation;
+  const { kind, status, checkpoint } = operation;
   if (status === 'begun') {
     return trans.__('A restore that was cut short');
   }
@@ -37,15 +37,15 @@ export function operationText(
   }
   switch (kind) {
     case 'save':
-      return moment
-        ? momentText(moment, trans)
+      return checkpoint
+        ? checkpointText(checkpoint, trans)
         : trans.__('Could not be saved');
     case 'restore':
       if (operation.cellId !== undefined) {
         return trans.__('A cell was restored');
       }
       return target
-        ? trans.__('Went back to “%1”', momentText(target, trans))
+        ? trans.__('Went back to “%1”', checkpointText(target, trans))
         : trans.__('Went back');
     case 'undo':
       return trans.__('A restore was undone');
@@ -57,10 +57,10 @@ export function operationText(
 }
 
 /**
- * Who made the changes that a moment found.
+ * Who made the changes that a checkpoint found.
  */
 export function authorText(
-  author: MomentView['author'],
+  author: CheckpointView['author'],
   trans: TranslationBundle
 ): string {
   switch (author) {
@@ -155,8 +155,8 @@ export function scopeText(
 }
 
 /**
- * A moment in few characters: of today the time, with its seconds because
- * moments come close together, and of other days also the date.
+ * A checkpoint in few characters: of today the time, with its seconds because
+ * checkpoints come close together, and of other days also the date.
  */
 export function whenText(ts: number): string {
   const isToday = new Date(ts).toDateString() === new Date().toDateString();

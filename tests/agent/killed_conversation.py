@@ -2,7 +2,7 @@
 ``python -m tests.agent.killed_conversation HOME restore|undo STEP``; prints the task's id first.
 
 A task has written two notes, and goes back to before the second one. The process dies at one of the calls that change
-something on the disk, counted from the moment at which all files are back; with 0 right after the conversation is back.
+something on the disk, counted from the checkpoint at which all files are back; with 0 right after the conversation is back.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ TURNS = (
 async def before_the_second(agent: Agent, task_id: TaskId) -> str:
     """The moment before the second note."""
     rows = [message for message in await agent.ui(task_id) if message.say == "checkpoint_saved"]
-    moments = agent.manager.moments
-    return await moments.told_at(agent.workspace, str(rows[-1].text), task_id, rows[-1].ts)
+    checkpoints = agent.manager.checkpoints
+    return await checkpoints.told_at(agent.workspace, str(rows[-1].text), task_id, rows[-1].ts)
 
 
 def die_at(step: int) -> None:
@@ -64,14 +64,14 @@ async def main(home: Path, what: str, step: int) -> None:
     async with running_agent(home, TURNS, settings=ALLOWED, files=files) as agent:
         task_id = await agent.finished()
         print(task_id, flush=True)
-        moments = agent.manager.moments
+        checkpoints = agent.manager.checkpoints
         target = await before_the_second(agent, task_id)
         if what == "restore":
             die_at(step)
-        done = await moments.restore(agent.workspace, target, EVERYTHING)
+        done = await checkpoints.restore(agent.workspace, target, EVERYTHING)
         if what == "undo":
             die_at(step)
-            await moments.undo(agent.workspace, done.operation.id)
+            await checkpoints.undo(agent.workspace, done.operation.id)
 
 
 if __name__ == "__main__":

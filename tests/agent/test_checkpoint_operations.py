@@ -57,8 +57,8 @@ async def test_a_row_is_said_right_before_what_may_change_things(tmp_path: Path)
         assert (first.text, first.checkpoint["isFirst"]) == (first.checkpoint["to"], True)
         assert (second.checkpoint["from"], second.checkpoint["to"]) == (first.text, second.text)
         assert "isFirst" not in second.checkpoint
-        moment = await agent.manager.moments.told_at(agent.workspace, str(first.text), task_id, first.ts)
-        assert moment == first.checkpoint["id"]
+        checkpoint = await agent.manager.checkpoints.told_at(agent.workspace, str(first.text), task_id, first.ts)
+        assert checkpoint == first.checkpoint["id"]
 
 
 async def test_opening_saving_and_restoring_are_told_with_how_long_they_took(tmp_path: Path) -> None:
@@ -126,16 +126,16 @@ async def test_who_brought_the_conversation_back_by_itself_can_still_take_back_t
         task_id = await agent.finished()
         whole = len(await agent.ui(task_id))
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
-        result = await moments.restore(agent.workspace, moment, EVERYTHING)
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        result = await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)
         assert agent.notes() == [] and "conversation" in result.operation.parts
         history = (await agent.manager.open_at_rest(task_id)).conversation.history
         assert len(await history.ui_page()) < whole
         await agent.manager.close(task_id)
         await agent.manager.messages.undo(task_id)
         assert agent.notes() == []
-        await moments.undo(agent.workspace, result.operation.id)
+        await checkpoints.undo(agent.workspace, result.operation.id)
         assert agent.notes() == ["a"]
 
 
@@ -144,20 +144,20 @@ async def test_the_rest_can_follow_a_conversation_that_went_back_alone(tmp_path:
         task_id = await agent.finished()
         whole = len(await agent.ui(task_id))
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
-        alone = (await moments.restore(agent.workspace, moment, Parts(conversation=True))).operation
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        alone = (await checkpoints.restore(agent.workspace, checkpoint, Parts(conversation=True))).operation
         assert alone.parts == ("conversation",) and agent.notes() == ["a"]
         # Opened in between, it asks whether to go on from there: nothing that there would be to go back over.
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_task")
-        preview = await moments.preview(agent.workspace, moment, EVERYTHING)
+        preview = await checkpoints.preview(agent.workspace, checkpoint, EVERYTHING)
         assert preview.conversation is None and not preview.conversation_gone and not preview.nothing
-        done = (await moments.restore(agent.workspace, moment, EVERYTHING)).operation
+        done = (await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)).operation
         assert "conversation" not in done.parts and agent.notes() == []
-        await moments.undo(agent.workspace, done.id)
+        await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["a"]
-        await moments.undo(agent.workspace, alone.id)
+        await checkpoints.undo(agent.workspace, alone.id)
         history = (await agent.manager.open_log(task_id))[1] if agent.manager.opened(task_id) is None else None
         history = history or agent.task(task_id).conversation.history
         assert len([one for one in await history.ui_page() if one.ask != "resume_task"]) == whole
@@ -168,12 +168,12 @@ async def test_a_conversation_that_went_another_way_since_is_not_left_out_withou
     async with running_agent(tmp_path, turns, settings=ALLOWED, files=kept_at(tmp_path)) as agent:
         task_id = await agent.finished()
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         await agent.manager.messages.edit(task_id, (await agent.ui(task_id))[0].ts, "Do something else")
         await until(lambda: agent.manager.opened(task_id) is None or None)
         with pytest.raises(NotFound, match="taken back"):
-            await moments.restore(agent.workspace, moment, EVERYTHING)
+            await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)
         assert agent.notes() == ["a", "b"]
 
 
@@ -182,18 +182,18 @@ async def test_a_conversation_that_went_on_is_set_aside_only_if_that_is_wanted(t
     async with running_agent(tmp_path, turns, settings=ALLOWED, files=kept_at(tmp_path)) as agent:
         task_id = await agent.finished()
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
-        done = (await moments.restore(agent.workspace, moment, EVERYTHING)).operation
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        done = (await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)).operation
         await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await until(lambda: agent.manager.opened(task_id) is None or None)
         assert agent.notes() == ["b"]
         with pytest.raises(Conflict, match="gone on"):
-            await moments.undo(agent.workspace, done.id)
+            await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["b"]
-        await moments.undo(agent.workspace, done.id, overwrite=True)
+        await checkpoints.undo(agent.workspace, done.id, overwrite=True)
         assert agent.notes() == ["a"]
 
 
@@ -201,20 +201,20 @@ async def test_without_its_conversation_the_rest_of_a_moment_goes_back(tmp_path:
     async with running_agent(tmp_path, [note("a"), DONE], settings=ALLOWED, files=kept_at(tmp_path)) as agent:
         task_id = await agent.finished()
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
-        assert not (await moments.preview(agent.workspace, moment, EVERYTHING)).conversation_gone
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        assert not (await checkpoints.preview(agent.workspace, checkpoint, EVERYTHING)).conversation_gone
         await agent.manager.close(task_id)
         await agent.manager.services.store.delete(task_id)
-        assert await moments.task_of(agent.workspace, moment) is None
-        preview = await moments.preview(agent.workspace, moment, EVERYTHING)
+        assert await checkpoints.task_of(agent.workspace, checkpoint) is None
+        preview = await checkpoints.preview(agent.workspace, checkpoint, EVERYTHING)
         assert preview.conversation_gone and preview.conversation is None and not preview.nothing
-        assert not (await moments.preview(agent.workspace, moment, Parts(files=True))).conversation_gone
+        assert not (await checkpoints.preview(agent.workspace, checkpoint, Parts(files=True))).conversation_gone
         with pytest.raises(NotFound, match="was deleted"):
-            await moments.restore(agent.workspace, moment, Parts(conversation=True))
-        done = (await moments.restore(agent.workspace, moment, EVERYTHING)).operation
+            await checkpoints.restore(agent.workspace, checkpoint, Parts(conversation=True))
+        done = (await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)).operation
         assert agent.notes() == [] and "conversation" not in done.parts
-        await moments.undo(agent.workspace, done.id)
+        await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["a"]
 
 
@@ -222,22 +222,22 @@ async def test_a_restore_is_undone_without_a_conversation_that_was_deleted_since
     async with running_agent(tmp_path, [note("a"), DONE], settings=ALLOWED, files=kept_at(tmp_path)) as agent:
         task_id = await agent.finished()
         (row,) = await rows(agent, task_id)
-        moments = agent.manager.moments
-        moment = await moments.told_at(agent.workspace, str(row.text), task_id, row.ts)
-        done = (await moments.restore(agent.workspace, moment, EVERYTHING)).operation
-        assert await moments.task_gone_back(agent.workspace, done.id) == task_id
+        checkpoints = agent.manager.checkpoints
+        checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
+        done = (await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)).operation
+        assert await checkpoints.task_gone_back(agent.workspace, done.id) == task_id
         await agent.manager.close(task_id)
         await agent.manager.services.store.delete(task_id)
-        assert await moments.task_gone_back(agent.workspace, done.id) is None
-        await moments.undo(agent.workspace, done.id)
+        assert await checkpoints.task_gone_back(agent.workspace, done.id) is None
+        await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["a"]
 
 
 async def test_what_is_not_kept_any_more_is_not_found(tmp_path: Path) -> None:
     async with running_agent(tmp_path, files=kept_at(tmp_path)) as agent:
         for asked in (
-            agent.manager.moments.restore(agent.workspace, "0" * 16, EVERYTHING),
-            agent.manager.moments.undo(agent.workspace, "0" * 16),
+            agent.manager.checkpoints.restore(agent.workspace, "0" * 16, EVERYTHING),
+            agent.manager.checkpoints.undo(agent.workspace, "0" * 16),
         ):
             with pytest.raises(NotFound):
                 await asked

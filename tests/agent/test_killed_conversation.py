@@ -71,12 +71,12 @@ async def test_both_went_or_neither_wherever_it_was_killed(
             else:
                 halves.add(left)
                 choice: Literal["roll_back", "keep"] = "keep" if step % 4 == 0 else "roll_back"
-                await agent.manager.moments.look_after(agent.workspace, choice)
+                await agent.manager.checkpoints.look_after(agent.workspace, choice)
                 assert await both(agent, task_id) == (left if choice == "keep" else (before, before)), f"at {step}"
                 assert await files.interrupted(agent.workspace) is None
                 target = await before_the_second(agent, task_id)
                 again = Parts(files=True, notebooks=True, overwrite=True)
-                await agent.manager.moments.restore(agent.workspace, target, again)
+                await agent.manager.checkpoints.restore(agent.workspace, target, again)
                 assert agent.notes() == ["a"]
         if not died:
             break
@@ -88,10 +88,10 @@ async def test_after_keep_all_parts_say_the_same(tmp_path: Path) -> None:
     task_id, _ = await killed(tmp_path, "restore", 0)
     files = files_of(tmp_path)
     async with running_agent(tmp_path, settings=ALLOWED, files=files) as agent:
-        moments = agent.manager.moments
-        await moments.look_after(agent.workspace, "keep")
+        checkpoints = agent.manager.checkpoints
+        await checkpoints.look_after(agent.workspace, "keep")
         assert await both(agent, task_id) == ("a", "a")
-        row = (await moments.view(agent.workspace)).operations[0]
+        row = (await checkpoints.view(agent.workspace)).operations[0]
         assert (row.kind, row.status) == ("restore", "left") and "conversation" in row.parts
         # It went back by itself, as it were: the person can still have it again.
         await agent.manager.messages.undo(task_id)
@@ -140,7 +140,7 @@ async def test_a_conversation_that_went_on_since_stays_and_the_rest_is_put_back(
         resume = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, resume.ts, "yesButtonClicked")
         await until(lambda: agent.manager.opened(task_id) is None or None)
-        await agent.manager.moments.look_after(agent.workspace, "roll_back")
+        await agent.manager.checkpoints.look_after(agent.workspace, "roll_back")
         assert await both(agent, task_id) == ("ab", "a")
         assert await files.interrupted(agent.workspace) is None
 
@@ -150,5 +150,5 @@ async def test_a_conversation_deleted_since_is_left_out(tmp_path: Path) -> None:
     files = files_of(tmp_path)
     async with running_agent(tmp_path, settings=ALLOWED, files=files) as agent:
         await agent.manager.services.store.delete(task_id)
-        await agent.manager.moments.look_after(agent.workspace, "roll_back")
+        await agent.manager.checkpoints.look_after(agent.workspace, "roll_back")
         assert agent.notes() == ["a", "b"] and await files.interrupted(agent.workspace) is None

@@ -133,8 +133,8 @@ async def test_it_is_nobodys_change_for_checkpoints(tmp_path: Path) -> None:
         assert files is not None
         async with files.at(here.agent.workspace) as line:
             view = await line.view()
-            assert "pointers" not in [row.moment.reason for row in view.operations if row.moment]
-            oldest = next(row.moment for row in reversed(view.operations) if row.moment)
+            assert "pointers" not in [row.checkpoint.reason for row in view.operations if row.checkpoint]
+            oldest = next(row.checkpoint for row in reversed(view.operations) if row.checkpoint)
             preview = await line.preview(oldest.id, Parts(files=True, notebooks=True))
             assert preview.files is None or not preview.files.kept
             state = (await line.list())[0].notebooks[0].state

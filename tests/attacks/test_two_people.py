@@ -185,13 +185,13 @@ async def test_a_checkpoint_takes_no_other_persons_conversation_back(
         task = str((await ada.ask("newTask", text=f"{WORD}: write a note"))["result"])
         await question(ada, "completion_result")
         line = await services.time_travel.view(CheckpointPlace(Owner("ada"), task))
-        hers = [operation.moment.id for operation in line.operations if operation.moment.task_id == task]
+        hers = [operation.checkpoint.id for operation in line.operations if operation.checkpoint.task_id == task]
         files = snapshot(jp_root_dir)
         whole = {"parts": {"files": True, "conversation": True, "overwrite": True}}
-        for moment in hers:
+        for checkpoint in hers:
             for verb in ("preview", "restore"):
                 for named in ({}, {"task": task}):
-                    await _refused(ask(BOB, "POST", f"checkpoints/{moment}/{verb}", _json({**whole, **named})))
+                    await _refused(ask(BOB, "POST", f"checkpoints/{checkpoint}/{verb}", _json({**whole, **named})))
         assert hers and snapshot(jp_root_dir) == files
         # What she herself took back he cannot bring back either.
         restored = await ask(ADA, "POST", f"checkpoints/{hers[-1]}/restore", _json({**whole, "task": task}))

@@ -1,4 +1,4 @@
-"""Going back to a moment with everything: an agent breaks a notebook, a file and a variable on the real server."""
+"""Going back to a checkpoint with everything: an agent breaks a notebook, a file and a variable on the real server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def broken(services: Services, panel: Panel, tmp_path: Path) -> str:
     return str(ack["result"])
 
 
-def moments(panel: Panel) -> list[dict[str, object]]:
+def checkpoints(panel: Panel) -> list[dict[str, object]]:
     """The rows of the conversation that say where one can go back to."""
     shown = conversation(panel)
     return [shown[ts] for ts in sorted(shown) if shown[ts].get("say") == "checkpoint_saved"]
@@ -107,7 +107,7 @@ async def test_one_restore_brings_notebook_file_variable_and_conversation_back_a
             assert sources() == bad and table.read_text() == "gone"
             assert await value(work, "prices", tmp_path) == "{'tea': None}"
 
-            first = moments(panel)[0]
+            first = checkpoints(panel)[0]
             assert first["text"] == first["checkpoint"]["to"] and first["checkpoint"]["isFirst"] is True  # type: ignore[index]
             target = str(first["checkpoint"]["id"])  # type: ignore[index]
             preview = await post(jp_fetch, "checkpoints", target, "preview", parts=EVERYTHING, task=task)
@@ -137,13 +137,13 @@ async def test_variables_alone_go_back_and_say_so(
 ) -> None:
     async with lab(jp_serverapp, jp_fetch, "work.ipynb", [GOOD]) as work:
         await work.run(GOOD)
-        moment = await post(jp_fetch, "checkpoints", path="work.ipynb")
-        assert (moment["notebooks"], moment["variables"]) == (["work.ipynb"], ["work.ipynb"])
+        checkpoint = await post(jp_fetch, "checkpoints", path="work.ipynb")
+        assert (checkpoint["notebooks"], checkpoint["variables"]) == (["work.ipynb"], ["work.ipynb"])
         await work.run("prices['tea'] = None")
         parts = {"variables": True, "path": "work.ipynb"}
-        preview = await post(jp_fetch, "checkpoints", moment["id"], "preview", parts=parts)
+        preview = await post(jp_fetch, "checkpoints", checkpoint["id"], "preview", parts=parts)
         assert [(one["name"], one["action"]) for one in preview["variables"][0]["variables"]] == [("prices", "load")]
-        done = await post(jp_fetch, "checkpoints", moment["id"], "restore", parts=parts)
+        done = await post(jp_fetch, "checkpoints", checkpoint["id"], "restore", parts=parts)
         assert await value(work, "prices", tmp_path) == "{'tea': 3}"
         await post(jp_fetch, "checkpoint-operations", done["operation"]["id"], "undo")
         assert await value(work, "prices", tmp_path) == "{'tea': None}"
@@ -155,8 +155,8 @@ async def test_without_variables_in_the_settings_none_are_kept(
     await services.config.update({"checkpointVariables": False})
     async with lab(jp_serverapp, jp_fetch, "work.ipynb", [GOOD]) as work:
         await work.run(GOOD)
-        moment = await post(jp_fetch, "checkpoints", path="work.ipynb")
-        assert (moment["notebooks"], moment.get("variables", [])) == (["work.ipynb"], [])
+        checkpoint = await post(jp_fetch, "checkpoints", path="work.ipynb")
+        assert (checkpoint["notebooks"], checkpoint.get("variables", [])) == (["work.ipynb"], [])
 
 
 async def test_saving_starts_no_kernel(
@@ -179,7 +179,7 @@ async def test_the_channel_compares_and_goes_back_and_pages_hear_of_it(
     async with connect() as panel, connect() as other:
         task = (await panel.ask("newTask", text="Write"))["result"]
         await question(panel, "completion_result")
-        rows = moments(panel)
+        rows = checkpoints(panel)
         assert [row["checkpoint"].get("isFirst") for row in rows] == [True, None]  # type: ignore[attr-defined]
         assert rows[1]["checkpoint"]["from"] == rows[0]["text"]  # type: ignore[index]
         counted = [row["checkpoint"].get("changed") for row in rows]  # type: ignore[attr-defined]
@@ -218,7 +218,7 @@ async def test_the_channel_compares_and_goes_back_and_pages_hear_of_it(
         await question(panel, "resume_task")
         assert len(messages(other, "currentCheckpointUpdated")) > len(told)
         # The row before the call that is taken back stands, that call's own does not.
-        assert [row["text"] for row in moments(panel)] == [rows[0]["text"]]
+        assert [row["text"] for row in checkpoints(panel)] == [rows[0]["text"]]
         unknown = await panel.ask("checkpointRestore", payload=payload | {"commitHash": "0" * 40})
         assert unknown["error"]["code"] == "not_found"
 
@@ -232,7 +232,7 @@ async def test_where_one_is_is_known_after_a_restart_of_the_server_and_wherever_
     async with connect() as page:
         task = str((await page.ask("newTask", text="Write"))["result"])
         await question(page, "completion_result")
-        (row,) = moments(page)
+        (row,) = checkpoints(page)
 
     async def here(page: Panel) -> str:
         def told() -> str | None:
@@ -298,7 +298,7 @@ async def test_a_task_that_works_is_stopped_before_its_conversation_goes_back(
     async with connect() as panel:
         task = TaskId(str((await panel.ask("newTask", text="Write"))["result"]))
         await question(panel, "followup")
-        (row,) = moments(panel)
+        (row,) = checkpoints(panel)
         payload = {"ts": row["ts"], "commitHash": row["text"], "mode": "restore"}
         assert (await panel.ask("checkpointRestore", payload=payload))["ok"]
         await question(panel, "resume_task")
@@ -356,12 +356,12 @@ async def test_a_notebook_points_to_the_moment_its_cells_ran_in(
         assert all({"ts", "state_hash", "variables"} <= set(cell["metadata"]["hdsp_checkpoint"]) for cell in cells)
         assert cells[0]["metadata"]["hdsp_checkpoint"]["variables"] == ["prices"]
         line = await get(jp_fetch, "checkpoints")
-        assert pointers()["head"] in [one["moment"]["id"] for one in line["operations"]]
+        assert pointers()["head"] in [one["checkpoint"]["id"] for one in line["operations"]]
         assert task in json.dumps(pointers()) and "Run it" not in notebook.read_text()
         assert pointers()["head"] == line["here"]["id"]
-        assert "pointers" not in [one["moment"]["reason"] for one in line["operations"]]
+        assert "pointers" not in [one["checkpoint"]["reason"] for one in line["operations"]]
         # What the pointers changed is the agent's: going back to before it finds nothing of the person's.
-        row = moments(panel)[0]
+        row = checkpoints(panel)[0]
         preview = await post(
             jp_fetch, "checkpoints", str(row["text"]), "preview", parts={"files": True, "notebooks": True}
         )
@@ -376,11 +376,11 @@ async def test_after_a_whole_restore_a_page_that_reloads_is_told_the_moments_com
         # Other bytes than those with which Jupyter saves the same cells.
         notebook.write_text(json.dumps(json.loads(notebook.read_text())))
         task = await broken(services, panel, tmp_path)
-        first = moments(panel)[0]
+        first = checkpoints(panel)[0]
         target = str(first["checkpoint"]["id"])  # type: ignore[index]
         parts = {"files": True, "notebooks": True}
         done = await post(jp_fetch, "checkpoints", target, "restore", parts=parts, task=task)
-        assert done["operation"]["moment"]["commit"] != first["text"]
+        assert done["operation"]["checkpoint"]["commit"] != first["text"]
         assert services.history.checkpoint_of(task) == first["text"]
         parts = {"notebooks": True}
         await post(jp_fetch, "checkpoint-operations", done["operation"]["id"], "undo", task=task)
@@ -399,7 +399,7 @@ async def test_a_moment_of_a_deleted_conversation_goes_back_without_it(
     async with connect() as panel:
         task = str((await panel.ask("newTask", text="Write"))["result"])
         await question(panel, "completion_result")
-        (row,) = moments(panel)
+        (row,) = checkpoints(panel)
         target = str(row["checkpoint"]["id"])  # type: ignore[index]
         # Right after its end the task is still being put aside.
         while not (await panel.ask("deleteTaskWithId", taskId=task))["ok"]:
@@ -426,7 +426,7 @@ async def test_anothers_conversation_does_not_go_back_with_a_moment_of_a_shared_
     note.write_text("theirs\n")
     step.ended()
     line = await get(jp_fetch, "checkpoints")
-    assert record.id in [one["moment"]["id"] for one in line["operations"]]
+    assert record.id in [one["checkpoint"]["id"] for one in line["operations"]]
     for what in ("preview", "restore"):
         asked = post(jp_fetch, "checkpoints", record.id, what, parts=EVERYTHING)
         assert await refusal(asked) == (404, "unknown_task")

@@ -203,7 +203,7 @@ async def test_a_read_only_tab_is_not_gone_around(desk: NotebookAccess, tabs: Ta
     assert sources_in(file)[0] == "a = 1"
 
 
-# ---- what a notebook says of its moments
+# ---- what a notebook says of its checkpoints
 
 
 HEAD = SetNotebookMetadata(key="hdsp_agent", value={"head": "now"})

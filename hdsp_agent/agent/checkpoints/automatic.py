@@ -61,7 +61,7 @@ class AutomaticCheckpoints:
         self._held = BackgroundTasks()
         self.lines: Final = WorkspaceRegistry(home, settings, notebooks)
         self.on_saved: Callable[[TaskId, CheckpointRecord], None] = lambda task_id, record: None
-        """Told of a task's newest moment."""
+        """Told of a task's newest checkpoint."""
         self.settling: Callable[
             [RestoredConversation, TaskId | None], AbstractAsyncContextManager[ConversationPart | None]
         ] = lambda went, asked_in: nullcontext()
@@ -128,15 +128,15 @@ class AutomaticCheckpoints:
         files = (await self._line(folder)).files
         return next((each for each in await files.operations() if each.id == operation), None)
 
-    async def moment(self, folder: Path, moment: str) -> CheckpointRecord:
-        """A moment by its id, or the beginning of its commit. Raises NotFound."""
-        return await (await self._line(folder)).files.checkpoint(moment)
+    async def checkpoint(self, folder: Path, checkpoint: str) -> CheckpointRecord:
+        """A checkpoint by its id, or the beginning of its commit. Raises NotFound."""
+        return await (await self._line(folder)).files.checkpoint(checkpoint)
 
-    async def moment_told_at(self, folder: Path, commit: str, task_id: TaskId, ts: int) -> CheckpointRecord:
-        """The task's moment in this state that it told of at the time ``ts``: several may have one commit."""
+    async def checkpoint_told_at(self, folder: Path, commit: str, task_id: TaskId, ts: int) -> CheckpointRecord:
+        """The task's checkpoint in this state that it told of at the time ``ts``: several may have one commit."""
         records = await (await self._line(folder)).files.list(task_id=task_id)
         found = [one for one in records if one.commit.startswith(commit.lower()) and (one.message_ts or ts + 1) <= ts]
-        return found[0] if found else await self.moment(folder, commit)
+        return found[0] if found else await self.checkpoint(folder, commit)
 
     async def preview(
         self, folder: Path, task_ids: Sequence[TaskId], since: int, acts: SideEffects
@@ -217,7 +217,7 @@ class AutomaticCheckpoints:
             )
 
     async def close(self) -> None:
-        """Wait a moment for what is under way. What takes longer is whole or not there when it is looked at again."""
+        """Wait a checkpoint for what is under way. What takes longer is whole or not there when it is looked at again."""
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()
@@ -241,7 +241,7 @@ class AutomaticCheckpoints:
         return list(dict.fromkeys(found))
 
     def saved(self, task_id: TaskId, record: CheckpointRecord) -> None:
-        """Tell of a task's newest moment."""
+        """Tell of a task's newest checkpoint."""
         self.on_saved(task_id, record)
 
     # ---- inside
@@ -443,11 +443,11 @@ class SavedStep:
         if self.begun:
             self.history.after(self.folder, self, acted=self.acts)
 
-    async def changed_since(self, earlier: CheckpointId, moment: CheckpointRecord) -> Changed | None:
-        """How much changed from one moment to another, if that can be told soon."""
+    async def changed_since(self, earlier: CheckpointId, checkpoint: CheckpointRecord) -> Changed | None:
+        """How much changed from one checkpoint to another, if that can be told soon."""
         try:
             line = await self.history.to_look_at(self.folder)
-            return await asyncio.wait_for(line.changed_between(earlier, moment), _COUNT_SECONDS)
+            return await asyncio.wait_for(line.changed_between(earlier, checkpoint), _COUNT_SECONDS)
         except (HdspAgentError, asyncio.TimeoutError) as error:
             logger.info("What changed since %s is not told: %r", earlier, error)
             return None

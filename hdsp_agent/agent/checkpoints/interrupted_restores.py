@@ -36,13 +36,13 @@ _OF_FILES: Final = _question(
     "Keep the files as they are now",
 )
 _OF_SEVERAL_PARTS: Final = _question(
-    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
     "variables are as they were then and some are not. What should become of them? What you changed since stays either way.",
     "Put everything back as it was before",
     "Keep everything as it is now",
 )
 _OF_A_CONVERSATION_TOO: Final = _question(
-    "The server was stopped while this folder was being brought back to an earlier moment, so some of its files, cells and "
+    "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
     "variables, or the conversation that belongs to them, are as they were then and some are not. What should become of them? "
     "What you changed or said since stays either way.",
     "Put everything back as it was before",

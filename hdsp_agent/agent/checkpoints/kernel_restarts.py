@@ -144,7 +144,7 @@ class KernelRestarts:
 
     async def _last_run(self, folder: Path, up_to: UpTo, path: str, snapshot: NotebookSnapshot) -> CellId:
         """The cell that ran last before the checkpoint, of those that are there still."""
-        record = await self._history.moment(folder, up_to.checkpoint or "")
+        record = await self._history.checkpoint(folder, up_to.checkpoint or "")
         line = await self._history.to_look_at(folder)
         there = {cell.id for cell in snapshot.cells if cell.cell_type == "code"}
         for cell in await line.ran_before(record, path):

@@ -1,4 +1,4 @@
-"""What the agent writes into a notebook's metadata: pointers to its moments, and the conversation if the person wants that."""
+"""What the agent writes into a notebook's metadata: pointers to its checkpoints, and the conversation if the person wants that."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class NotebookMetadata:
         self._waiting: dict[str, Sequence[NotebookPointer]] = {}
 
     async def write(self, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
-        """Let each notebook whose cells ran before this moment point to it."""
+        """Let each notebook whose cells ran before this checkpoint point to it."""
         self._waiting = {self._desk.now_at(path): pointers for path, pointers in self._waiting.items()}
         try:
             ran = await _ran(workspace, record)
             found = await workspace.line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
         except HdspAgentError as error:
-            logger.warning("No notebook points to the moment %s: %s", record.id, error.message)
+            logger.warning("No notebook points to the checkpoint %s: %s", record.id, error.message)
             return
         for path, pointers in found.items():
             self._waiting[path] = pointers
@@ -78,7 +78,7 @@ async def _point(
             # Unclaimed, it would be a change of the person's, which a restore keeps.
             await workspace.line.pointed(record, list(with_copies([os.fspath(desk.root / path)])))
     except HdspAgentError as error:
-        logger.info("%s does not point to its moment: %s", path, error.message)
+        logger.info("%s does not point to its checkpoint: %s", path, error.message)
         return False
     return True
 

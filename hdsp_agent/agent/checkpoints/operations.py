@@ -1,4 +1,4 @@
-"""What people do with the moments of a workspace: look, compare, go back with all that belongs to it, and take that back."""
+"""What people do with the checkpoints of a workspace: look, compare, go back with all that belongs to it, and take that back."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from ...checkpoints import CheckpointDiff, CheckpointId, CheckpointRecord, OperationRecord
 from ...checkpoints.timeline import (
     CellVersions,
+    CheckpointView,
     ConversationPart,
-    MomentView,
     Parts,
     RestorePreview,
     RestoreResult,
     StoreView,
-    TimeLineView,
+    TimelineView,
     kind_of,
 )
 from ...errors import HdspAgentError, NotFound, UnknownTask, Unsupported
@@ -31,7 +31,7 @@ __all__ = ["CheckpointOperations"]
 
 
 class CheckpointOperations:
-    """The moments of all workspaces, for people. A moment is named by its id, or by the beginning of its commit."""
+    """The checkpoints of all workspaces, for people. A checkpoint is named by its id, or by the beginning of its commit."""
 
     def __init__(self, services: AgentServices, messages: MessageOperations) -> None:
         self._services = services
@@ -43,13 +43,13 @@ class CheckpointOperations:
 
     async def view(
         self, folder: Path, *, before: str | None = None, limit: int = 100, task_id: TaskId | None = None
-    ) -> TimeLineView:
+    ) -> TimelineView:
         """What was done to a workspace, newest first."""
         line = await self._history.to_look_at(folder)
         return await line.view(before=before, limit=limit, task_id=task_id)
 
     async def notes_of_others(self, folder: Path, owner: str, *, unnamed: str) -> frozenset[CheckpointId]:
-        """The moments that have a note which is not this person's; what nobody's name is on is ``unnamed``'s."""
+        """The checkpoints that have a note which is not this person's; what nobody's name is on is ``unnamed``'s."""
         line = await self._history.to_look_at(folder)
         return frozenset(
             record.id
@@ -66,10 +66,10 @@ class CheckpointOperations:
         return await (await self._history.to_look_at(folder)).cell_versions(path, cell_id)
 
     async def diff(
-        self, folder: Path, moment: str, against: str, *, only: str | None = None, with_content: bool = True
+        self, folder: Path, checkpoint: str, against: str, *, only: str | None = None, with_content: bool = True
     ) -> CheckpointDiff:
-        """What differs between a moment and ``previous``, ``beginning``, ``now``, or an older moment."""
-        new = await self._history.moment(folder, moment)
+        """What differs between a checkpoint and ``previous``, ``beginning``, ``now``, or an older checkpoint."""
+        new = await self._history.checkpoint(folder, checkpoint)
         chosen = None if only is None else [only]
         if against == "now":
             async with self._history.at(folder) as line:
@@ -78,16 +78,16 @@ class CheckpointOperations:
         if against == "beginning":
             return await line.diff("beginning", new.id, only=chosen, with_content=with_content)
         if against != "previous":
-            old = await self._history.moment(folder, against)
+            old = await self._history.checkpoint(folder, against)
             return await line.diff(old.id, new.id, only=chosen, with_content=with_content)
         changes = await line.changes(new.id, with_content=with_content)
         if only is None:
             return changes
         return changes.model_copy(update={"files": tuple(file for file in changes.files if file.path == only)})
 
-    async def step_before(self, folder: Path, moment: str) -> CheckpointDiff:
-        """What differs between a moment and the one before the same task's step before, which is in another state."""
-        new = await self._history.moment(folder, moment)
+    async def step_before(self, folder: Path, checkpoint: str) -> CheckpointDiff:
+        """What differs between a checkpoint and the one before the same task's step before, which is in another state."""
+        new = await self._history.checkpoint(folder, checkpoint)
         line = await self._history.to_look_at(folder)
         records = await line.list(task_id=new.task_id) if new.task_id is not None else []
         older = records[next((at for at, one in enumerate(records) if one.id == new.id), len(records)) + 1 :]
@@ -95,26 +95,26 @@ class CheckpointOperations:
         return await (line.changes(new.id) if old is None else line.diff(old.id, new.id))
 
     async def since_beginning(self, folder: Path) -> CheckpointDiff:
-        """What differs between the oldest moment and now."""
+        """What differs between the oldest checkpoint and now."""
         async with self._history.at(folder) as line:
             return await line.diff("beginning", "now")
 
-    async def content(self, folder: Path, moment: str, file: str) -> bytes:
+    async def content(self, folder: Path, checkpoint: str, file: str) -> bytes:
         """A file as it was."""
-        record = await self._history.moment(folder, moment)
+        record = await self._history.checkpoint(folder, checkpoint)
         return await (await self._history.to_look_at(folder)).content(record.id, file)
 
-    async def export(self, folder: Path, moment: str, target: Path, kind: Literal["zip", "git"]) -> None:
+    async def export(self, folder: Path, checkpoint: str, target: Path, kind: Literal["zip", "git"]) -> None:
         """A moment's files as a zip, or it and those before it as a bare git repository."""
-        record = await self._history.moment(folder, moment)
+        record = await self._history.checkpoint(folder, checkpoint)
         await (await self._history.to_look_at(folder)).export(record.id, target, kind)
 
     # ---- saving
 
-    async def save(self, folder: Path, note: str | None, *, owner: str, notebook: str | None = None) -> MomentView:
+    async def save(self, folder: Path, note: str | None, *, owner: str, notebook: str | None = None) -> CheckpointView:
         """Save a workspace as it is now, and of this notebook the cells and the kernel's variables.
 
-        With a note it is a moment of its own; without one, and with nothing changed, it is the newest again.
+        With a note it is a checkpoint of its own; without one, and with nothing changed, it is the newest again.
         """
         notebooks = self._history.notebooks_of(folder, notebook, ())
         keeps_variables = bool(notebooks) and self._history.keeps_variables
@@ -140,12 +140,12 @@ class CheckpointOperations:
     # ---- going back
 
     async def told_at(self, folder: Path, commit: str, task_id: TaskId, ts: int) -> CheckpointId:
-        """The moment in this state that a task told of at the time ``ts``."""
-        return (await self._history.moment_told_at(folder, commit, task_id, ts)).id
+        """The checkpoint in this state that a task told of at the time ``ts``."""
+        return (await self._history.checkpoint_told_at(folder, commit, task_id, ts)).id
 
-    async def task_of(self, folder: Path, moment: str) -> TaskId | None:
-        """The task whose conversation goes back to this moment, if it belongs to one that was not deleted."""
-        return await self._if_kept((await self._history.moment(folder, moment)).task_id)
+    async def task_of(self, folder: Path, checkpoint: str) -> TaskId | None:
+        """The task whose conversation goes back to this checkpoint, if it belongs to one that was not deleted."""
+        return await self._if_kept((await self._history.checkpoint(folder, checkpoint)).task_id)
 
     async def task_gone_back(self, folder: Path, operation: str) -> TaskId | None:
         """The task whose conversation went back with this restore, unless it was deleted."""
@@ -153,18 +153,18 @@ class CheckpointOperations:
         conversation = None if done.parts is None else done.parts.conversation
         return None if conversation is None else await self._if_kept(conversation.task_id)
 
-    async def preview(self, folder: Path, moment: str, parts: Parts) -> RestorePreview:
+    async def preview(self, folder: Path, checkpoint: str, parts: Parts) -> RestorePreview:
         """What going back would do."""
-        record = await self._history.moment(folder, moment)
+        record = await self._history.checkpoint(folder, checkpoint)
         going, gone = await self._going_back(record, parts)
         conversation = None if going is None else self._messages.foreseen(*going)
         async with self._history.at(folder) as line:
             preview = await line.preview(record.id, parts, conversation=conversation)
         return preview.model_copy(update={"conversation_gone": gone})
 
-    async def restore(self, folder: Path, moment: str, parts: Parts) -> RestoreResult:
+    async def restore(self, folder: Path, checkpoint: str, parts: Parts) -> RestoreResult:
         """Go back, whole or not at all. A task whose conversation goes back is stopped first; one that was deleted is left out."""
-        record = await self._history.moment(folder, moment)
+        record = await self._history.checkpoint(folder, checkpoint)
         going, gone = await self._going_back(record, parts)
         if gone and not (parts.files or parts.notebooks or parts.variables):
             raise NotFound(
@@ -200,11 +200,11 @@ class CheckpointOperations:
 
     async def stands_at(self, folder: Path, operation: str) -> tuple[str, TaskId | None]:
         """In which state a restore left the workspace: by the commit of the moment it went to if that is there as a whole;
-        and whose that moment is.
+        and whose that checkpoint is.
         """
         done = await self._operation(folder, operation)
         assert done.checkpoint is not None
-        target = await self._history.moment(folder, done.target or done.checkpoint.id)
+        target = await self._history.checkpoint(folder, done.target or done.checkpoint.id)
         is_there = target.tree == done.checkpoint.tree or _brought_all(done)
         return (target if is_there else done.checkpoint).commit, target.task_id
 

@@ -29,7 +29,7 @@ _KEY: Final = "variables.key"
 
 @dataclass(frozen=True)
 class OpenWorkspace:
-    """One workspace's moments; ``files`` is what they keep of files, ``variables`` what they keep of kernels."""
+    """One workspace's checkpoints; ``files`` is what they keep of files, ``variables`` what they keep of kernels."""
 
     line: Timeline
     files: AsyncFileCheckpoints
@@ -77,7 +77,7 @@ class WorkspaceRegistry:
         return opened
 
     async def close(self) -> None:
-        """Wait a moment for what is under way. What takes longer is whole or not there when it is looked at again."""
+        """Wait a checkpoint for what is under way. What takes longer is whole or not there when it is looked at again."""
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()

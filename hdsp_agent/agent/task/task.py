@@ -160,7 +160,7 @@ class Task:
         self.words: Final = PendingUserInput(self, self._kept)
         self.answers_itself: Final = AutoAnswer(self)
         self.speech: Final = MessageExpander(self)
-        self.moment_rows: Final = CheckpointMessages(self.conversation)
+        self.checkpoint_messages: Final = CheckpointMessages(self.conversation)
         self._embedding: Final = NotebookCopy(self)
         self._on_settled = on_settled
         self._on_failure = on_failure

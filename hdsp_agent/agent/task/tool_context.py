@@ -212,15 +212,15 @@ class CallContext:
         task = self._task
         begun = monotonic()
         try:
-            moment = await self._saved.approved(action, at)
+            checkpoint = await self._saved.approved(action, at)
         except HdspAgentError as error:
             if not task.told_unsaved:
                 task.told_unsaved = True
                 await task.conversation.say("error", _UNSAVED.format(reason=error.message))
         else:
-            if moment is not None:
+            if checkpoint is not None:
                 took = round((monotonic() - begun) * 1000)
-                await task.moment_rows.put(moment, self._saved.changed_since, took)
+                await task.checkpoint_messages.put(checkpoint, self._saved.changed_since, took)
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True

@@ -81,7 +81,7 @@ class OperationLog:
             raise NotFound(
                 f"There is no checkpoint {wanted}. It may have been dropped to save space; choose another.",
                 id=wanted,
-                why="unknown_moment",
+                why="unknown_checkpoint",
             )
         return found
 

@@ -131,7 +131,7 @@ class _Planner:
             self._to_nothing(path, now)
 
     def _cannot(self, path: bytes, now: State, want: State) -> None:
-        """At one of the two moments it was left out, so nothing can be said about it."""
+        """At one of the two checkpoints it was left out, so nothing can be said about it."""
         reason = now.reason if isinstance(now, Skipped) else want.reason if isinstance(want, Skipped) else ""
         if isinstance(now, Skipped) and isinstance(want, Skipped):
             return

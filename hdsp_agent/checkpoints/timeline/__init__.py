@@ -16,7 +16,7 @@ from ._views import (
     CellChange,
     CellVersion,
     CellVersions,
-    MomentView,
+    CheckpointView,
     NotebookPreview,
     OperationView,
     Parts,
@@ -26,7 +26,7 @@ from ._views import (
     RestorePreview,
     RestoreResult,
     StoreView,
-    TimeLineView,
+    TimelineView,
     VariablesPreview,
 )
 
@@ -34,8 +34,8 @@ __all__ = [
     "CellChange",
     "CellVersion",
     "CellVersions",
+    "CheckpointView",
     "ConversationPart",
-    "MomentView",
     "NotebookPreview",
     "OperationView",
     "Parts",
@@ -46,9 +46,9 @@ __all__ = [
     "RestorePreview",
     "RestoreResult",
     "StoreView",
-    "TimeLineView",
     "Timeline",
     "TimelineLimits",
+    "TimelineView",
     "VariablesPreview",
     "kind_of",
 ]

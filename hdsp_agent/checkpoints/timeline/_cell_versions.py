@@ -1,4 +1,4 @@
-"""The versions of one cell, as far as moments have it."""
+"""The versions of one cell, as far as checkpoints have it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _Content = tuple[str, str, str | None]
 
 
 def versions_of(
-    cell_id: str, current: NotebookState | None, moments: Iterable[tuple[CheckpointRecord, NotebookState]]
+    cell_id: str, current: NotebookState | None, checkpoints: Iterable[tuple[CheckpointRecord, NotebookState]]
 ) -> Sequence[CellVersion]:
-    """What a cell was, each once, the one that was so last first; ``moments`` come newest first."""
+    """What a cell was, each once, the one that was so last first; ``checkpoints`` come newest first."""
     now = _with_id(current, cell_id) if current is not None else None
     found: dict[_Content, CellVersion] = {}
     newer, place = current, _place(current, cell_id) if current is not None else None
-    for record, state in moments:
+    for record, state in checkpoints:
         place = _followed(newer, place, state, cell_id)
         newer = state
         if place is None:
@@ -46,7 +46,7 @@ def _followed(newer: NotebookState | None, place: int | None, state: NotebookSta
 
 def _version(record: CheckpointRecord, cell: KeptCell, now: KeptCell | None) -> CellVersion:
     return CellVersion(
-        moment=record.id,
+        checkpoint=record.id,
         ts=record.ts,
         author=record.author,
         source=cell.source,

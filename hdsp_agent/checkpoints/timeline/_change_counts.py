@@ -39,14 +39,14 @@ class ChangeCounts:
         records = await self._checkpoints.list()
         return await asyncio.to_thread(self._count, notebooks, variables, records)
 
-    async def between(self, earlier: CheckpointId, moment: CheckpointRecord) -> Changed | None:
-        """What changed from one moment to another; None if the earlier one is not kept any more."""
+    async def between(self, earlier: CheckpointId, checkpoint: CheckpointRecord) -> Changed | None:
+        """What changed from one checkpoint to another; None if the earlier one is not kept any more."""
         records = await self._checkpoints.list()
         at = next((place for place, record in enumerate(records) if record.id == earlier), None)
         if at is None:
             return None
-        counted = await asyncio.to_thread(self._count, moment.notebooks, moment.variables, records[at:])
-        return await self._checkpoints.changed(earlier, moment.id, counted)
+        counted = await asyncio.to_thread(self._count, checkpoint.notebooks, checkpoint.variables, records[at:])
+        return await self._checkpoints.changed(earlier, checkpoint.id, counted)
 
     def _count(
         self,

@@ -10,7 +10,7 @@ __all__ = ["ConversationPart"]
 
 
 class ConversationPart(Protocol):
-    """One conversation, at the message a moment belongs to. It is the last to change, and the first to be put back."""
+    """One conversation, at the message a checkpoint belongs to. It is the last to change, and the first to be put back."""
 
     @property
     def task_id(self) -> TaskId:

@@ -1,4 +1,4 @@
-"""Differences of moments, with the cells they kept in place of files that had not been saved."""
+"""Differences of checkpoints, with the cells they kept in place of files that had not been saved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CheckpointDiffs"]
 
 
 class CheckpointDiffs:
-    """Compares notebooks as moments kept them."""
+    """Compares notebooks as checkpoints kept them."""
 
     def __init__(
         self, checkpoints: AsyncFileCheckpoints, states: NotebookStates, paths: Paths, limits: TimelineLimits

@@ -1,4 +1,4 @@
-"""What the states of notebooks and variables take, and dropping those no moment needs. Everything here blocks."""
+"""What the states of notebooks and variables take, and dropping those no checkpoint needs. Everything here blocks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class StateCollector:
                 break
             keep.add(name)
             pieces.update(fresh)
-        # A moment that is recorded is not being made any more.
+        # A checkpoint that is recorded is not being made any more.
         young = set(store.manifests(younger_than=self._limits.spared_seconds)).difference(newest)
         return keep.union(name for name in young if self._load(store, name) is not None)
 
@@ -99,7 +99,7 @@ class StateCollector:
 
 
 def _states_in(operations: Sequence[OperationRecord]) -> tuple[set[StateId], list[StateId]]:
-    """Those that the way back and the newest moments need, and those of other moments, the newest first."""
+    """Those that the way back and the newest checkpoints need, and those of other checkpoints, the newest first."""
     restored = [one for parts in _parts_needed(operations) for one in parts.notebooks]
     pinned = {name for one in restored for name in (one.before, one.after) if name is not None}
     records = [done.checkpoint for done in reversed(operations) if done.checkpoint is not None]
@@ -114,7 +114,7 @@ def _parts_needed(operations: Sequence[OperationRecord]) -> list[RestoredParts]:
 
 
 def _manifests_in(operations: Sequence[OperationRecord]) -> tuple[list[ManifestId], list[ManifestId]]:
-    """Those that the way back needs, and those of moments, the newest first."""
+    """Those that the way back needs, and those of checkpoints, the newest first."""
     back = [one.before for parts in _parts_needed(operations) for one in parts.variables]
     newest = [
         kept.manifest

@@ -1,4 +1,4 @@
-"""What a notebook itself says of its moments: pointers only, so that one that is shared tells nothing."""
+"""What a notebook itself says of its checkpoints: pointers only, so that one that is shared tells nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why there is a moment, told apart so that pages word it in their reader's language."""
+"""Why there is a checkpoint, told apart so that pages word it in their reader's language."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TOOLS: Final = frozenset(get_args(StepTool))
 
 
 def kind_of(record: CheckpointRecord) -> CheckpointKind:
-    """What kind of reason a moment has. Only a task's moments are about tools: a person's note may sound like that."""
+    """What kind of reason a checkpoint has. Only a task's checkpoints are about tools: a person's note may sound like that."""
     step = _STEP.fullmatch(record.reason) if record.task_id is not None else None
     return cast(CheckpointKind, step[1]) if step is not None else _FIXED.get(record.reason, "note")
 

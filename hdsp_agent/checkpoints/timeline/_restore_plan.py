@@ -114,7 +114,7 @@ class RestorePlanner:
         self._paths = paths
         self._limits = limits
 
-    async def to_moment(self, target: CheckpointRecord, parts: Parts, leave: Sequence[str]) -> RestoreSelection:
+    async def to_checkpoint(self, target: CheckpointRecord, parts: Parts, leave: Sequence[str]) -> RestoreSelection:
         """What of a moment these parts are."""
         chosen = parts.path if parts.path is not None and is_notebook(parts.path) else None
         notebooks: dict[str, StateId | NotebookState] = {}
@@ -257,7 +257,7 @@ class RestorePlanner:
         *,
         strict: bool,
     ) -> NotebookPlan | None:
-        """One whose cells were not kept with the moment, but whose file was."""
+        """One whose cells were not kept with the checkpoint, but whose file was."""
         changes: Sequence[PlannedChange] = (*files.changes, *files.conflicts) if files is not None else ()
         if (
             file in wanted.leave

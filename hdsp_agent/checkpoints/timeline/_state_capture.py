@@ -1,4 +1,4 @@
-"""What notebooks and kernels are now, to be kept with a moment. Starts no kernel and waits for nobody longer than a bound."""
+"""What notebooks and kernels are now, to be kept with a checkpoint. Starts no kernel and waits for nobody longer than a bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moments of one workspace as the rest of the product uses them: nothing here blocks the event loop."""
+"""Checkpoints of one workspace as the rest of the product uses them: nothing here blocks the event loop."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from ._restore_lock import RestoreLock
 from ._restore_plan import RestorePlanner, RestoreSelection
 from ._state_capture import Code, StateCapture
 from ._timeline_limits import TimelineLimits
-from ._view_builders import moment_view, operation_view, preview_of, result_of
+from ._view_builders import checkpoint_view, operation_view, preview_of, result_of
 from ._views import (
     CellVersions,
-    MomentView,
+    CheckpointView,
     OperationView,
     Parts,
     RestorePreview,
     RestoreResult,
     StoreView,
-    TimeLineView,
+    TimelineView,
 )
 
 __all__ = ["Timeline"]
@@ -127,11 +127,11 @@ class Timeline:
     ) -> CheckpointRecord:
         """Save the workspace, as ``AsyncFileCheckpoints.save`` does, and with it the cells of these notebooks, and unless ``code`` is
         ``none`` the variables of those whose kernels run. What cannot be kept is noted in the record. With ``always`` it is a
-        moment of its own even if nothing changed. ``owner`` is the person who asked for it, and ``under_way`` are the tasks that may have made changes since the moment
+        checkpoint of its own even if nothing changed. ``owner`` is the person who asked for it, and ``under_way`` are the tasks that may have made changes since the checkpoint
         before, and ``overtaken`` is asked last: a reason if what this was to come before has begun.
 
         Name the notebooks that the agent works on before and after each of its steps: what it did to a notebook that no
-        moment kept counts as the person's.
+        checkpoint kept counts as the person's.
         """
 
         async def work() -> CheckpointRecord:
@@ -170,7 +170,7 @@ class Timeline:
         cells: Sequence[tuple[str, str]] = (),
         waiting: Mapping[str, Sequence[NotebookPointer]] | None = None,
     ) -> dict[str, Sequence[NotebookPointer]]:
-        """By notebook, what to write into it so that it names its newest moment, and into ``cells`` (path and id), which
+        """By notebook, what to write into it so that it names its newest checkpoint, and into ``cells`` (path and id), which
         were run just before, so that they say which variables there were then. What is ``waiting`` to be written, as this
         told of it before, is told again as far as it is not there."""
         found: dict[str, Sequence[NotebookPointer]] = {}
@@ -202,7 +202,7 @@ class Timeline:
         await self._held.finish(work())
 
     async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
-        """The notebook's cells that had run by this moment, the last first; as far as that is known."""
+        """The notebook's cells that had run by this checkpoint, the last first; as far as that is known."""
         kept = next((one for one in record.variables if self._now_at(one.path) == path), None)
         if kept is not None and self._variables is not None:
             runs = await self._variables.ran(kept.manifest)
@@ -228,7 +228,7 @@ class Timeline:
         async def work() -> RestorePreview:
             async with self._door:
                 record = await self._checkpoints.checkpoint(target)
-                return await self._previewed(await self._ways.to_moment(record, parts, leave), conversation)
+                return await self._previewed(await self._ways.to_checkpoint(record, parts, leave), conversation)
 
         return await self._held.finish(work())
 
@@ -247,7 +247,7 @@ class Timeline:
             async with self._restore_turn():
                 begun = monotonic()
                 record = await self._checkpoints.checkpoint(target)
-                done = await self._go(await self._ways.to_moment(record, parts, leave), conversation)
+                done = await self._go(await self._ways.to_checkpoint(record, parts, leave), conversation)
                 return self._timed(done, begun)
 
         return await self._held.finish(work())
@@ -315,21 +315,21 @@ class Timeline:
 
     async def view(
         self, *, before: CheckpointId | None = None, limit: int = 100, task_id: TaskId | None = None
-    ) -> TimeLineView:
+    ) -> TimelineView:
         """What was done, newest first; of one conversation with ``task_id``."""
         operations = await self._checkpoints.operations()
-        moments = self._moments(operations)
+        checkpoints = self._checkpoint_views(operations)
         results = {done.checkpoint.id for done in operations if done.kind != "save" and done.checkpoint is not None}
         undoable = restores_in_force(operations[::-1])
         rows = [
-            operation_view(done, moments, undoable)
+            operation_view(done, checkpoints, undoable)
             for done in operations
             # What others saved beside a restore makes its result a line of its own.
             if not (done.kind == "save" and done.checkpoint is not None and done.checkpoint.id in results)
             and not (done.checkpoint is not None and _is_pointers(done.checkpoint))
         ]
         if task_id is not None:
-            rows = [row for row in rows if _is_of(row, moments, task_id)]
+            rows = [row for row in rows if _is_of(row, checkpoints, task_id)]
         if before is not None:
             at = next((place for place, row in enumerate(rows) if row.id == before), None)
             if at is None:
@@ -338,17 +338,17 @@ class Timeline:
                 )
             rows = rows[at + 1 :]
         half = await self.interrupted()
-        return TimeLineView(
+        return TimelineView(
             workspace=str(self._root),
-            here=next((moment for moment in moments.values() if moment.here), None),
+            here=next((checkpoint for checkpoint in checkpoints.values() if checkpoint.here), None),
             operations=tuple(rows[:limit]),
             more=len(rows) > limit,
-            interrupted=operation_view(half, moments, ()) if half is not None else None,
+            interrupted=operation_view(half, checkpoints, ()) if half is not None else None,
             store=await self.store(),
         )
 
-    async def told(self, record: CheckpointRecord) -> MomentView:
-        """A moment as people see it."""
+    async def told(self, record: CheckpointRecord) -> CheckpointView:
+        """A checkpoint as people see it."""
         return _told(await self._checkpoints.list(), record)
 
     async def store(self) -> StoreView:
@@ -369,16 +369,16 @@ class Timeline:
         )
 
     async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
-        """The moments, newest first."""
+        """The checkpoints, newest first."""
         return await self._checkpoints.list(task_id=task_id, limit=limit)
 
     async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
         """Everything that was done, newest first."""
         return await self._checkpoints.operations(limit)
 
-    async def changed_between(self, earlier: CheckpointId, moment: CheckpointRecord) -> Changed | None:
-        """How much changed from one moment to another; None if the earlier one is not kept any more."""
-        return await self._held.finish(self._counting.between(earlier, moment))
+    async def changed_between(self, earlier: CheckpointId, checkpoint: CheckpointRecord) -> Changed | None:
+        """How much changed from one checkpoint to another; None if the earlier one is not kept any more."""
+        return await self._held.finish(self._counting.between(earlier, checkpoint))
 
     async def newest(self) -> OperationRecord | None:
         """What led to the state the workspace was last known to be in; None where nothing was saved. Makes no store."""
@@ -402,7 +402,7 @@ class Timeline:
                 _log.info("The cells of %s cannot be looked at now: %s", path, error)
         records = await self._checkpoints.list()
 
-        def moments() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
+        def checkpoints() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
             # A state may be as large as its notebook: there are never more than two of them.
             name: StateId | None = None
             state: NotebookState | None = None
@@ -416,7 +416,7 @@ class Timeline:
                     yield record, state
 
         found = await asyncio.to_thread(
-            lambda: versions_of(cell_id, current, islice(moments(), _MOST_VERSIONS_LOOKED_AT))
+            lambda: versions_of(cell_id, current, islice(checkpoints(), _MOST_VERSIONS_LOOKED_AT))
         )
         return CellVersions(path=path, cell_id=cell_id, versions=tuple(found))
 
@@ -428,7 +428,7 @@ class Timeline:
         only: Sequence[str] | None = None,
         with_content: bool = True,
     ) -> CheckpointDiff:
-        """What differs between two moments; of notebooks whose cells they kept, those cells."""
+        """What differs between two checkpoints; of notebooks whose cells they kept, those cells."""
         if new == "now":
             before = await self._checkpoints.checkpoint(old) if old != "beginning" else None
             names = [kept.path for kept in before.notebooks] if before is not None else []
@@ -437,20 +437,20 @@ class Timeline:
         return await self._differing.with_cells(found, only, with_content=with_content)
 
     async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
-        """What differs between a moment and the one before it."""
+        """What differs between a checkpoint and the one before it."""
         found = await self._checkpoints.changes(checkpoint, with_content=with_content)
         return await self._differing.with_cells(found, None, with_content=with_content)
 
     async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
-        """A file as a moment has it."""
+        """A file as a checkpoint has it."""
         return await self._checkpoints.content(checkpoint, path)
 
     async def export(self, checkpoint: CheckpointId, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
-        """Write a moment's files into a zip, or the moment and those before it into a bare git repository."""
+        """Write a moment's files into a zip, or the checkpoint and those before it into a bare git repository."""
         await self._checkpoints.export(checkpoint, target, kind)
 
     async def gc(self) -> StoreView:
-        """Drop the oldest moments beyond the quota, and what only they needed."""
+        """Drop the oldest checkpoints beyond the quota, and what only they needed."""
         await self._checkpoints.gc()
         return await self.store()
 
@@ -479,7 +479,7 @@ class Timeline:
         return preview_of(way, await self.told(wanted.target), told)
 
     async def _go(self, wanted: RestoreSelection, conversation: ConversationPart | None) -> RestoreResult:
-        """A moment of its own first, to which the undo goes; then all parts."""
+        """A checkpoint of its own first, to which the undo goes; then all parts."""
         captured = await self._capturing.capture(
             [*wanted.notebooks, *wanted.variables], "thorough" if wanted.variables else "none"
         )
@@ -491,22 +491,22 @@ class Timeline:
         way = await self._ways.find(wanted, strict=True)
         done = await self._restoring.go(way, conversation)
         assert done.operation.checkpoint is not None
-        moments = self._moments(await self._checkpoints.operations())
-        return result_of(done, operation_view(done.operation, moments, (done.operation.id,)))
+        checkpoints = self._checkpoint_views(await self._checkpoints.operations())
+        return result_of(done, operation_view(done.operation, checkpoints, (done.operation.id,)))
 
     def _timed(self, done: RestoreResult, begun: float) -> RestoreResult:
-        moment = done.operation.moment
+        checkpoint = done.operation.checkpoint
         took = _since(begun)
-        self._on_event(CheckpointEvent("restore", took, commit=None if moment is None else moment.commit))
+        self._on_event(CheckpointEvent("restore", took, commit=None if checkpoint is None else checkpoint.commit))
         return done.model_copy(update={"duration_ms": took})
 
     async def _to_undo(self, operation: CheckpointId | None) -> OperationRecord:
         operations = await self._checkpoints.operations()
         return restore_to_undo(operations[::-1], operation)
 
-    def _moments(self, operations: Sequence[OperationRecord]) -> dict[CheckpointId, MomentView]:
-        """All moments by id, the newest first. Where pointers were written it is the moment that they followed."""
-        found: dict[CheckpointId, MomentView] = {}
+    def _checkpoint_views(self, operations: Sequence[OperationRecord]) -> dict[CheckpointId, CheckpointView]:
+        """All checkpoints by id, the newest first. Where pointers were written it is the checkpoint that they followed."""
+        found: dict[CheckpointId, CheckpointView] = {}
         pointers: list[CheckpointId] = []
         records = list(
             {done.checkpoint.id: done.checkpoint for done in operations if done.checkpoint is not None}.values()
@@ -517,7 +517,7 @@ class Timeline:
                 pointers.append(record.id)
                 continue
             before = records[place + 1] if place + 1 < len(records) else None
-            found[record.id] = moment_view(record, head=head, before=before)
+            found[record.id] = checkpoint_view(record, head=head, before=before)
             found.update(dict.fromkeys(pointers, found[record.id]))
             pointers.clear()
         return found
@@ -545,17 +545,17 @@ def _since(begun: float) -> int:
     return round((monotonic() - begun) * 1000)
 
 
-def _told(records: Sequence[CheckpointRecord], record: CheckpointRecord) -> MomentView:
+def _told(records: Sequence[CheckpointRecord], record: CheckpointRecord) -> CheckpointView:
     at = next((place for place, one in enumerate(records) if one.id == record.id), len(records))
     while _is_pointers(record) and at + 1 < len(records):
         at += 1
         record = records[at]
     before = records[at + 1] if at + 1 < len(records) else None
-    return moment_view(record, head=_head(records), before=before)
+    return checkpoint_view(record, head=_head(records), before=before)
 
 
 def _head(records: Sequence[CheckpointRecord]) -> CheckpointId | None:
-    """The newest moment that is a row."""
+    """The newest checkpoint that is a row."""
     return next((record.id for record in records if not _is_pointers(record)), None)
 
 
@@ -563,9 +563,9 @@ def _is_pointers(record: CheckpointRecord) -> bool:
     return record.reason == _POINTERS and record.author == "agent"
 
 
-def _is_of(row: OperationView, moments: dict[CheckpointId, MomentView], task_id: TaskId) -> bool:
-    """Whether it belongs to a conversation: what was saved for it, and what went back to such a moment."""
-    if row.moment is not None and row.moment.task_id == task_id:
+def _is_of(row: OperationView, checkpoints: dict[CheckpointId, CheckpointView], task_id: TaskId) -> bool:
+    """Whether it belongs to a conversation: what was saved for it, and what went back to such a checkpoint."""
+    if row.checkpoint is not None and row.checkpoint.task_id == task_id:
         return True
-    target = moments.get(row.target) if row.target is not None else None
+    target = checkpoints.get(row.target) if row.target is not None else None
     return target is not None and target.task_id == task_id

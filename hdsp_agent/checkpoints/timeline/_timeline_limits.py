@@ -1,4 +1,4 @@
-"""What moments may cost: everything here an operator may want to change."""
+"""What checkpoints may cost: everything here an operator may want to change."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class TimelineLimits:
     variables_bytes: int = 2_000_000_000
     """What all kept variables may take; the oldest go first."""
     spared_seconds: float = 600.0
-    """What is younger may belong to a moment that is being made, so it is not dropped."""
+    """What is younger may belong to a checkpoint that is being made, so it is not dropped."""
     pointers_bytes: int = 10_000
     """What the pointers in a notebook's metadata may take together."""

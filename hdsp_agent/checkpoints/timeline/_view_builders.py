@@ -14,7 +14,7 @@ from ._restore import Restored
 from ._restore_plan import NotebookPlan, RestorePlan, VariablesRestorePlan
 from ._views import (
     CellChange,
-    MomentView,
+    CheckpointView,
     NotebookPreview,
     OperationView,
     RestorePreview,
@@ -22,7 +22,7 @@ from ._views import (
     VariablesPreview,
 )
 
-__all__ = ["moment_view", "operation_view", "preview_of", "result_of"]
+__all__ = ["checkpoint_view", "operation_view", "preview_of", "result_of"]
 
 _MOST_FILES: Final = 200
 _MOST_CELLS: Final = 200
@@ -31,9 +31,11 @@ _NOT_SHOWN: Final = frozenset(("keep", "leave"))
 _FOLDER_ACTIONS: Final = frozenset(("make_folder", "remove_folder", "attributes"))
 
 
-def moment_view(record: CheckpointRecord, *, head: CheckpointId | None, before: CheckpointRecord | None) -> MomentView:
+def checkpoint_view(
+    record: CheckpointRecord, *, head: CheckpointId | None, before: CheckpointRecord | None
+) -> CheckpointView:
     """One state of the workspace; ``before`` is the one before it."""
-    return MomentView(
+    return CheckpointView(
         id=record.id,
         commit=record.commit,
         ts=record.ts,
@@ -57,18 +59,18 @@ def moment_view(record: CheckpointRecord, *, head: CheckpointId | None, before: 
 
 
 def operation_view(
-    done: OperationRecord, moments: Mapping[CheckpointId, MomentView], undoable: Collection[CheckpointId]
+    done: OperationRecord, checkpoints: Mapping[CheckpointId, CheckpointView], undoable: Collection[CheckpointId]
 ) -> OperationView:
-    """One row of the time line; ``moments`` are all by id."""
+    """One row of the time line; ``checkpoints`` are all by id."""
     parts = done.parts
-    target = moments.get(done.target) if done.target is not None else None
+    target = checkpoints.get(done.target) if done.target is not None else None
     selected: tuple[Part, ...] = ("files",) if done.kind in ("restore", "undo") else ()
     return OperationView(
         id=done.id,
         ts=done.ts,
         kind=done.kind,
         status=done.status,
-        moment=moments.get(done.checkpoint.id) if done.checkpoint is not None else None,
+        checkpoint=checkpoints.get(done.checkpoint.id) if done.checkpoint is not None else None,
         target=target.id if target is not None else done.target,
         undo_of=done.undo_of,
         parts=parts.selected if parts is not None else selected,
@@ -83,7 +85,7 @@ def operation_view(
     )
 
 
-def preview_of(way: RestorePlan, target: MomentView, conversation: ConversationPreview | None) -> RestorePreview:
+def preview_of(way: RestorePlan, target: CheckpointView, conversation: ConversationPreview | None) -> RestorePreview:
     """What would be done."""
     files = _files(way.files, way.open_notebooks) if way.files is not None else None
     notebooks = [_notebook(one) for one in way.notebooks]

@@ -1,4 +1,4 @@
-"""What people and pages are told of a workspace's moments, and what they choose of one."""
+"""What people and pages are told of a workspace's checkpoints, and what they choose of one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
     "CellChange",
     "CellVersion",
     "CellVersions",
-    "MomentView",
+    "CheckpointView",
     "NotebookPreview",
     "OperationView",
     "Parts",
@@ -25,12 +25,12 @@ __all__ = [
     "RestorePreview",
     "RestoreResult",
     "StoreView",
-    "TimeLineView",
+    "TimelineView",
     "VariablesPreview",
 ]
 
 
-class MomentView(WireModel):
+class CheckpointView(WireModel):
     """One state of the workspace, as a row of the time line."""
 
     id: CheckpointId
@@ -62,7 +62,7 @@ class MomentView(WireModel):
     changed: Changed | None = None
     """How much does; absent where that was not counted."""
     already: bool = False
-    """Answering a save: nothing has changed since this moment, so no other was made."""
+    """Answering a save: nothing has changed since this checkpoint, so no other was made."""
 
 
 class OperationView(WireModel):
@@ -72,10 +72,10 @@ class OperationView(WireModel):
     ts: int
     kind: Literal["save", "restore", "undo", "recovery"]
     status: Literal["done", "begun", "rolled_back", "left"]
-    moment: MomentView | None = None
+    checkpoint: CheckpointView | None = None
     """The state it led to; absent where it failed or was cut short."""
     target: CheckpointId | None = None
-    """The moment a restore went to."""
+    """The checkpoint a restore went to."""
     undo_of: CheckpointId | None = None
     """The operation that an undo took back."""
     parts: tuple[Literal["files", "notebooks", "variables", "conversation"], ...] = ()
@@ -105,11 +105,11 @@ class StoreView(WireModel):
     """Whether the settings let the agent make checkpoints."""
 
 
-class TimeLineView(WireModel):
+class TimelineView(WireModel):
     """What was done to a workspace, newest first."""
 
     workspace: str
-    here: MomentView | None = None
+    here: CheckpointView | None = None
     """You are here."""
     operations: tuple[OperationView, ...]
     more: bool = False
@@ -166,7 +166,7 @@ class VariablesPreview(WireModel):
 class RestorePreview(WireModel):
     """What a restore, or an undo, would do now. What is absent was not chosen, or nothing of it would change."""
 
-    target: MomentView
+    target: CheckpointView
     files: FilesPreview | None = None
     notebooks: tuple[NotebookPreview, ...] = ()
     variables: tuple[VariablesPreview, ...] = ()
@@ -188,10 +188,10 @@ class RestoreResult(WireModel):
 
 
 class CellVersion(WireModel):
-    """What a cell was, in one or more moments."""
+    """What a cell was, in one or more checkpoints."""
 
-    moment: CheckpointId
-    """The newest moment that has it so; restore the cell from there."""
+    checkpoint: CheckpointId
+    """The newest checkpoint that has it so; restore the cell from there."""
     ts: int
     """When it was so first, as far as is known."""
     author: Author

@@ -53,10 +53,10 @@ class SaveCheckpointBody(CheckpointPlaceQuery):
 
 
 class CheckpointDiffQuery(CheckpointPlaceQuery):
-    """What a moment is compared with."""
+    """What a checkpoint is compared with."""
 
     against: Annotated[str, Field(pattern=r"^(previous|beginning|now|[0-9a-fA-F]{4,64})$")] = "previous"
-    """``now``: from the moment to how things are; an id: from that moment to this."""
+    """``now``: from the checkpoint to how things are; an id: from that checkpoint to this."""
     only: _Path | None = None
     content: bool = True
 

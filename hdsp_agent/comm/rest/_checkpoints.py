@@ -1,4 +1,4 @@
-"""The moments of a workspace: looked at, compared, brought back, and what was brought back taken back."""
+"""The checkpoints of a workspace: looked at, compared, brought back, and what was brought back taken back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from ...checkpoints import CheckpointDiff
-from ...checkpoints.timeline import CellVersions, MomentView, RestorePreview, RestoreResult, StoreView, TimeLineView
+from ...checkpoints.timeline import CellVersions, CheckpointView, RestorePreview, RestoreResult, StoreView, TimelineView
 from ..checkpoint_service import CheckpointPlace, CheckpointService
 from ..identity import owner_of
 from ._checkpoint_bodies import (
@@ -55,15 +55,17 @@ class _CheckpointsBase(RestHandler):
 class CheckpointsHandler(_CheckpointsBase):
     """`GET` and `POST checkpoints`"""
 
-    @endpoint("What was done to a workspace, newest first", answer=TimeLineView, query=TimeLineQuery)
-    async def get(self, *, query: TimeLineQuery) -> TimeLineView:
+    @endpoint("What was done to a workspace, newest first", answer=TimelineView, query=TimeLineQuery)
+    async def get(self, *, query: TimeLineQuery) -> TimelineView:
         """Page by page: ``before`` is the last operation of the page before."""
         return await self.travel.view(
             self.place(query), before=query.before, limit=query.limit, only_task=query.only_task
         )
 
-    @endpoint("Save the workspace as it is now", answer=MomentView, body=SaveCheckpointBody, action="write", status=201)
-    async def post(self, *, body: SaveCheckpointBody) -> MomentView:
+    @endpoint(
+        "Save the workspace as it is now", answer=CheckpointView, body=SaveCheckpointBody, action="write", status=201
+    )
+    async def post(self, *, body: SaveCheckpointBody) -> CheckpointView:
         """With a notebook's path also its cells and its kernel's variables. Unchanged and without a note, it is the newest again."""
         return await self.travel.save(self.place(body), body.note)
 
@@ -99,7 +101,11 @@ class CheckpointStoreHandler(_CheckpointsBase):
 class CheckpointDiffHandler(_CheckpointsBase):
     """`GET checkpoints/{checkpoint}/diff`"""
 
-    @endpoint("What differs between two moments, or a moment and now", answer=CheckpointDiff, query=CheckpointDiffQuery)
+    @endpoint(
+        "What differs between two checkpoints, or a checkpoint and now",
+        answer=CheckpointDiff,
+        query=CheckpointDiffQuery,
+    )
     async def get(self, checkpoint: str, *, query: CheckpointDiffQuery) -> CheckpointDiff:
         """By default against the moment before."""
         return await self.travel.diff(
@@ -140,7 +146,7 @@ class CheckpointExportHandler(_CheckpointsBase):
 class CheckpointPreviewHandler(_CheckpointsBase):
     """`POST checkpoints/{checkpoint}/preview`"""
 
-    @endpoint("What going back to a moment would do", answer=RestorePreview, body=RestoreBody, action="write")
+    @endpoint("What going back to a checkpoint would do", answer=RestorePreview, body=RestoreBody, action="write")
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestorePreview:
         """Saves the workspace as it is, and changes nothing in it."""
         return await self.travel.preview(self.place(body), checkpoint, body.parts)
@@ -149,7 +155,9 @@ class CheckpointPreviewHandler(_CheckpointsBase):
 class CheckpointRestoreHandler(_CheckpointsBase):
     """`POST checkpoints/{checkpoint}/restore`"""
 
-    @endpoint("Go back to a moment, or bring back parts of it", answer=RestoreResult, body=RestoreBody, action="write")
+    @endpoint(
+        "Go back to a checkpoint, or bring back parts of it", answer=RestoreResult, body=RestoreBody, action="write"
+    )
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestoreResult:
         """Whole or not at all. The answer names the operation by which it is taken back."""
         return await self.travel.restore(self.place(body), checkpoint, body.parts)

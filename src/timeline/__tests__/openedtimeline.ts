@@ -2,12 +2,12 @@ import { Notification } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type {
-  MomentView,
+  CheckpointView,
   OperationView,
   RestorePreview,
   RestoreResult,
   StoreView,
-  TimeLineView
+  TimelineView
 } from '../../generated/rest';
 import { OpenedPanel } from '../../panel/__tests__/openedpanel';
 import { RestServer } from '../../panel/history/__tests__/restserver';
@@ -15,10 +15,10 @@ import { createTimeLine } from '../ui';
 import { TimeLineWidget } from '../widget';
 
 /** A state of the workspace. */
-export function moment(
+export function checkpoint(
   id: string,
-  others: Partial<MomentView> = {}
-): MomentView {
+  others: Partial<CheckpointView> = {}
+): CheckpointView {
   return {
     id,
     commit: id.repeat(5),
@@ -49,7 +49,7 @@ export function operation(
     ts: Date.UTC(2026, 0, 2, 3, 4, 5),
     kind: 'save',
     status: 'done',
-    moment: moment(`m-${id}`),
+    checkpoint: checkpoint(`m-${id}`),
     parts: [],
     written: 0,
     deleted: 0,
@@ -72,11 +72,11 @@ export const STORE: StoreView = {
 /** What a server says of these. */
 export function view(
   operations: OperationView[],
-  others: Partial<TimeLineView> = {}
-): TimeLineView {
+  others: Partial<TimelineView> = {}
+): TimelineView {
   return {
     workspace: '/work/space',
-    here: operations.find(({ moment }) => moment?.here)?.moment,
+    here: operations.find(({ checkpoint }) => checkpoint?.here)?.checkpoint,
     operations,
     more: false,
     store: STORE,
@@ -86,7 +86,7 @@ export function view(
 
 export function preview(others: Partial<RestorePreview> = {}): RestorePreview {
   return {
-    target: moment('m-1'),
+    target: checkpoint('m-1'),
     notebooks: [],
     variables: [],
     conversationGone: false,
@@ -120,9 +120,9 @@ export class OpenedTimeLine {
   readonly widget: TimeLineWidget;
 
   /** What the server says of the time line. */
-  view: TimeLineView = view([]);
+  view: TimelineView = view([]);
 
-  async show(operations: OperationView[], others: Partial<TimeLineView> = {}) {
+  async show(operations: OperationView[], others: Partial<TimelineView> = {}) {
     this.view = view(operations, others);
     await this.settle(() => Widget.attach(this.widget, document.body));
   }

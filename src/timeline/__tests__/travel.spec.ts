@@ -1,9 +1,9 @@
 import { Notification } from '@jupyterlab/apputils';
 import { PromiseDelegate } from '@lumino/coreutils';
 
-import type { MomentView, VariablesPreview } from '../../generated/rest';
+import type { CheckpointView, VariablesPreview } from '../../generated/rest';
 import {
-  moment,
+  checkpoint,
   OpenedTimeLine,
   operation,
   preview,
@@ -40,7 +40,7 @@ describe('going back', () => {
     });
 
   it('shows what it does, does what was chosen, and offers to undo it', async () => {
-    const target = moment('m-1', {
+    const target = checkpoint('m-1', {
       notebooks: ['a.ipynb'],
       variables: ['a.ipynb']
     });
@@ -158,7 +158,7 @@ describe('going back', () => {
   });
 
   it('is chosen with the keyboard, round and round', async () => {
-    const target = moment('m-1', { notebooks: ['a.ipynb'] });
+    const target = checkpoint('m-1', { notebooks: ['a.ipynb'] });
     opened.rest.answers.set(PREVIEW, () => preview({ target, files: FILES }));
     await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
     expect(document.activeElement).toBe(opened.acceptButton);
@@ -178,13 +178,13 @@ describe('going back', () => {
     };
     Notification.manager.changed.connect(note);
     const save = jest.spyOn(opened.ui.travel.api, 'save');
-    save.mockResolvedValueOnce(moment('m-1'));
+    save.mockResolvedValueOnce(checkpoint('m-1'));
     await opened.settle(() => void opened.ui.travel.save({}));
-    const answer = new PromiseDelegate<MomentView>();
+    const answer = new PromiseDelegate<CheckpointView>();
     save.mockReturnValueOnce(answer.promise);
     await opened.settle(() => void opened.ui.travel.save({}));
     opened.page.wait(600);
-    await opened.settle(() => answer.resolve(moment('m-2')));
+    await opened.settle(() => answer.resolve(checkpoint('m-2')));
     expect(said).toEqual([
       'added: A checkpoint is saved.',
       'added: Saving a checkpoint…',
@@ -311,9 +311,9 @@ describe('going back', () => {
       path: 'a.ipynb',
       cellId: 'x',
       versions: [
-        { ...version, moment: 'm-3', source: 'a = 3', now: true },
-        { ...version, moment: 'm-2', source: 'a = 2' },
-        { ...version, moment: 'm-1', source: 'a = 1' }
+        { ...version, checkpoint: 'm-3', source: 'a = 3', now: true },
+        { ...version, checkpoint: 'm-2', source: 'a = 2' },
+        { ...version, checkpoint: 'm-1', source: 'a = 1' }
       ]
     }));
     opened.rest.answers.set(RESTORE, () => result());

@@ -1,6 +1,6 @@
 import type { CheckpointDiff } from '../../generated/rest';
 import {
-  moment,
+  checkpoint,
   OpenedTimeLine,
   operation,
   STORE,
@@ -34,14 +34,14 @@ describe('the time line', () => {
         parts: ['files', 'variables'],
         written: 2,
         kept: 1,
-        moment: moment('c', {
+        checkpoint: checkpoint('c', {
           here: true,
           reason: 'after restore',
           kind: 'after'
         })
       }),
       operation('2', {
-        moment: moment('b', {
+        checkpoint: checkpoint('b', {
           reason: 'before run_cell',
           kind: 'before',
           author: 'agent',
@@ -73,10 +73,12 @@ describe('the time line', () => {
       operation('3', {
         kind: 'restore',
         written: 9,
-        moment: moment('c', { changed })
+        checkpoint: checkpoint('c', { changed })
       }),
-      operation('2', { moment: moment('b', { author: 'agent', changed }) }),
-      operation('1', { moment: moment('a', { changed: nothing }) })
+      operation('2', {
+        checkpoint: checkpoint('b', { author: 'agent', changed })
+      }),
+      operation('1', { checkpoint: checkpoint('a', { changed: nothing }) })
     ]);
     const said = opened.openers.map(({ textContent }) => textContent);
     expect(said[0]).toContain('3 files, 1 cell changed');
@@ -172,7 +174,9 @@ describe('the time line', () => {
 
   it('lists only what is about a notebook', async () => {
     await opened.show([
-      operation('2', { moment: moment('b', { notebooks: ['a.ipynb'] }) }),
+      operation('2', {
+        checkpoint: checkpoint('b', { notebooks: ['a.ipynb'] })
+      }),
       operation('1')
     ]);
     await opened.settle(
@@ -199,7 +203,7 @@ describe('the time line', () => {
     });
   });
 
-  it('finds a moment by its commit, however old', async () => {
+  it('finds a checkpoint by its commit, however old', async () => {
     opened.rest.answers.set('GET checkpoints', ({ query }) =>
       query.before === '2'
         ? view([operation('1')])
@@ -219,7 +223,7 @@ describe('the time line', () => {
   });
 
   it('opens the row that is asked for last, whatever comes meanwhile', async () => {
-    const newest = [operation('2', { moment: moment('m-2') })];
+    const newest = [operation('2', { checkpoint: checkpoint('m-2') })];
     opened.rest.answers.set('GET checkpoints', ({ query }) =>
       query.before === undefined
         ? view(newest, { more: true })
@@ -277,7 +281,7 @@ describe('the time line', () => {
 
   it('saves a checkpoint', async () => {
     await opened.show([]);
-    opened.rest.answers.set('POST checkpoints', () => moment('new'));
+    opened.rest.answers.set('POST checkpoints', () => checkpoint('new'));
     opened.view = view([operation('1')]);
     await opened.settle(() => opened.button('Save a checkpoint').click());
     expect(opened.rest.of('POST checkpoints')).toHaveLength(1);
@@ -288,7 +292,7 @@ describe('the time line', () => {
   it('says so where nothing is to save', async () => {
     await opened.show([operation('1')]);
     opened.rest.answers.set('POST checkpoints', () => ({
-      ...moment('m-1'),
+      ...checkpoint('m-1'),
       already: true
     }));
     await opened.settle(() => opened.button('Save a checkpoint').click());

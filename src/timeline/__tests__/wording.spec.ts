@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { nullTranslator } from '@jupyterlab/translation';
 
-import type { LeftOut, MomentView, Why } from '../../generated/rest';
-import { knownTools, momentText, reasonText } from '../reasons';
+import type { LeftOut, CheckpointView, Why } from '../../generated/rest';
+import { knownTools, checkpointText, reasonText } from '../reasons';
 import { failureOf, failureText, knownWhys, whyText } from '../whynot';
 import { changedText, leftOutText } from '../wording';
 
@@ -81,7 +81,7 @@ describe('why something is not kept or brought back', () => {
   });
 });
 
-describe('why there is a moment', () => {
+describe('why there is a checkpoint', () => {
   it('is said in words of this page for every step the server knows', () => {
     const tools = knownTools();
     expect(tools).toContain('run_cells');
@@ -96,7 +96,7 @@ describe('why there is a moment', () => {
   });
 
   it('is said for everything that is no step', () => {
-    const reasons: Record<MomentView['kind'], string> = {
+    const reasons: Record<CheckpointView['kind'], string> = {
       before: 'before restore',
       after: 'after restore',
       while: 'while run_code',
@@ -106,8 +106,8 @@ describe('why there is a moment', () => {
       after_crash: 'after a crash',
       note: ''
     };
-    for (const kind of Object.keys(reasons) as MomentView['kind'][]) {
-      const said = momentText({ kind, reason: reasons[kind] }, marked);
+    for (const kind of Object.keys(reasons) as CheckpointView['kind'][]) {
+      const said = checkpointText({ kind, reason: reasons[kind] }, marked);
       expect(said).toMatch(kind === 'note' ? /^$/ : /^«/);
     }
   });
@@ -120,7 +120,7 @@ describe('why there is a moment', () => {
 
   it('is a person’s own words, whatever they sound like', () => {
     const note = { kind: 'note', reason: 'before lunch' } as const;
-    expect(momentText(note, trans)).toBe('before lunch');
+    expect(checkpointText(note, trans)).toBe('before lunch');
   });
 });
 

@@ -1,4 +1,4 @@
-"""What the tests of moments share."""
+"""What the tests of checkpoints share."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import pytest
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The Bash kernel's own description has a key that traitlets warns about, and then it is not found."""
     for item in items:
-        if "checkpoints/moments" in item.nodeid:
+        if "checkpoints/checkpoints" in item.nodeid:
             item.add_marker(pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning"))

@@ -26,7 +26,7 @@ BROKEN = (["a = broken", "b = 2"], "gone\n")
 
 
 class Scene:
-    """A workspace with two moments."""
+    """A workspace with two checkpoints."""
 
     def __init__(self, folder: Path) -> None:
         self.root, self.store_dir = folder / "workspace", folder / "checkpoints"

@@ -98,7 +98,7 @@ class Server:
         assert await ran.wait(60) and ran.cells[0].state == "ok", ran.cells[0].error
 
     async def save(self, reason: str, by: Literal["person", "agent"] = "agent") -> CheckpointRecord:
-        """A moment with everything in it."""
+        """A checkpoint with everything in it."""
         record = await self.line.save(reason, notebooks=[PATH], code="thorough", changes_by=by)
         assert record.notebooks and record.variables and not record.left_out, record
         return record
@@ -126,9 +126,9 @@ class Scene:
         (self.root / "data.csv").write_text("x\n1\n", "utf-8")
         self.target = str(self.of(self._begin))
 
-    def run(self, at: int, work: Work, limits: FileLimits = MANY, moments: TimelineLimits | None = None) -> bool:
+    def run(self, at: int, work: Work, limits: FileLimits = MANY, checkpoints: TimelineLimits | None = None) -> bool:
         """Do the work in a server that dies at its nth call; whether it lived."""
-        return in_child(at, lambda: asyncio.run(self._serve(work, limits, moments)))
+        return in_child(at, lambda: asyncio.run(self._serve(work, limits, checkpoints)))
 
     def of(self, work: Work) -> object:
         """The same in one that lives, and what it says."""
@@ -149,12 +149,12 @@ class Scene:
         assert isinstance(found, list)
         self.wrong += [f"{at}: {one}" for one in found]
 
-    async def _serve(self, work: Work, limits: FileLimits, moments: TimelineLimits | None) -> None:
+    async def _serve(self, work: Work, limits: FileLimits, checkpoints: TimelineLimits | None) -> None:
         files = AsyncFileCheckpoints(self.root, self.store_dir, limits)
         disk = ContentsNotebooks(AsyncLargeFileManager(root_dir=str(self.root), log=_log))
         notebooks = Notebooks(disk, KeptKernel(self.connection, PATH))
         values = VariableCheckpoints(VariableStore(files.folder / "variables", KEY), VariableLimits(free_bytes=0))
-        line = Timeline(files, files.folder, notebooks=notebooks, variables=values, root=self.root, limits=moments)
+        line = Timeline(files, files.folder, notebooks=notebooks, variables=values, root=self.root, limits=checkpoints)
         try:
             await work(Server(self.root, files, notebooks, values, line))
         finally:
@@ -230,7 +230,7 @@ def killed_save(scene: Scene, at: int) -> bool:
         for record, state in ((newest, now if newest.reason == "killed" else last), (again, now)):
             await line.restore(record.id, ALL)
             if (there := await server.there()) != state:
-                wrong.append(f"the moment {record.reason} is {there} instead of {state}")
+                wrong.append(f"the checkpoint {record.reason} is {there} instead of {state}")
         return wrong
 
     scene.look(looking, at)
@@ -241,7 +241,7 @@ def killed_save(scene: Scene, at: int) -> bool:
 
 
 def killed_collection(scene: Scene, at: int) -> bool:
-    """Some moments more, and a restore that can be undone; then most of what is kept is dropped."""
+    """Some checkpoints more, and a restore that can be undone; then most of what is kept is dropped."""
 
     async def more(server: Server) -> list[object]:
         for number in range(ROUNDS):
@@ -274,7 +274,7 @@ def killed_collection(scene: Scene, at: int) -> bool:
 
 
 def _not_kept(server: Server, operations: object, records: list[CheckpointRecord]) -> list[str]:
-    """What of the moments that are still in the log cannot be had, though no quota drops it."""
+    """What of the checkpoints that are still in the log cannot be had, though no quota drops it."""
     wrong: list[str] = []
     states, store = NotebookStates(server.files.folder / "notebooks"), server.values.store
     for record in records:

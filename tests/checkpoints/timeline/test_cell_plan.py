@@ -202,7 +202,7 @@ def test_one_cell_alone_is_restored_whoever_changed_it() -> None:
     now = notebook(code("a", "x"), code("b", "mine"))
     assert applied(now, plan_cell(now, then, "b")) == notebook(code("a", "x"), code("b", "b"))
     assert applied(now, plan_cell(now, then, "c")) == notebook(code("a", "x"), code("b", "mine"), code("c", "c"))
-    with pytest.raises(NotFound, match="another moment"):
+    with pytest.raises(NotFound, match="another checkpoint"):
         plan_cell(then, now, "c")
     assert applied(then, plan_cell(then, now, "c", may_go=True)) == notebook(*then.cells[:2])
 

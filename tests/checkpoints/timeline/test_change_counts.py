@@ -1,4 +1,4 @@
-"""How many files, cells and variables a moment finds changed: known when it is made, and cheap to show."""
+"""How many files, cells and variables a checkpoint finds changed: known when it is made, and cheap to show."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SMALL: JsonObject = {"output_type": "stream", "name": "stdout", "text": "small"}
 
 async def counts(here: Scene) -> list[tuple[int, int, int] | None]:
     """Of each row of the time line, newest first: files, cells, variables."""
-    moments = [row.moment for row in (await here.line.view()).operations]
-    found = [moment.changed if moment is not None else None for moment in moments]
+    checkpoints = [row.checkpoint for row in (await here.line.view()).operations]
+    found = [checkpoint.changed if checkpoint is not None else None for checkpoint in checkpoints]
     return [None if one is None else (one.files, one.cells, one.variables) for one in found]
 
 
@@ -107,7 +107,7 @@ async def test_counting_asks_nothing_of_the_disk_when_a_long_time_line_is_shown(
         for state in (here.files.folder / "notebooks").iterdir():
             state.unlink()
         rows = (await here.line.view(limit=20)).operations
-        assert len(rows) == 20 and all(row.moment and row.moment.changed == Changed(files=1) for row in rows)
+        assert len(rows) == 20 and all(row.checkpoint and row.checkpoint.changed == Changed(files=1) for row in rows)
 
 
 async def test_what_counts_as_changed_is_shown_as_changed_even_before_a_tab_says_that_it_is_not_saved(

@@ -40,7 +40,7 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
 def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    assert_whole_wherever_it_is_killed("moments.killed_with_variables", quick_folder, what, step, least)
+    assert_whole_wherever_it_is_killed("checkpoints.killed_with_variables", quick_folder, what, step, least)
 
 
 class Deadly(Conversation):
@@ -136,12 +136,14 @@ async def test_a_restore_under_way_is_not_one_that_was_cut_short(tmp_path: Path)
         assert seen[0] is None and len(seen) == 2
         assert await is_whole(here)
         view = await other.view()
-        assert view.operations[0].kind == "save" and view.operations[0].moment is not None
+        assert view.operations[0].kind == "save" and view.operations[0].checkpoint is not None
         restored = view.operations[1]
         assert restored.kind == "restore" and restored.status == "done" and restored.undoable
-        assert restored.moment is not None and restored.moment.here, "the head is not where the workspace is"
+        assert restored.checkpoint is not None and restored.checkpoint.here, "the head is not where the workspace is"
         await other.undo()
         assert await is_broken(here)
         assert PATH in {
-            path for one in (await other.view()).operations for path in (one.moment.notebooks if one.moment else ())
+            path
+            for one in (await other.view()).operations
+            for path in (one.checkpoint.notebooks if one.checkpoint else ())
         }

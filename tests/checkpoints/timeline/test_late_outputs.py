@@ -67,7 +67,7 @@ async def test_what_comes_later_goes_back_with_the_cell(
         if open_in_tab:
             here.open()
         target, run = await run_by_agent(here, source)
-        # A person's moments in between see a part of it.
+        # A person's checkpoints in between see a part of it.
         await here.save("asked for")
         await ended(here, run, last)
         await here.save("asked for, again")

@@ -57,7 +57,7 @@ class Conversation:
 
 
 async def broken(here: Scene) -> str:
-    """A moment, and an agent that breaks the notebook, a file and a variable after it; the moment's id."""
+    """A checkpoint, and an agent that breaks the notebook, a file and a variable after it; the moment's id."""
     await here.run("value = [1, 2, 3]")
     target = await here.save(code="thorough", message_ts=1000)
     await here.edit("one", "a = 1", "a = broken")

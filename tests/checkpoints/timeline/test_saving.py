@@ -1,4 +1,4 @@
-"""What a moment keeps of notebooks and kernels, what it leaves out, and what becomes of it."""
+"""What a checkpoint keeps of notebooks and kernels, what it leaves out, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_cells_and_variables_are_kept_with_the_files(tmp_path: Path) -> No
         assert [one.path for one in record.notebooks] == [PATH] == [one.path for one in record.variables]
         assert not record.left_out and states_in(here) == {record.notebooks[0].state}
         again = await here.save(code="after")
-        assert again.id == record.id, "nothing changed, and there is a moment of it"
+        assert again.id == record.id, "nothing changed, and there is a checkpoint of it"
         await here.run("value = 2")
         assert (await here.save(code="after")).id != record.id
 
@@ -240,7 +240,7 @@ async def test_variables_beyond_the_quota_go_first_and_say_so(tmp_path: Path, mo
         assert (await line.preview(records[0].id, Parts(variables=True))).variables[0].why_not is not None
         preview = await line.preview(records[2].id, Parts(variables=True))
         assert preview.nothing and not preview.variables
-        assert len(await line.list()) == 3, "the moments themselves stay"
+        assert len(await line.list()) == 3, "the checkpoints themselves stay"
 
 
 async def test_the_quota_holds_while_somebody_works(tmp_path: Path) -> None:
@@ -303,12 +303,12 @@ async def test_versions_of_a_cell_are_told_newest_first(tmp_path: Path) -> None:
         await here.edit("two", "3", "4")
         newest = await here.save()
         found = await here.line.cell_versions(PATH, "one")
-        assert [(one.source, one.moment, one.author, one.now) for one in found.versions] == [
+        assert [(one.source, one.checkpoint, one.author, one.now) for one in found.versions] == [
             ("a = of the agent", newest.id, "agent", True),
             ("a = 1", (await here.line.list())[2].id, "person", False),
         ]
         assert [one.ts for one in found.versions] == [agents.ts, first.ts]
-        await here.line.restore(found.versions[1].moment, Parts(notebooks=True, path=PATH, cell_id="one"))
+        await here.line.restore(found.versions[1].checkpoint, Parts(notebooks=True, path=PATH, cell_id="one"))
         assert here.sources == ["a = 1", "b = 4"]
         for _ in range(2):
             await here.line.undo((await here.line.operations(1))[0].id)
@@ -396,7 +396,7 @@ async def test_the_time_line_goes_page_by_page_and_by_conversation(tmp_path: Pat
         rest = await here.line.view(before=view.operations[-1].id)
         assert len(rest.operations) == 3 and not rest.more
         told = await here.line.view(task_id=TASK)
-        assert [one.moment.message_ts for one in told.operations if one.moment] == [1003, 1001]
+        assert [one.checkpoint.message_ts for one in told.operations if one.checkpoint] == [1003, 1001]
         assert view.here is not None and view.here.id == view.operations[0].id and view.here.notebooks == (PATH,)
         assert view.store.checkpoints == 5 and view.store.quota_checkpoints == 200
         with pytest.raises(NotFound):
@@ -434,7 +434,7 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
         newest = (await here.line.list())[0]
         assert newest.commit != record.commit and newest.notebooks == record.notebooks
         view = await here.line.view()
-        assert [row.moment.id for row in view.operations if row.moment] == [record.id, first.id]
+        assert [row.checkpoint.id for row in view.operations if row.checkpoint] == [record.id, first.id]
         assert view.here is not None and (view.here.id, view.here.here) == (record.id, True)
         assert (await here.line.told(newest)).id == record.id
         assert (await here.save(code="after")).id == newest.id, "nothing has changed since"
@@ -446,7 +446,7 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
         await here.line.undo(done.id)
         assert here.sources[0] == "a = 2"
         view = await here.line.view()
-        shown = {row.moment.id for row in view.operations if row.moment}
+        shown = {row.checkpoint.id for row in view.operations if row.checkpoint}
         assert {row.target for row in view.operations if row.target} <= shown
 
 

@@ -1,4 +1,4 @@
-"""Outputs are trusted after a restore exactly if they were when the moment was made."""
+"""Outputs are trusted after a restore exactly if they were when the checkpoint was made."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ async def test_a_moment_of_another_person_is_not_trusted(tmp_path: Path, notary:
         states = NotebookStates(here.files.folder / "notebooks")
         assert all(cell.seal for cell in states.load(target.notebooks[0].state).cells)
         await agents(here, DeleteCell(cell_id=ONE))
-    # As when the folder with the moments came from another computer.
+    # As when the folder with the checkpoints came from another computer.
     Path(notary.secret_file).write_bytes(b"another secret")
     notary.secret = b"another secret"
     async with headless_notebooks(here.root) as notebooks:

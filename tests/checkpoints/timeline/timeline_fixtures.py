@@ -18,7 +18,7 @@ from hdsp_agent.notebooks.kernels import CellRunSpec
 from ...notebooks.headless import headless_notebooks
 from ...notebooks.pages import Page, Tabs, code, notebook, sources_in
 
-KEY = b"a key for the tests of moments"
+KEY = b"a key for the tests of checkpoints"
 PATH = "work.ipynb"
 EVERYTHING = Parts(files=True, notebooks=True, variables=True, conversation=True)
 CELLS = Parts(notebooks=True)
@@ -98,7 +98,7 @@ class Scene:
         notebooks: Sequence[str] = (PATH,),
         message_ts: int | None = None,
     ) -> CheckpointRecord:
-        """A moment."""
+        """A checkpoint."""
         task_id = TASK if message_ts is not None else None
         return await self.line.save(
             reason, changes_by=by, notebooks=notebooks, code=code, task_id=task_id, message_ts=message_ts

@@ -1,4 +1,4 @@
-"""The moments of workspaces over REST: files here, all parts in ``tests/comm/test_time_travel.py``."""
+"""The checkpoints of workspaces over REST: files here, all parts in ``tests/comm/test_time_travel.py``."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ async def test_what_is_saved_is_the_newest_of_the_time_line_and_where_one_is(
     (jp_root_dir / "data.csv").write_text("2\n")
     second = await saved(jp_fetch)
     line = await get(jp_fetch, "checkpoints")
-    assert [operation["moment"]["id"] for operation in line["operations"]] == [second, first["id"]]
+    assert [operation["checkpoint"]["id"] for operation in line["operations"]] == [second, first["id"]]
     assert (line["here"]["id"], line["here"]["reason"], line["here"]["author"]) == (second, "asked for", "person")
     assert (first["reason"], first["files"], line["more"]) == ("before the clean-up", 1, False)
     assert line["store"]["checkpoints"] == 2 and line["store"]["enabled"] is True
     page = await get(jp_fetch, "checkpoints", limit="1")
-    assert ([one["moment"]["id"] for one in page["operations"]], page["more"]) == ([second], True)
+    assert ([one["checkpoint"]["id"] for one in page["operations"]], page["more"]) == ([second], True)
     page = await get(jp_fetch, "checkpoints", limit="1", before=page["operations"][0]["id"])
-    assert [one["moment"]["id"] for one in page["operations"]] == [first["id"]]
+    assert [one["checkpoint"]["id"] for one in page["operations"]] == [first["id"]]
     assert await saved(jp_fetch) == second, "nothing changed"
 
 
@@ -77,7 +77,7 @@ async def test_a_save_with_a_note_is_always_a_moment_and_one_without_says_if_not
     assert noted["id"] != first["id"] and noted["commit"] == first["commit"] and not noted.get("already")
     assert noted["reason"] == "as sent to the customer" and noted["sameFiles"] is True
     line = await get(jp_fetch, "checkpoints")
-    assert [one["moment"]["id"] for one in line["operations"]] == [noted["id"], first["id"]]
+    assert [one["checkpoint"]["id"] for one in line["operations"]] == [noted["id"], first["id"]]
     assert line["here"]["id"] == noted["id"]
 
 
@@ -92,8 +92,8 @@ async def test_a_moment_is_compared_with_others_and_with_now(
         ids.append(await saved(jp_fetch))
     note.write_text("four\n")
 
-    async def lines(moment: str, **query: str) -> dict[str, list[str]]:
-        diff = await get(jp_fetch, "checkpoints", moment, "diff", **query)
+    async def lines(checkpoint: str, **query: str) -> dict[str, list[str]]:
+        diff = await get(jp_fetch, "checkpoints", checkpoint, "diff", **query)
         return {
             file["path"]: [line for hunk in file.get("hunks", ()) for line in hunk["lines"]] for file in diff["files"]
         }
@@ -111,21 +111,21 @@ async def test_files_go_back_after_a_look_and_again_with_an_undo(
 ) -> None:
     note, new = jp_root_dir / "note.txt", jp_root_dir / "new.txt"
     note.write_text("before\n")
-    moment = await saved(jp_fetch)
+    checkpoint = await saved(jp_fetch)
     note.write_text("after\n")
     new.write_text("new\n")
-    mine = await post(jp_fetch, "checkpoints", moment, "preview", parts=FILES)
+    mine = await post(jp_fetch, "checkpoints", checkpoint, "preview", parts=FILES)
     assert sorted(mine["files"]["kept"]) == ["new.txt", "note.txt"] and mine["files"]["changes"] == []
     parts = {**FILES, "overwrite": True}
-    preview = await post(jp_fetch, "checkpoints", moment, "preview", parts=parts)
+    preview = await post(jp_fetch, "checkpoints", checkpoint, "preview", parts=parts)
     assert {(one["path"], one["action"]) for one in preview["files"]["changes"]} == {
         ("note.txt", "overwrite"), ("new.txt", "delete")
     }  # fmt: skip
-    assert preview["target"]["id"] == moment and note.read_text() == "after\n", "a look changes nothing"
+    assert preview["target"]["id"] == checkpoint and note.read_text() == "after\n", "a look changes nothing"
 
-    done = (await post(jp_fetch, "checkpoints", moment, "restore", parts=parts))["operation"]
+    done = (await post(jp_fetch, "checkpoints", checkpoint, "restore", parts=parts))["operation"]
     assert (note.read_text(), new.exists()) == ("before\n", False)
-    assert (done["kind"], done["target"], done["written"], done["deleted"]) == ("restore", moment, 1, 1)
+    assert (done["kind"], done["target"], done["written"], done["deleted"]) == ("restore", checkpoint, 1, 1)
     assert (await get(jp_fetch, "checkpoints"))["operations"][0]["undoable"] is True
 
     preview = await post(jp_fetch, "checkpoint-operations", done["id"], "preview")
@@ -139,11 +139,11 @@ async def test_files_go_back_after_a_look_and_again_with_an_undo(
 async def test_one_file_alone_goes_back(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (jp_root_dir / name).write_text("before\n")
-    moment = await saved(jp_fetch)
+    checkpoint = await saved(jp_fetch)
     for name in ("a.txt", "b.txt"):
         (jp_root_dir / name).write_text("after\n")
     await saved(jp_fetch)
-    await post(jp_fetch, "checkpoints", moment, "restore", parts={**FILES, "path": "a.txt", "overwrite": True})
+    await post(jp_fetch, "checkpoints", checkpoint, "restore", parts={**FILES, "path": "a.txt", "overwrite": True})
     assert [(jp_root_dir / name).read_text() for name in ("a.txt", "b.txt")] == ["before\n", "after\n"]
 
 
@@ -151,15 +151,15 @@ async def test_a_file_of_a_moment_and_all_of_it_can_be_saved_elsewhere(
     services: Services, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path
 ) -> None:
     (jp_root_dir / "뉴스.bin").write_bytes(bytes(range(256)) * 4096)
-    moment = await saved(jp_fetch)
+    checkpoint = await saved(jp_fetch)
     (jp_root_dir / "뉴스.bin").unlink()
-    answer = await jp_fetch(*API, "checkpoints", moment, "file", params={"file": "뉴스.bin"})
+    answer = await jp_fetch(*API, "checkpoints", checkpoint, "file", params={"file": "뉴스.bin"})
     assert answer.body == bytes(range(256)) * 4096
     assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''%EB%89%B4%EC%8A%A4.bin"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    whole = await jp_fetch(*API, "checkpoints", moment, "export")
+    whole = await jp_fetch(*API, "checkpoints", checkpoint, "export")
     assert zipfile.ZipFile(io.BytesIO(whole.body)).read("뉴스.bin") == answer.body
-    whole = await jp_fetch(*API, "checkpoints", moment, "export", params={"kind": "git"})
+    whole = await jp_fetch(*API, "checkpoints", checkpoint, "export", params={"kind": "git"})
     assert whole.headers["Content-Disposition"].endswith('.git.zip"')
     zipfile.ZipFile(io.BytesIO(whole.body)).extractall(tmp_path / "unpacked")
     (repository,) = (tmp_path / "unpacked").iterdir()
@@ -170,7 +170,10 @@ async def test_a_file_of_a_moment_and_all_of_it_can_be_saved_elsewhere(
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert listed.stdout == "뉴스.bin\n"
-    assert await refusal(jp_fetch(*API, "checkpoints", moment, "file", params={"file": "no.bin"})) == (404, "not_found")
+    assert await refusal(jp_fetch(*API, "checkpoints", checkpoint, "file", params={"file": "no.bin"})) == (
+        404,
+        "not_found",
+    )
 
 
 async def test_what_checkpoints_take_is_told_and_tidied(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
@@ -195,9 +198,9 @@ async def test_the_versions_of_a_cell_are_told(services: Services, jp_fetch: Fet
     assert [one["source"] for one in found["versions"]] == ["x = 3", "x = 2", "x = 1"]
     assert [one["now"] for one in found["versions"]] == [True, False, False]
     oldest = found["versions"][-1]
-    assert oldest["moment"] == ids[0]
+    assert oldest["checkpoint"] == ids[0]
     parts = {"notebooks": True, "path": "a.ipynb", "cellId": "c0", "overwrite": True}
-    done = await post(jp_fetch, "checkpoints", oldest["moment"], "restore", parts=parts)
+    done = await post(jp_fetch, "checkpoints", oldest["checkpoint"], "restore", parts=parts)
     cells = json.loads((jp_root_dir / "a.ipynb").read_text())["cells"]
     assert ["".join(cell["source"]) for cell in cells] == ["x = 1", "y = 1"]
     assert done["operation"]["cellId"] == "c0"
@@ -255,13 +258,13 @@ async def test_what_is_not_there_and_what_is_wrong_is_refused(services: Services
         assert await refusal(asked) == (404, "not_found")
     # It may be one that was never saved.
     assert (await get(jp_fetch, "checkpoints", "cells", path="none.ipynb", cell="c0"))["versions"] == []
-    moment = await saved(jp_fetch)
+    checkpoint = await saved(jp_fetch)
     for asked in (
         get(jp_fetch, "checkpoints", limit="0"),
-        get(jp_fetch, "checkpoints", moment, "diff", against="../etc"),
-        get(jp_fetch, "checkpoints", moment, "export", kind="tar"),
+        get(jp_fetch, "checkpoints", checkpoint, "diff", against="../etc"),
+        get(jp_fetch, "checkpoints", checkpoint, "export", kind="tar"),
         post(jp_fetch, "checkpoints", "store", action="burn"),
-        post(jp_fetch, "checkpoints", moment, "restore"),
-        post(jp_fetch, "checkpoints", moment, "restore", parts={"files": "yes"}),
+        post(jp_fetch, "checkpoints", checkpoint, "restore"),
+        post(jp_fetch, "checkpoints", checkpoint, "restore", parts={"files": "yes"}),
     ):
         assert await refusal(asked) == (400, "invalid_input")

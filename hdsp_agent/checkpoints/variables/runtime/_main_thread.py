@@ -58,7 +58,7 @@ def listen(shell, key, answer, at_once):
 
 
 def _leave_prints_alone(kernel, key):
-    """ipykernel gives what threads print to the newest request on shell. To ours it gives nothing, from its first moment on."""
+    """ipykernel gives what threads print to the newest request on shell. To ours it gives nothing, from its first checkpoint on."""
     from ipykernel.kernelbase import Kernel
 
     before = kernel.set_parent

@@ -1,6 +1,6 @@
 import { CommandIDs } from '../../../commands/ids';
 import type {
-  MomentView,
+  CheckpointView,
   OperationView,
   RestoreResult
 } from '../../../generated/rest';
@@ -14,7 +14,7 @@ const SAVED = {
   checkpoint: {
     from: '99',
     to: '0a1b2c3d4e5f',
-    id: 'moment',
+    id: 'checkpoint',
     reason: 'before run_cells'
   }
 } as const;
@@ -148,7 +148,7 @@ describe('checkpoints', () => {
     await rows.show(SAVED);
     await rows.click('See what changed since');
     await rows.click('Show in the time line');
-    const place = { taskId: 't', only: 'task', checkpoint: 'moment' };
+    const place = { taskId: 't', only: 'task', checkpoint: 'checkpoint' };
     expect(asked).toEqual([
       ['open', { ...place, against: 'now' }],
       ['open', { ...place, against: 'previous' }]
@@ -163,7 +163,9 @@ describe('checkpoints', () => {
     ]);
     await rows.show(SAVED);
     await rows.click('Restore…');
-    expect(asked).toEqual([['restore', { taskId: 't', checkpoint: 'moment' }]]);
+    expect(asked).toEqual([
+      ['restore', { taskId: 't', checkpoint: 'checkpoint' }]
+    ]);
     expect(bar()?.textContent).toContain(
       'Brought back: Files, Notebooks, Variables. 2 files stay as you changed them since.'
     );
@@ -183,8 +185,8 @@ describe('checkpoints', () => {
   });
 
   it('should say that one is back at it, when all of it is as it was then', async () => {
-    const moment = { commit: 'new' } as MomentView;
-    const back = { moment, target: 'moment' };
+    const checkpoint = { commit: 'new' } as CheckpointView;
+    const back = { checkpoint, target: 'checkpoint' };
     addTimeLine([
       result({ ...back, kept: 1 }),
       result({ ...back, parts: ['variables'] }),

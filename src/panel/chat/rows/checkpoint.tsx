@@ -110,11 +110,11 @@ function useIsHere({ text, checkpoint }: ClineMessage): boolean {
   if (current === undefined || restored === null) {
     return current === text;
   }
-  const { moment, target, parts, kept } = restored.result.operation;
+  const { checkpoint: led, target, parts, kept } = restored.result.operation;
   // Where a restore led to has a commit of its own if any byte is another: in a
   // notebook's file what is around its cells may be.
   const isBack =
-    moment?.commit === current &&
+    led?.commit === current &&
     target === checkpoint?.id &&
     parts.includes('files') &&
     parts.includes('notebooks') &&

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import { asErrorBody } from '../errors';
-import type { CheckpointDiff, MomentView } from '../generated/rest';
+import type { CheckpointDiff, CheckpointView } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { fullCount } from '../panel/figures';
 import { Problem } from '../panel/header/problem';
@@ -20,9 +20,13 @@ const MOST_FILES = 100;
 const FEW_FILES = 3;
 
 /**
- * What a moment differs in from another, and what can be brought back.
+ * What a checkpoint differs in from another, and what can be brought back.
  */
-export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
+export function CheckpointDetails({
+  checkpoint
+}: {
+  checkpoint: CheckpointView;
+}): JSX.Element {
   const { trans } = usePanel();
   const { model, travel } = useTimeLine();
   const against = useModel(({ against }) => against);
@@ -46,14 +50,18 @@ export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
           type="button"
           className="jp-hdspAgent-button"
           onClick={() =>
-            void travel.restore(model.filter.place, moment.id, partsOf(moment))
+            void travel.restore(
+              model.filter.place,
+              checkpoint.id,
+              partsOf(checkpoint)
+            )
           }
         >
           {trans.__('Restore…')}
         </button>
       </div>
-      <Differences key={against} moment={moment} against={against} />
-      {moment.leftOut.map(left => (
+      <Differences key={against} checkpoint={checkpoint} against={against} />
+      {checkpoint.leftOut.map(left => (
         <p
           key={`${left.part}:${left.path}`}
           className="jp-hdspAgent-timeline-quiet"
@@ -61,13 +69,13 @@ export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
           {leftOutText(left, trans)}
         </p>
       ))}
-      {moment.skipped > 0 && (
+      {checkpoint.skipped > 0 && (
         <p className="jp-hdspAgent-timeline-quiet">
           {trans._n(
             '%1 file was too large or could not be read, and is not in it.',
             '%1 files were too large or could not be read, and are not in it.',
-            moment.skipped,
-            fullCount(moment.skipped)
+            checkpoint.skipped,
+            fullCount(checkpoint.skipped)
           )}
         </p>
       )}
@@ -76,10 +84,10 @@ export function MomentDetails({ moment }: { moment: MomentView }): JSX.Element {
 }
 
 function Differences({
-  moment: { id },
+  checkpoint: { id },
   against
 }: {
-  moment: MomentView;
+  checkpoint: CheckpointView;
   against: Comparison;
 }): JSX.Element {
   const { trans } = usePanel();

@@ -1,4 +1,4 @@
-import type { MomentView } from '../generated/rest';
+import type { CheckpointView } from '../generated/rest';
 import type { IMenuEntry } from '../panel/composer/popupmenu';
 import { showConversation } from '../panel/header/actions';
 import type { IPanelServices } from '../panel/services';
@@ -9,20 +9,20 @@ import type { ITimeLine } from './context';
 import { partsOf } from './travel';
 
 /**
- * What can be done with a moment: bring it or parts of it back, compare it,
+ * What can be done with a checkpoint: bring it or parts of it back, compare it,
  * save it elsewhere.
  */
-export function momentEntries(
+export function checkpointEntries(
   services: IPanelServices,
   { model, travel }: ITimeLine,
   operation: string,
-  moment: MomentView
+  checkpoint: CheckpointView
 ): readonly (IMenuEntry | null)[] {
   const { trans } = services;
   const { place } = model.filter;
-  const parts = partsOf(moment);
+  const parts = partsOf(checkpoint);
   const restore = (wanted: readonly Part[]) => () =>
-    void travel.restore(place, moment.id, wanted);
+    void travel.restore(place, checkpoint.id, wanted);
   const compare = (against: Comparison) => () =>
     model.unfold(operation, against);
   const labels: Readonly<Record<Part, string>> = {
@@ -30,28 +30,28 @@ export function momentEntries(
     notebooks: trans._n(
       'Restore the notebook…',
       'Restore the notebooks…',
-      moment.notebooks.length || 1
+      checkpoint.notebooks.length || 1
     ),
     variables: trans.__('Restore the variables…'),
     conversation: trans.__('Go back in the conversation…')
   };
   const save = (kind: 'zip' | 'git') => () =>
-    saveAs(travel.api.exportUrl(place, moment.id, kind));
-  const { taskId } = moment;
+    saveAs(travel.api.exportUrl(place, checkpoint.id, kind));
+  const { taskId } = checkpoint;
   return [
     { label: trans.__('Restore everything…'), run: restore(parts) },
     ...(parts.length > 1
       ? parts.map(part => ({ label: labels[part], run: restore([part]) }))
       : []),
-    ...moment.notebooks.map(path => ({
+    ...checkpoint.notebooks.map(path => ({
       label:
-        moment.notebooks.length === 1
+        checkpoint.notebooks.length === 1
           ? trans.__('Restart and re-run to here…')
           : trans.__('Restart %1 and re-run to here…', plainName(path)),
       run: () =>
         void travel.restart({
           path,
-          checkpoint: moment.id,
+          checkpoint: checkpoint.id,
           ...(place.task !== undefined && { task: place.task })
         })
     })),
