@@ -52,11 +52,7 @@ export function TodoList({
         <span className="jp-hdspAgent-todos-count">
           {trans.__('Plan: %1 of %2', done, todos.length)}
         </span>
-        <span
-          className="jp-hdspAgent-todos-current"
-          dir="auto"
-          title={current}
-        >
+        <span className="jp-hdspAgent-todos-current" dir="auto" title={current}>
           {current}
         </span>
       </button>
