@@ -88,11 +88,14 @@ export class Notebooks {
    * The cells in a file.
    */
   async cells(path: string): Promise<IStoredCell[]> {
-    const { content } = await this.api.jupyter<INotebookFile>(
-      'GET',
-      `contents/${path}?type=notebook`
-    );
-    return content.cells;
+    return (await this._content(path)).cells;
+  }
+
+  /**
+   * What a file says about the notebook as a whole.
+   */
+  async metadata(path: string): Promise<Record<string, unknown>> {
+    return (await this._content(path)).metadata;
   }
 
   /**
@@ -137,6 +140,14 @@ export class Notebooks {
     await Promise.all(
       sessions.map(({ id }) => this.api.jupyter('DELETE', `sessions/${id}`))
     );
+  }
+
+  private async _content(path: string): Promise<INotebookFile['content']> {
+    const { content } = await this.api.jupyter<INotebookFile>(
+      'GET',
+      `contents/${path}?type=notebook`
+    );
+    return content;
   }
 }
 
@@ -302,7 +313,7 @@ export class OpenNotebook {
 }
 
 interface INotebookFile {
-  content: { cells: IStoredCell[] };
+  content: { cells: IStoredCell[]; metadata: Record<string, unknown> };
 }
 
 interface IFolder {

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
+import { focusComposer } from './composer/focus';
 import { SettingsApi } from '../settings/api';
 import { broughtLines } from '../settings/broughtwords';
 import { FolderTrustData } from '../settings/folders';
@@ -16,13 +17,17 @@ export function FolderQuestion({
 }: {
   taskId: string | null;
 }): JSX.Element | null {
-  const { trans } = usePanel();
+  const { node, trans } = usePanel();
   const trust = useFolderTrust(taskId);
   if (!trust.isQuestion || trust.value === null) {
     return null;
   }
   const { folder, brings } = trust.value;
-  const decide = (trusted: boolean) => void trust.decide(trusted);
+  const decide = (trusted: boolean) => {
+    // The buttons go with the question.
+    focusComposer(node);
+    void trust.decide(trusted);
+  };
   return (
     <section
       className="jp-hdspAgent-notice jp-hdspAgent-folderTrust"

@@ -67,9 +67,10 @@ describe('FolderQuestion', () => {
     ['Trust this folder', true],
     ['Don’t use them', false]
   ])('should take “%s” for an answer once', async (label, trusted) => {
-    await begin();
+    await begin({ canStartTasks: true });
     const button = panel.button(label);
     await panel.settle(() => {
+      button.focus();
       button.click();
       button.click();
     });
@@ -77,6 +78,9 @@ describe('FolderQuestion', () => {
       { folder: '/home/ada/work', trusted }
     ]);
     expect(question()).toBeNull();
+    expect(document.activeElement).toBe(
+      panel.find('.jp-hdspAgent-composer-field')
+    );
   });
 
   it.each([

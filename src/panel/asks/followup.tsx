@@ -81,7 +81,9 @@ function SuggestionButtons({
         title={answer}
         onClick={onSend}
       >
-        <span className="jp-hdspAgent-ask-suggestion-text">{answer}</span>
+        <span className="jp-hdspAgent-ask-suggestion-text" dir="auto">
+          {answer}
+        </span>
         {mode && (
           <span className="jp-hdspAgent-ask-badge">
             {trans.__('in the mode %1', modeName(trans, mode, own))}

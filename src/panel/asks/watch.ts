@@ -8,7 +8,7 @@ import type { Widget } from '@lumino/widgets';
 import type { CommandStarted } from '../../generated/wire';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import type { IPanelServices } from '../services';
-import { plainTitle } from '../header/opentasks';
+import { plainTitle, quotedTitle } from '../header/opentasks';
 import { showConversation } from '../notify/show';
 import { tellSystem } from '../notify/system';
 import { plainName } from '../unseen';
@@ -248,7 +248,10 @@ namespace Private {
       }
       return sentence !== null
         ? trans.__('%1 (%2)', sentence, short)
-        : trans.__('HDSP Agent waits for your answer in “%1”.', short);
+        : trans.__(
+            'HDSP Agent waits for your answer in “%1”.',
+            quotedTitle(short)
+          );
     }
 
     private _tellSystem(

@@ -131,6 +131,8 @@ function QueueRow({
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const [isBusy, setBusy] = React.useState(false);
   const said = readAttachments(message.text);
+  const along = said.attachments.length + (message.images?.length ?? 0);
+  const isEmpty = text?.trim() === '' && along === 0;
   const run = async (request: Parameters<typeof client.request>[0]) => {
     setBusy(true);
     setError(null);
@@ -142,7 +144,10 @@ function QueueRow({
     }
     setBusy(false);
   };
-  const save = () =>
+  const save = () => {
+    if (isBusy || isEmpty) {
+      return;
+    }
     void run({
       type: 'editQueuedMessage',
       taskId,
@@ -154,7 +159,7 @@ function QueueRow({
         })
       }
     });
-  const along = said.attachments.length + (message.images?.length ?? 0);
+  };
   return (
     <li className="jp-hdspAgent-queue-row" aria-busy={isBusy}>
       {text === null ? (
@@ -209,6 +214,7 @@ function QueueRow({
             aria-label={trans.__('Waiting message')}
             rows={3}
             value={text}
+            readOnly={isBusy}
             onChange={event => onEdit(event.target.value)}
             // Escape leaves the panel elsewhere.
             data-lm-suppress-shortcuts="true"
@@ -223,7 +229,8 @@ function QueueRow({
             <button
               type="button"
               className="jp-hdspAgent-button jp-mod-accept"
-              disabled={isBusy || (text.trim() === '' && along === 0)}
+              // A disabled button would lose the focus.
+              aria-disabled={isBusy || isEmpty}
               onClick={save}
             >
               {isBusy ? trans.__('Saving…') : trans.__('Save')}
@@ -231,8 +238,8 @@ function QueueRow({
             <button
               type="button"
               className="jp-hdspAgent-button"
-              disabled={isBusy}
-              onClick={() => onEdit(null)}
+              aria-disabled={isBusy}
+              onClick={() => !isBusy && onEdit(null)}
             >
               {trans.__('Cancel')}
             </button>

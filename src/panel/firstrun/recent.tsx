@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
+import { focusComposer } from '../composer/focus';
 import { showConversation } from '../header/actions';
 import { momentText } from '../figures';
 import { titleOf } from '../header/opentasks';
@@ -20,7 +21,7 @@ const FETCHED = 12;
  */
 export function Recent(): JSX.Element | null {
   const services = usePanel();
-  const { client, state: panel, store, trans } = services;
+  const { client, node, state: panel, store, trans } = services;
   const pages = useHistory(FETCHED);
   const isFolded = useStore(
     store,
@@ -34,8 +35,11 @@ export function Recent(): JSX.Element | null {
   if (items.length === 0) {
     return null;
   }
-  const open = ({ id }: HistoryItem) =>
+  const open = ({ id }: HistoryItem) => {
+    // The button goes with the list.
+    focusComposer(node);
     void run(() => showConversation(services, id));
+  };
   return (
     <section
       className="jp-hdspAgent-recent"

@@ -99,6 +99,14 @@ export function plainTitle(
 }
 
 /**
+ * A title that stands in quotation marks at the end of a sentence: without a
+ * full stop of its own.
+ */
+export function quotedTitle(title: string): string {
+  return title.replace(/([^\s.。])[.。]$/u, '$1');
+}
+
+/**
  * The conversation next to the one on screen, around the ends; `null` if there is no other.
  */
 export function neighbour(store: AgentStore, step: 1 | -1): string | null {

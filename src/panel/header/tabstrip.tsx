@@ -12,6 +12,7 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { OpenTask } from '../../generated/wire';
+import { focusComposer } from '../composer/focus';
 import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
 import {
@@ -97,14 +98,16 @@ function Tabs({
     [panel, run, services]
   );
   const close = React.useCallback(
-    (task: OpenTask) =>
+    (task: OpenTask) => {
+      keepFocus(task.taskId);
       void run(() =>
         closeConversation(services, {
           taskId: task.taskId,
           title: plainTitle(task.title, services.trans, task.pictures)
         })
-      ),
-    [run, services]
+      );
+    },
+    [keepFocus, run, services]
   );
   const focus = (index: number) => {
     const tabs = list.current?.querySelectorAll<HTMLElement>('[role="tab"]');
@@ -117,7 +120,6 @@ function Tabs({
     if (to !== null) {
       focus(to);
     } else if (event.key === 'Delete' && index < tasks.length) {
-      keepFocus(tasks[index].taskId);
       close(tasks[index]);
     } else {
       return;
@@ -276,7 +278,8 @@ function useReveal(list: React.RefObject<HTMLElement>, taskId: string): void {
 }
 
 /**
- * Keeps the focus among the tabs when the one that has it goes.
+ * Keeps the focus among the tabs when the one that has it goes; with the last
+ * one it goes where one writes.
  *
  * @returns What to tell before, with the conversation that is to be closed.
  */
@@ -284,6 +287,7 @@ function useKeptFocus(
   list: React.RefObject<HTMLElement>,
   tasks: readonly OpenTask[]
 ): (taskId: string) => void {
+  const { node } = usePanel();
   const leaving = React.useRef<string | null>(null);
   React.useEffect(() => {
     const gone = leaving.current;
@@ -292,10 +296,15 @@ function useKeptFocus(
     }
     leaving.current = null;
     if (document.activeElement === document.body) {
-      list.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+      const next = list.current?.querySelector<HTMLElement>('[tabindex="0"]');
+      if (next) {
+        next.focus();
+      } else {
+        focusComposer(node);
+      }
     }
-  }, [list, tasks]);
-  return taskId => {
+  }, [list, node, tasks]);
+  return React.useCallback(taskId => {
     leaving.current = taskId;
-  };
+  }, []);
 }

@@ -26,6 +26,15 @@ export function TodoList({
   const { trans } = usePanel();
   const [isOpen, setOpen] = React.useState(false);
   const [isEditing, setEditing] = React.useState(false);
+  const button = React.useRef<HTMLButtonElement>(null);
+  const wasEditing = React.useRef(false);
+  React.useLayoutEffect(() => {
+    // What had the focus is gone with the form.
+    if (wasEditing.current && document.activeElement === document.body) {
+      button.current?.focus();
+    }
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   const id = React.useId();
   const done = todos.filter(({ status }) => status === 'completed').length;
   const current = currentText(todos, trans);
@@ -43,7 +52,7 @@ export function TodoList({
         <span className="jp-hdspAgent-todos-count">
           {trans.__('Plan: %1 of %2', done, todos.length)}
         </span>
-        <span className="jp-hdspAgent-todos-current" title={current}>
+        <span className="jp-hdspAgent-todos-current" dir="auto" title={current}>
           {current}
         </span>
       </button>
@@ -69,6 +78,7 @@ export function TodoList({
                 ))}
               </ol>
               <button
+                ref={button}
                 type="button"
                 className="jp-hdspAgent-button"
                 onClick={() => setEditing(true)}

@@ -7,6 +7,8 @@ import type {
   ErrorBody
 } from '../../generated/wire';
 import { useFrontPath } from '../composer/binding';
+import { focusComposer } from '../composer/focus';
+import { plainTitle, quotedTitle } from '../header/opentasks';
 import { usePanelState } from '../hooks';
 import { usePanel } from '../services';
 import { useHasConversation } from './metadata';
@@ -30,7 +32,7 @@ export function NotebookConversation(): JSX.Element | null {
 }
 
 function Offer({ path }: { path: string }): JSX.Element | null {
-  const { client, trans } = usePanel();
+  const { client, node, trans } = usePanel();
   const [offer, setOffer] = React.useState<EmbeddedConversationOffer | null>(
     null
   );
@@ -59,6 +61,8 @@ function Offer({ path }: { path: string }): JSX.Element | null {
     return null;
   }
   const open = async () => {
+    // The button goes with the offer.
+    focusComposer(node);
     setBusy(true);
     try {
       await client.request({ type: 'openEmbeddedConversation', path });
@@ -80,7 +84,7 @@ function Offer({ path }: { path: string }): JSX.Element | null {
             'This notebook carries a conversation (%1 message): “%2”.',
             'This notebook carries a conversation (%1 messages): “%2”.',
             offer.messages,
-            offer.title || path
+            quotedTitle(offer.title ? plainTitle(offer.title, trans) : path)
           )}
           {offer.leftOut > 0 && ' '}
           {offer.leftOut > 0 &&

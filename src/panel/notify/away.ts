@@ -6,7 +6,12 @@ import { onPendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import { waitingTasks } from '../asks/watch';
 import type { OpenTaskPhase } from '../header/opentasks';
-import { openTasks, phaseOf, plainTitle } from '../header/opentasks';
+import {
+  openTasks,
+  phaseOf,
+  plainTitle,
+  quotedTitle
+} from '../header/opentasks';
 import type { IPanelServices } from '../services';
 import { showConversation } from './show';
 import type { SoundKind } from './sound';
@@ -97,7 +102,9 @@ namespace Private {
     private _sentence(taskId: string): string {
       const { store, trans } = this._services;
       const task = tasks(store).find(task => task.taskId === taskId);
-      const title = plainTitle(task?.title ?? '', trans, task?.pictures);
+      const title = quotedTitle(
+        plainTitle(task?.title ?? '', trans, task?.pictures)
+      );
       return this._phases?.get(taskId) === 'failed'
         ? trans.__('HDSP Agent was stopped by an error in “%1”.', title)
         : trans.__('HDSP Agent is done with “%1”.', title);

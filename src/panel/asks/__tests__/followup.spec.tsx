@@ -42,6 +42,7 @@ describe('FollowUp', () => {
     page.begin(waiting([ask(1, 'followup', QUESTION)]));
     page.act(() => page.panel.services.state.setDraft('t', { text: 'hm' }));
     expect(page.findAll('.jp-hdspAgent-ask-note')).toEqual([]);
+    expect(page.find('.jp-hdspAgent-ask-suggestion-text')?.dir).toBe('auto');
     page.act(() => {
       suggestions()[0]?.click();
       suggestions()[0]?.click();

@@ -117,6 +117,14 @@ describe('watchAsks', () => {
     ]);
   });
 
+  it('should end a sentence once, whatever the title ends with', () => {
+    const title = 'Plot it, please.';
+    page.begin(waiting([], { openTasks: [other({ title })] }));
+    expect(told()).toEqual([
+      'HDSP Agent waits for your answer in “Plot it, please”.'
+    ]);
+  });
+
   it('should tell which other conversation waits, once, and lead there', () => {
     page.begin(waiting([], { openTasks: [other()] }));
     page.publish({ type: 'openTasksUpdated', openTasks: [other()] });

@@ -217,6 +217,7 @@ describe('rows of tools', () => {
       })
     });
     const items = [...rows.row(2).querySelectorAll('li')];
+    expect(items[0]?.querySelector('[dir="auto"]')?.textContent).toBe('one');
     expect(items.map(item => item.textContent)).toEqual([
       '☑Done: one',
       '◐In progress: two',

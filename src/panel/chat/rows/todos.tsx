@@ -53,7 +53,7 @@ export function Checklist({
           <span className="jp-hdspAgent-announcement">
             {labels[status]}
           </span>{' '}
-          {content}
+          <span dir="auto">{content}</span>
         </li>
       ))}
     </ul>

@@ -465,6 +465,27 @@ describe('Composer', () => {
       expect(page.find('.jp-hdspAgent-queue-field')).toBeNull();
     });
 
+    it('should take the focus to the field when a change is saved', async () => {
+      page.begin(queued('plot'));
+      page.act(() => page.button('Edit the waiting message').click());
+      const editor = page.find(
+        '.jp-hdspAgent-queue-field'
+      ) as HTMLTextAreaElement;
+      const save = page.button('Save');
+      page.act(() => {
+        save.focus();
+        save.click();
+      });
+      // A disabled button loses the focus, and what is typed now would be lost.
+      expect(save.disabled).toBe(false);
+      expect(save.getAttribute('aria-disabled')).toBe('true');
+      expect(editor.readOnly).toBe(true);
+      page.act(() => save.click());
+      expect(page.sent('editQueuedMessage')).toHaveLength(1);
+      await page.settle(() => page.answer('editQueuedMessage'));
+      expect(document.activeElement).toBe(field());
+    });
+
     it.each([
       ['Edit the waiting message', 'Cancel'],
       ['Remove the waiting message', null]

@@ -503,7 +503,13 @@ describe('FirstRun', () => {
       const recent = page.findAll('.jp-hdspAgent-recent-open');
       expect(recent).toHaveLength(1);
       expect(recent[0].textContent).toContain('Plot the sales');
-      page.act(() => recent[0].click());
+      page.act(() => {
+        recent[0].focus();
+        recent[0].click();
+      });
+      expect(document.activeElement).toBe(
+        page.find('.jp-hdspAgent-composer-field')
+      );
       expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'a' }]);
       await page.settle(() => page.answer('showTaskWithId'));
       await settle(() => page.button('Show all conversations').click());

@@ -140,6 +140,17 @@ describe('TabStrip', () => {
     expect(document.activeElement).toBe(tabs()[0]);
   });
 
+  it('should leave the focus where one writes when the last one goes', () => {
+    page.begin(showing(anItem()));
+    tabs()[0].focus();
+    page.act(() => page.find('.jp-hdspAgent-tab-close')?.click());
+    expect(page.sent('closeConversation')).toMatchObject([{ taskId: 'a' }]);
+    page.publish({ type: 'openTasksUpdated', openTasks: [] });
+    expect(document.activeElement).toBe(
+      page.find('.jp-hdspAgent-composer-field')
+    );
+  });
+
   it('should ask about what works, and stop it only when one wants that', async () => {
     begin();
     const cross = page.node.querySelector<HTMLElement>(

@@ -361,6 +361,31 @@ describe('TaskHeader', () => {
       await page.settle(() => page.answer('updateTodoList'));
       expect(page.find('.jp-hdspAgent-todoEditor')).toBeNull();
     });
+
+    it('should leave the focus where it was begun to change', async () => {
+      page.begin(showing(anItem(), { currentTaskTodos: [...todos] }));
+      page.act(() => page.find('.jp-hdspAgent-todos-head')?.click());
+      const press = (name: string) =>
+        page.act(() => {
+          page.button(name).focus();
+          page.button(name).click();
+        });
+      press('Change the plan');
+      press('Cancel');
+      expect(document.activeElement).toBe(page.button('Change the plan'));
+      press('Change the plan');
+      press('Save the plan');
+      await page.settle(() => page.answer('updateTodoList'));
+      expect(document.activeElement).toBe(page.button('Change the plan'));
+    });
+
+    it('should read in the direction of its language', () => {
+      const [, todo] = todos;
+      page.begin(
+        showing(anItem(), { currentTaskTodos: [{ ...todo, content: 'שלום!' }] })
+      );
+      expect(page.find('.jp-hdspAgent-todos-current')?.dir).toBe('auto');
+    });
   });
 
   describe('the menu', () => {

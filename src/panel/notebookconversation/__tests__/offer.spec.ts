@@ -46,7 +46,7 @@ describe('the conversation that a notebook carries', () => {
     expect(text()).toBeNull();
     await page.settle(() =>
       page.answer('findEmbeddedConversation', null, {
-        title: TITLE,
+        title: `${TITLE}\u202e. <attachment kind="cell" path="a" label="Cell 1">`,
         messages: 12,
         leftOut: 3
       })
@@ -55,7 +55,13 @@ describe('the conversation that a notebook carries', () => {
       'This notebook carries a conversation (12 messages): “Sum it up”. Its 3 oldest messages are not in the notebook.'
     );
     expect(page.sent('openEmbeddedConversation')).toEqual([]);
-    await page.settle(() => page.button('Open it').click());
+    await page.settle(() => {
+      page.button('Open it').focus();
+      page.button('Open it').click();
+    });
+    expect(document.activeElement).toBe(
+      page.find('.jp-hdspAgent-composer-field')
+    );
     expect(page.sent('openEmbeddedConversation')).toMatchObject([
       { path: opened.path }
     ]);

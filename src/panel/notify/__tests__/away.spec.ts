@@ -198,8 +198,9 @@ describe('watchWhileAway', () => {
     expect(SystemNotification.shown).toEqual([
       'HDSP Agent is done with “Clean the data”.'
     ]);
-    become({});
-    become({ status: 'idle', failed: true });
+    const title = 'Clean the data.';
+    become({ title });
+    become({ title, status: 'idle', failed: true });
     expect(SystemNotification.shown).toEqual([
       'HDSP Agent was stopped by an error in “Clean the data”.'
     ]);
