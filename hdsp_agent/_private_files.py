@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from ._regular_files import open_regular_file
 from .errors import StorageUnavailable
 
 __all__ = [
@@ -33,8 +34,10 @@ Identity = tuple[int, int, int]
 _LOCK_POLL_SECONDS: Final = 0.01
 _LARGEST_FILE: Final = 64 * 1024 * 1024
 """No file of ours comes near it, and one that does would take the server's memory."""
-_NON_BLOCKING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_TOO_MANY_OPEN: Final = "Too many files are open; raise the limit (ulimit -n) or restart the server, then try again."
 _ADVICE: Final = {
+    errno.EMFILE: _TOO_MANY_OPEN,
+    errno.ENFILE: _TOO_MANY_OPEN,
     errno.ENOSPC: "Free some space on that disk and try again.",
     errno.EDQUOT: "Your quota on that disk is used up; free some space and try again.",
     errno.EROFS: "That disk is mounted read-only; choose another folder with HDSP_AGENT_HOME.",
@@ -141,14 +144,9 @@ def locked(path: Path, timeout: float, give_up: Callable[[], bool] = lambda: Fal
 def read_with_identity(path: Path) -> tuple[bytes, Identity] | None:
     """The file's bytes and which version of it they are; None if there is no file."""
     try:
-        # Not to wait for whoever may write into a pipe.
-        with os.fdopen(os.open(path, os.O_RDONLY | _NON_BLOCKING), "rb") as file:
+        with open_regular_file(path) as file:
             # Asked before reading: a change during the read then shows as another identity at the next look.
             status = os.fstat(file.fileno())
-            if stat.S_ISDIR(status.st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EINVAL, "It is not an ordinary file")
             if status.st_size > _LARGEST_FILE:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
             return file.read(), _identity(status)

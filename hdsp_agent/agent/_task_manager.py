@@ -203,7 +203,11 @@ class TaskManager:
             await self._held.finish(task.finish() if finished else task.let_go())
 
     async def run_out(self, task_id: TaskId, why: str) -> None:
-        """The time for a task is over: it ends where it is, with the subtasks it waits for. All can be resumed."""
+        """The time for a task is over: it ends where it is, with the subtasks it waits for. All can be resumed.
+
+        Raises what kept one of them from being recorded, once all have ended.
+        """
+        refusal: HdspAgentError | None = None
         for member in await self._delegation.waiting_line(task_id):
             task = self._open.get(member)
             if task is None:
@@ -212,7 +216,12 @@ class TaskManager:
             elif task.completed:
                 await task.ended()
                 continue
-            await self._run_out(task, why)
+            try:
+                await self._run_out(task, why)
+            except HdspAgentError as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
 
     async def _run_out(self, task: Task, why: str) -> None:
         await task.halt()
@@ -483,6 +492,9 @@ class TaskManager:
                 await self._delegation.begin_child(task, outcome)
 
     async def _failed(self, task: Task) -> None:
+        await self._held.finish(self._put_aside(task))
+
+    async def _put_aside(self, task: Task) -> None:
         async with self._door(task.task_id):
             self._open.pop(task.task_id, None)
             self.on_left(task.task_id)

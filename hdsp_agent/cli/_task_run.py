@@ -72,6 +72,7 @@ class TaskRun:
                 idle += 1
                 if idle > 1:
                     self._terminal.error(f"task {task_id} was put aside; see the warnings above")
+                    self.say_kept()
                     return ExitCode.FAILED
         self._terminal.note(f"task {task_id} is completed" + (", with something left undone" if self._refused else ""))
         return ExitCode.FOUND if self._refused else ExitCode.OK

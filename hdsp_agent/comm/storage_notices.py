@@ -74,6 +74,10 @@ class StorageNotices:
             {"conversations": count, "keptIn": other, "used": used},
         )
 
+    def none_elsewhere(self) -> None:
+        """All that the folder has are shown."""
+        self._board.withdraw("elsewhere")
+
     def size(self, level: Literal["ok", "warning", "critical"], size: int, limit_gigabytes: float) -> None:
         """How much is stored, and whether that is too much."""
         if level == "ok":

@@ -140,6 +140,7 @@ class TaskStorage:
                 if monotonic() - recovered_at >= self._recover_seconds:
                     recovered_at = monotonic()
                     await self._take_recovered(await self._store.recover())
+                    await self._look_elsewhere()
                 await self._catch_up()
             except HdspAgentError as error:
                 # What is asked for meanwhile may work or say itself why not: reading works on a full disk.
@@ -191,8 +192,11 @@ class TaskStorage:
 
     async def _look_elsewhere(self) -> None:
         """Tell of conversations that the folder has, and that are not shown."""
-        for other, count in (await tasks_elsewhere(self._store, self.home, self._backend)).items():
+        elsewhere = await tasks_elsewhere(self._store, self.home, self._backend)
+        for other, count in elsewhere.items():
             self._notices.kept_elsewhere(other, self._backend, count)
+        if not elsewhere:
+            self._notices.none_elsewhere()
 
     async def _list_recovered(self) -> None:
         await list_recovered(self._recovered, self._store, self._index)

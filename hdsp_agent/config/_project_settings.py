@@ -15,6 +15,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from .._regular_files import open_regular_file
 from ..errors import HdspAgentError
 from ._settings import GlobalSettings
 from ._validation import check_setting
@@ -54,7 +55,7 @@ def project_settings(folder: Path) -> Mapping[str, JsonValue]:
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             logger.warning("%s is left out: the link leads out of the folder", path)
             return {}
-        with path.open("rb") as file:
+        with open_regular_file(path) as file:
             data = file.read(_LARGEST_BYTES + 1)
         found = json.loads(data) if len(data) <= _LARGEST_BYTES else None
     except (OSError, ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,6 +18,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.pattern import RegexMatchResult
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from .._regular_files import open_regular_file
 from ..config import LinearPattern, linear_pattern
 from ._tool import ToolFailed
 
@@ -98,7 +100,8 @@ class HiddenFromAgent:
         if not self._file.is_file() or stamp[1] > _MOST_BYTES:
             return _Loaded(stamp, None, self._unreadable("it is no ordinary file of less than 1 MB"))
         try:
-            lines = self._file.read_text("utf-8").splitlines()
+            with TextIOWrapper(open_regular_file(self._file), "utf-8") as file:
+                lines = file.read().splitlines()
         except (OSError, UnicodeError) as error:
             return _Loaded(stamp, None, self._unreadable(str(error)))
         if len(lines) > _MOST_RULES:
@@ -120,7 +123,7 @@ class HiddenFromAgent:
 def git_ignore(folder: Path) -> GitIgnoreSpec | None:
     """The folder's own ``.gitignore``. Lines git would not understand are skipped, as git does."""
     try:
-        with open(folder / ".gitignore", encoding="utf-8", errors="replace") as file:
+        with TextIOWrapper(open_regular_file(folder / ".gitignore"), "utf-8", "replace") as file:
             lines = file.read(_MOST_BYTES).splitlines()[:_MOST_RULES]
     except OSError:
         return None

@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from blockbuster import blockbuster_ctx
 from pydantic import JsonValue
 
@@ -133,6 +134,25 @@ async def test_a_storage_that_fails_for_a_moment_stops_the_task_with_a_word(tmp_
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
         assert "Do it" in str(agent.model.requests[-1].messages)
+
+
+@pytest.mark.both_backends
+async def test_a_storage_that_fails_when_a_task_is_put_with_the_completed_ones_keeps_nobody_from_it(
+    tmp_path: Path,
+) -> None:
+    done = call_tool("attempt_completion", {"result": "All done"}, id="end")
+    async with running_agent(tmp_path, [[0.05, *done], done]) as agent:
+        task_id = await agent.start()
+        log = agent.task(task_id).conversation.log
+
+        async def refuse(*args: object, **more: object) -> None:
+            raise StorageUnavailable("The disk is full.")
+
+        log.finish = refuse  # type: ignore[method-assign]  # a fault
+        await until(lambda: agent.model.requests and not agent.manager.open)
+        [ask] = await agent.asks(task_id, "completion_result")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "And now?")
+        await until(lambda: len(agent.model.requests) == 2)
 
 
 async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path) -> None:

@@ -223,6 +223,25 @@ def test_what_the_folder_denies_is_denied_once_it_is_trusted(place: Place, trust
     assert ("1 setting" in ran.err) is not trusts
 
 
+def test_named_pipes_in_place_of_files_that_the_agent_reads_by_itself_block_nothing(place: Place) -> None:
+    for folder in (".hdsp/commands", ".hdsp/rules", ".hdsp/rules-code", "below"):
+        (place.workspace / folder).mkdir(parents=True)
+    for name in (
+        *(".git", ".gitignore", "below/.gitignore", "AGENTS.md", "AGENTS.local.md", "below/AGENTS.md", "CACHEDIR.TAG"),
+        *(".hdspmodes", ".roomodes", ".hdsprules", ".hdsp/settings.json", ".hdsp/mcp.json", ".hdsp/commands/a.md"),
+        *(".hdsp/rules/a.md", ".hdsp/rules-code/a.md"),
+    ):
+        os.mkfifo(place.workspace / name)
+    listing = {"tool": "list_files", "arguments": {"path": ".", "recursive": True}, "id": "l"}
+    status = {"tool": "execute_command", "arguments": {"command": "git status"}, "id": "g"}
+    place.speak([listing], [status], DONE)
+    ran = place.run("/a Look", "--trust-folder", "--auto-execute", "--allow", "git", "--json")
+    assert ran.code in (0, 3), ran.err
+    os.mkfifo(place.workspace / ".hdspignore")
+    ran = place.run("Look again")
+    assert ran.code == 1 and ".hdspignore cannot be understood" in ran.err, ran.err
+
+
 def test_at_its_time_limit_a_task_is_stopped_and_goes_on_later(place: Place) -> None:
     place.speak([{"text": "I begin. "}, {"wait": 600}])
     ran = place.run("Begin", "--time-limit", "0.02")

@@ -34,7 +34,7 @@ _OTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.messages import HistoryItem, TaskId
-from hdsp_agent.persistence import HistoryIndex, NewTask, history_database
+from hdsp_agent.persistence import HistoryIndex, NewTaskRecord, history_database
 from hdsp_agent.persistence.history._state_database import StateDatabase
 from tests.kept_tasks import backend_under_test, make_store
 
@@ -49,7 +49,7 @@ async def main(home, what, task_id):
             await store.delete(TaskId(task_id))
             await index.forget([task_id])
         else:
-            task = await store.create(NewTask(task_id=TaskId(task_id)))
+            task = await store.create(NewTaskRecord(task_id=TaskId(task_id)))
             item = HistoryItem(id=task_id, number=1, ts=5, task="brought in", tokens_in=1, tokens_out=1, total_cost=0)
             task.update_state(history_item=item)
             await task.finish()

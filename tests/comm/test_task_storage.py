@@ -21,7 +21,8 @@ from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import HistoryQuery, backups, parse_iso_time, verify_backup
+from hdsp_agent.persistence import Backend, HistoryQuery, backups, open_store, parse_iso_time, verify_backup
+from hdsp_agent.persistence.exchange._migration import migrate
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
 
@@ -107,13 +108,13 @@ async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
 _KILLED = """
 import asyncio, sys
 from pathlib import Path
-from hdsp_agent.persistence import NewTask
+from hdsp_agent.persistence import NewTaskRecord
 from tests.kept_tasks import make_store
 
 async def main():
     store = make_store(Path(sys.argv[1]))
     await store.start()
-    task = await store.create(NewTask(user=sys.argv[2]))
+    task = await store.create(NewTaskRecord(user=sys.argv[2]))
     print(task.task_id, flush=True)
     await asyncio.sleep(60)
 
@@ -133,7 +134,21 @@ def _killed_task(storage_dir: Path) -> str:
     return task
 
 
-class TestAProgramThatDiesWhileTheServerRuns:
+def _other(storage_backend: str) -> Backend:
+    return "files" if storage_backend == "sqlite" else "sqlite"
+
+
+def _kept_in_the_other(storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", _other(storage_backend))
+    process = subprocess.run(
+        [sys.executable, "-c", _KILLED.replace("sleep(60)", "sleep(0)"), str(storage_dir), ME],
+        stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", storage_backend)
+    return process.stdout.strip()
+
+
+class TestOtherProgramsWhileTheServerRuns:
     @pytest.fixture
     def jp_server_config(self, jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
         jp_server_config["HdspAgentApp"] |= {"monitor_seconds": 1.0}
@@ -153,6 +168,23 @@ class TestAProgramThatDiesWhileTheServerRuns:
 
         await until(is_found)
 
+    @pytest.mark.both_backends
+    async def test_what_another_program_keeps_in_the_other_backend_is_told_until_it_is_copied(
+        self, services: Services, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = await services.storage.store()
+        services.storage._look_seconds = 0.1
+        kept = _kept_in_the_other(storage_dir, storage_backend, monkeypatch)
+        await eventually(lambda: "conversations_elsewhere" in codes(services))
+        shown = await keep(services, "shown")
+        source = open_store(storage_dir, _other(storage_backend))
+        await source.start()
+        report = await migrate(source, store)
+        await source.stop()
+        assert report.copied == [kept]
+        await eventually(lambda: "conversations_elsewhere" not in codes(services))
+        assert set(await store.tasks()) == {shown, kept}
+
 
 class TestATaskWhoseServerWasKilled:
     @pytest.fixture
@@ -171,14 +203,7 @@ class TestATaskWhoseServerWasKilled:
 class TestConversationsThatTheOtherBackendKeeps:
     @pytest.fixture
     def kept(self, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch) -> str:
-        other = "files" if storage_backend == "sqlite" else "sqlite"
-        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", other)
-        process = subprocess.run(
-            [sys.executable, "-c", _KILLED.replace("sleep(60)", "sleep(0)"), str(storage_dir), ME],
-            stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True,
-        )  # fmt: skip
-        monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", storage_backend)
-        return process.stdout.strip()
+        return _kept_in_the_other(storage_dir, storage_backend, monkeypatch)
 
     @pytest.mark.both_backends
     async def test_are_told_and_not_shown(self, kept: str, services: Services, storage_backend: str) -> None:

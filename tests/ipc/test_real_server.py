@@ -77,6 +77,8 @@ async def test_a_whole_task_is_driven_by_roos_client(tmp_path: Path) -> None:
             ("change", "ipc SendMessage", task_id),
         ]
         names = {event["eventName"] for event in heard}
+        shown = [event["payload"][0]["message"] for event in heard if event["eventName"] == "message"]
+        assert any(message.get("say") == "checkpoint_saved" for message in shown)
         assert {"taskCreated", "taskStarted", "taskActive", "taskInteractive", "taskAskResponded"} <= names
         assert {"taskTokenUsageUpdated", "taskToolFailed", "taskAborted", "taskResumable", "taskUserMessage"} <= names
 

@@ -300,8 +300,8 @@ async def test_a_start_that_is_cancelled_leaves_no_process(script: Begun, tmp_pa
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from hdsp_agent.local import LocalRuntime, ModelFile, _child, _runtime
-_child.SCRIPT = Path(sys.argv[1])
+from hdsp_agent.local import LocalRuntime, ModelFile, _model_process, _runtime
+_model_process.SCRIPT = Path(sys.argv[1])
 _runtime.is_installed = lambda: True
 async def main():
     runtime = LocalRuntime()

@@ -288,7 +288,7 @@ MEASURED = """
 import asyncio, resource, sys
 from pathlib import Path
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence import ApiDraft, FileStore, NewTask
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 from hdsp_agent.persistence.exchange._export import export_task
 
 def resident():
@@ -298,7 +298,7 @@ async def main(home, format):
     store = FileStore(home / "home")
     await store.start()
     async def task(count):
-        log = await store.create(NewTask())
+        log = await store.create(NewTaskRecord())
         for first in range(0, count, 200):
             puts = [log.put_ui(ClineMessage(ts=first + n + 1, type="say", say="text", text="u" * 4000)) for n in range(200)]
             await asyncio.gather(*puts)

@@ -361,7 +361,7 @@ class TestSqliteStore(StoreContract):
             *(log.append_api(asked("refused"), durable=durable) for durable in (False, True)), return_exceptions=True
         )
         assert [type(error) for error in refused] == [StorageUnavailable, StorageUnavailable]
-        assert log.paused is not None and "Another process has kept it busy" in str(log.paused)
+        assert log.paused is not None and "another program keeps it locked" in str(log.paused)
         assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["before"]
         await holder.communicate(b"")
         assert (await log.append_api(asked("after"))).seq == 2

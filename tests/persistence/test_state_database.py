@@ -206,7 +206,7 @@ async def test_a_writer_elsewhere_that_does_not_end_is_named(tmp_path: Path) -> 
     async with database:
         other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StorageUnavailable, match="Another process"):
+        with pytest.raises(StorageUnavailable, match="another program keeps it locked"):
             await database.write(lambda connection: connection.execute("INSERT INTO notes VALUES ('x')").rowcount)
         assert await database.read(lambda c: c.execute("SELECT count(*) FROM notes").fetchone()) == (0,)
         other.execute("ROLLBACK")

@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from ..._regular_files import open_regular_file
 
 __all__ = ["git_settings_problem"]
 
@@ -89,7 +92,7 @@ def _repository(tree: Path) -> tuple[Path, ...] | None:
     if entry.is_dir():
         # Only the folders that Git makes for further work trees have it.
         return None if os.path.lexists(entry / "commondir") else (entry,)
-    found = re.fullmatch(rb"gitdir: (.+?)\s*", entry.read_bytes()[:4_096], re.DOTALL)
+    found = re.fullmatch(rb"gitdir: (.+?)\s*", _beginning(entry), re.DOTALL)
     if found is None:
         return None
     there = (tree / os.fsdecode(found[1])).resolve()
@@ -98,8 +101,21 @@ def _repository(tree: Path) -> tuple[Path, ...] | None:
     common = there / "commondir"
     if not os.path.lexists(common):
         return (there,)
-    main = (there / os.fsdecode(common.read_bytes()[:4_096].strip())).resolve()
+    main = (there / os.fsdecode(_beginning(common).strip())).resolve()
     return (there, main) if main.is_dir() and not os.path.lexists(main / "commondir") else None
+
+
+def _beginning(file: Path) -> bytes:
+    with open_regular_file(file) as opened:
+        return opened.read(4_096)
+
+
+def _regular(file: Path) -> os.stat_result:
+    """What the system says of a file that Git is to read: it would wait for whoever writes into a named pipe."""
+    found = file.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(f"{file} is not a regular file")
+    return found
 
 
 def _does_more(repository: Path, tree: Path) -> bool:
@@ -127,7 +143,7 @@ def _settings(repository: Path) -> Iterator[tuple[str, str]]:
         file = repository / name
         if not os.path.lexists(file):
             continue
-        found = file.stat()
+        found = _regular(file)
         if found.st_size > _LARGEST_SETTINGS:
             raise ValueError(f"{file} is too large")
         yield from _listed(str(file), (found.st_ino, found.st_size, found.st_mtime_ns))
@@ -146,7 +162,7 @@ def _links(tree: Path, repository: Path) -> tuple[str, ...]:
     index = repository / "index"
     if not index.exists():
         return ()
-    found = index.stat()
+    found = _regular(index)
     return _tied(str(tree), (found.st_ino, found.st_size, found.st_mtime_ns))
 
 

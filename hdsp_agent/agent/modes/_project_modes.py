@@ -6,12 +6,14 @@ import json
 import logging
 from collections.abc import Iterator
 from functools import lru_cache
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from ..._regular_files import open_regular_file
 from ...config import ModeConfig
 from .._yaml import yaml_value
 
@@ -46,7 +48,8 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
 @lru_cache(maxsize=32)
 def _read(path: Path, identity: tuple[int, int, int]) -> tuple[ModeConfig, ...]:
     """Once for each version of the file: a large one takes seconds, and it is asked for at every step."""
-    listed = _parsed(path, path.read_text(encoding="utf-8-sig"))
+    with TextIOWrapper(open_regular_file(path), "utf-8-sig") as file:
+        listed = _parsed(path, file.read())
     return tuple(islice(_modes(path, listed), _MOST_MODES))
 
 

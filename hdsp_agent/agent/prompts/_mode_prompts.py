@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..._regular_files import open_regular_file
 from ..._storage_dir import home_folder
 from ...config import GlobalSettings, ModeConfig
 from ...tools._ignore import IGNORE_FILE
@@ -58,7 +60,7 @@ def folder_prompt(
 def _ignored_files(workspace: Path) -> str | None:
     """What the ignore file says; what cannot be read is refused by the tools themselves."""
     try:
-        with open(workspace / IGNORE_FILE, encoding="utf-8", errors="replace") as file:
+        with TextIOWrapper(open_regular_file(workspace / IGNORE_FILE), "utf-8", "replace") as file:
             return file.read(_MOST_IGNORED)
     except OSError:
         return None

@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from ..._regular_files import open_regular_file
+
 __all__ = [
     "RuleText",
     "agent_rules",
@@ -189,7 +191,7 @@ def _read(path: Path, within: Path) -> RuleText | None:
             # Whoever made the folder would choose which of the person's files is sent to the model.
             logger.warning("The rules in %s are left out: the link leads out of %s", path, within)
             return None
-        with path.open("rb") as stream:
+        with open_regular_file(path) as stream:
             raw = stream.read(_LARGEST + 1)
     except OSError as error:
         logger.warning("The rules in %s cannot be read: %s", path, error)

@@ -337,7 +337,10 @@ class Task:
 
     async def run_out(self, why: str) -> None:
         """Its time is over: put it with the completed ones, from where it can go on. The work has ended."""
-        await self.conversation.say("error", why, durable=True)
+        try:
+            await self.conversation.say("error", why, durable=True)
+        except HdspAgentError as error:
+            self.logger.error("The conversation does not say that its time was over: %s", error)
         await self._end("timeout", why)
 
     async def _end(self, outcome: LogOutcome | None, error: str | None = None) -> None:
@@ -346,15 +349,17 @@ class Task:
             if self._is_over:
                 return
             self.dialogue.asks.go_on()
-            await self._end_tools()
-            await self._line.told()
-            await self._embedding.write()
             log = self.conversation.log
-            if outcome is None:
+            try:
+                await self._end_tools()
+                await self._line.told()
+                await self._embedding.write()
+                if outcome is not None:
+                    await log.finish(outcome, error=error, resumable=outcome == "timeout")
+            finally:
+                # Whatever was refused, such as by a full disk: with its lock kept nobody could go on with the task.
                 await log.close()
-            else:
-                await log.finish(outcome, error=error, resumable=outcome == "timeout")
-            self._is_over = True
+                self._is_over = True
             self._line.tell(as_left(self.item, log.state))
             await self._line.told()
 

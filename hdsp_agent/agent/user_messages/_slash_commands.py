@@ -8,9 +8,11 @@ import os.path
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
+from ..._regular_files import open_regular_file
 from ...errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ...messages import Command, CommandSource, Source
 from .._yaml import yaml_value
@@ -140,9 +142,14 @@ def _text_of(place: Path) -> str:
     if place.stat().st_size > _LARGEST:
         raise InvalidInput(f"{place} is larger than a command may be: {_LARGEST:,} bytes.", field="text", most=_LARGEST)
     try:
-        return place.read_text(encoding="utf-8-sig")
+        return _read_text(place)
     except UnicodeDecodeError:
         raise InvalidInput(f"{place} is not UTF-8 text.", field="text") from None
+
+
+def _read_text(path: Path) -> str:
+    with TextIOWrapper(open_regular_file(path), "utf-8-sig") as file:
+        return file.read()
 
 
 def _write(place: Path, content: str) -> None:
@@ -190,7 +197,7 @@ def _command(path: Path, within: Path, source: CommandSource) -> SlashCommand | 
         if path.stat().st_size > _LARGEST:
             logger.warning("The command in %s is left out: it is larger than %s bytes", path, _LARGEST)
             return None
-        written = path.read_text(encoding="utf-8-sig")
+        written = _read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         logger.warning("The command in %s cannot be read: %s", path, error)
         return None

@@ -39,7 +39,11 @@ class FileSystemSync:
 
     def __init__(self, folder: bytes) -> None:
         self._call = _syncfs()
-        self._descriptor = None if self._call is None or not _is_known(folder) else os.open(folder, os.O_RDONLY)
+        self._descriptor = None
+        if self._call is not None and _is_known(folder):
+            # Too many open files, for one: then each file is synced for itself.
+            with suppress(OSError):
+                self._descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         self._device = None if self._descriptor is None else os.fstat(self._descriptor).st_dev
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from ..._regular_files import open_regular_file
 from .file_limits import FileLimits
 from .file_names import joined
 from .folders import FileEntry, Folder, Node, SkipReason
@@ -444,7 +445,7 @@ def _is_rebuildable(path: bytes, found: Folder) -> bool:
     if b"CACHEDIR.TAG" not in found.files:
         return False
     try:
-        with open(os.path.join(path, b"CACHEDIR.TAG"), "rb") as file:
+        with open_regular_file(os.path.join(path, b"CACHEDIR.TAG")) as file:
             return file.read(len(_CACHE_TAG)) == _CACHE_TAG
     except OSError:
         return False

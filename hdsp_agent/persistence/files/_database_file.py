@@ -11,7 +11,16 @@ from typing import Final
 from ..._private_files import set_aside
 from ...errors import StorageUnavailable
 
-__all__ = ["FileIdentity", "connect", "file_identity", "is_damage", "make_private_file", "refusal", "set_state_aside"]
+__all__ = [
+    "FileIdentity",
+    "connect",
+    "file_identity",
+    "is_busy",
+    "is_damage",
+    "make_private_file",
+    "refusal",
+    "set_state_aside",
+]
 
 FileIdentity = tuple[int, int]
 """Device and inode: another file of the same name has another."""
@@ -24,7 +33,6 @@ _ADVICE: Final = {
     "disk is full": "Free some space on that disk and try again.",
     "readonly": "Check who owns that folder and its permissions, or choose another with HDSP_AGENT_HOME.",
     "unable to open": "Check who owns that folder and its permissions, or choose another with HDSP_AGENT_HOME.",
-    "locked": "Another process has kept it busy; try again, or end that process.",
 }
 
 
@@ -88,9 +96,20 @@ def is_damage(error: sqlite3.Error) -> bool:
     return any(sign in str(error) for sign in _DAMAGE)
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process has kept the database for too long."""
+    return "locked" in str(error) or "busy" in str(error)
+
+
 def refusal(path: Path, error: sqlite3.Error) -> StorageUnavailable:
     """The error a person reads when SQLite refuses for a reason outside of its file."""
     reason = str(error)
+    if is_busy(error):
+        return StorageUnavailable(
+            f"Could not use {path}: another program keeps it locked. Nothing was changed. Try again when that program is "
+            "done, or end it.",
+            path=str(path), action="use", reason="locked",
+        )  # fmt: skip
     advice = next((text for sign, text in _ADVICE.items() if sign in reason), "Check that disk and try again.")
     return StorageUnavailable(
         f"Could not use {path}: {reason}. Nothing was changed. {advice}", path=str(path), action="use", reason=reason

@@ -15,7 +15,7 @@ from ..files._database_file import FileIdentity, connect, file_identity, is_dama
 from ..files._task_folders import sync_folder
 from ._task_schema import OLDEST_SQLITE, check_schema, migrate_schema
 
-__all__ = ["BUSY_SECONDS", "TaskDatabase", "Work", "is_busy"]
+__all__ = ["BUSY_SECONDS", "TaskDatabase", "Work"]
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -154,8 +154,3 @@ def _let_it_shrink(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("VACUUM")
-
-
-def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another process has kept the database for too long."""
-    return "locked" in str(error) or "busy" in str(error)

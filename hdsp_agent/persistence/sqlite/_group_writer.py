@@ -26,9 +26,9 @@ from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from ...messages import TaskId
 from .._pending_lines import MAX_PENDING_BYTES, PendingLines
 from .._records import Stream
-from ..files._database_file import FileIdentity, file_identity
+from ..files._database_file import FileIdentity, file_identity, is_busy
 from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
-from ._database import TaskDatabase, Work, is_busy
+from ._database import TaskDatabase, Work
 from ._task_schema import STREAM_TABLES
 
 __all__ = ["GroupWriter", "TaskTable"]
@@ -38,6 +38,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _MAX_BATCH: Final = 2_000
+_TRY_WRITING: Final = "UPDATE barrier SET passed = passed + 1"
 
 _KEYS: Final[dict[Stream, re.Pattern[bytes]]] = {
     "ui": UI_FORM.key_pattern(),
@@ -105,7 +106,7 @@ class _Line:
         if self.data:
             self.table.insert(connection, self.data)
         else:
-            connection.execute("UPDATE barrier SET passed = passed + 1")
+            connection.execute(_TRY_WRITING)
 
 
 @dataclass(slots=True)
@@ -177,6 +178,7 @@ class GroupWriter:
         self._connection: sqlite3.Connection | None = None
         self._identity: FileIdentity | None = None
         self._full = False
+        self._refused = False
 
     @property
     def crowded(self) -> bool:
@@ -210,6 +212,11 @@ class GroupWriter:
     async def run(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> T:
         """The same, from the event loop."""
         return await asyncio.wrap_future(self.submit(work, task_id=task_id, durable=durable))
+
+    async def check_writable(self) -> None:
+        """Raise why the database cannot be written, if it was refused the last time and still is."""
+        if self._refused:
+            await self.run(lambda connection: connection.execute(_TRY_WRITING))
 
     async def close_file(self, log: TaskTable) -> None:
         """Return when everything handed over so far was written or refused, for this table and all others."""
@@ -310,6 +317,7 @@ class GroupWriter:
                 for part in parts:
                     self._commit(part, full=full)
         else:
+            self._refused = False
             for job, failure in zip(jobs, results, strict=True):
                 outcomes.add(job, failure)
         for loop, told in outcomes.by_loop.items():
@@ -348,6 +356,7 @@ class GroupWriter:
         return self._connection
 
     def _refuse(self, jobs: Sequence[_Job], error: Exception, outcomes: _Outcomes) -> None:
+        self._refused = True
         if isinstance(error, HdspAgentError):
             refusal = error
         else:

@@ -149,6 +149,7 @@ class SqliteStore:
     async def check_usable(self) -> None:
         """Raise what hinders tasks from being kept just now, such as a file that is gone or a full disk."""
         await asyncio.to_thread(self._check_usable)
+        await self._writer.check_writable()
 
     async def check_at_rest(self, task_id: TaskId) -> None:
         """Raise ``Conflict`` if somebody works on the task."""

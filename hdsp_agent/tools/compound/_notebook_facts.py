@@ -8,11 +8,13 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
 from typing_extensions import assert_never
 
+from ..._regular_files import open_regular_file
 from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId
@@ -241,7 +243,7 @@ def _file(file: Path, real: Path) -> str:
     if separator is None:
         return file.name
     try:
-        with open(real, encoding="utf-8-sig", errors="replace", newline="") as opened:
+        with TextIOWrapper(open_regular_file(real), "utf-8-sig", "replace", newline="") as opened:
             lines = [opened.readline(4_000) for _ in range(_ROWS + 1)]
     except OSError:
         return file.name

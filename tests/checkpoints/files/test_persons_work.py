@@ -149,10 +149,10 @@ async def test_an_export_that_is_killed_leaves_nothing_where_it_was_to_be(
         """
         import asyncio, os, signal, sys
         from pathlib import Path
-        from hdsp_agent.checkpoints import Checkpoints
+        from hdsp_agent.checkpoints import AsyncFileCheckpoints
         workspace, store, target, checkpoint, kind = sys.argv[1:]
         os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-        asyncio.run(Checkpoints(Path(workspace), Path(store)).export(checkpoint, Path(target), kind))
+        asyncio.run(AsyncFileCheckpoints(Path(workspace), Path(store)).export(checkpoint, Path(target), kind))
         """
     )
     target = tmp_path / "out"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits, OperationRecord
 from hdsp_agent.checkpoints.files import file_system_sync
+from hdsp_agent.checkpoints.files.file_system_sync import FileSystemSync
 from hdsp_agent.checkpoints.files.operation_log import OperationLog
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 
@@ -486,6 +490,66 @@ async def test_no_call_that_a_disk_refuses_leaves_the_workspace_between_two_stat
     assert {"done", "StorageUnavailable"} <= outcomes
     # What was stored and then not recorded stays until it is packed anew.
     assert_sound(store_dir, leftovers=True)
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at which descriptors are in use")
+
+
+@contextmanager
+def few_descriptors(more: int) -> Iterator[None]:
+    """No more than so many files can be opened."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(map(int, os.listdir("/proc/self/fd")))
+    # The limit is one of numbers: those that are free between others are used up first.
+    taken = [os.dup(0)]
+    while taken[-1] <= highest:
+        taken.append(os.dup(0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[-1] + 1 + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+@on_linux
+def test_where_too_many_files_are_open_each_file_is_synced_for_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_system_sync, "_is_known", lambda folder: True)
+    device = tmp_path.stat().st_dev
+    with FileSystemSync(os.fsencode(tmp_path)) as usual_one:
+        assert usual_one.covers(device)
+    with few_descriptors(0), FileSystemSync(os.fsencode(tmp_path)) as none_left:
+        assert not none_left.covers(device) and not none_left.run()
+
+
+@on_linux
+async def test_where_too_many_files_are_open_a_restore_is_refused_as_a_whole_or_done(
+    checkpoints: AsyncFileCheckpoints, workspace: Path
+) -> None:
+    names = [f"file{number}" for number in range(20)]
+    write(workspace, dict.fromkeys(names, "before"))
+    first = await checkpoints.save("before")
+    write(workspace, dict.fromkeys(names, "after"))
+    await checkpoints.save("after", changes_by="agent")
+    after = picture(workspace)
+    # What is loaded late needs files, too.
+    await checkpoints.restore(first.id)
+    await checkpoints.undo()
+    refusals: list[str] = []
+    for more in range(40):
+        try:
+            with few_descriptors(more):
+                await checkpoints.restore(first.id)
+        except StorageUnavailable as error:
+            refusals.append(error.message)
+            assert picture(workspace) == after
+        else:
+            break
+    assert len(refusals) > 3 and all("raise the limit (ulimit -n)" in refusal for refusal in refusals)
+    assert {(workspace / name).read_text() for name in names} == {"before"}
 
 
 @pytest.mark.parametrize("whole", ["done", "refused", "unknown"])
