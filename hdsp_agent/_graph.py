@@ -19,8 +19,7 @@ from ._operator import (
     workspace_of,
 )
 from ._version import __version__
-from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner
-from .comm._dispatch import RequestContext
+from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
 from .comm.audited_programs import AuditedPrograms

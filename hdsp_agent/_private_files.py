@@ -25,6 +25,7 @@ __all__ = [
     "read_with_identity",
     "replace_file",
     "set_aside",
+    "sync_folder",
     "tighten_folder",
 ]
 
@@ -177,7 +178,7 @@ def replace_file(path: Path, data: bytes) -> Identity:
             with suppress(OSError):
                 temporary.unlink()
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise storage_error(path, "write", error) from error
     return identity
@@ -192,7 +193,7 @@ def set_aside(path: Path, stamp: str) -> Path:
             break
     try:
         os.replace(path, aside)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise storage_error(path, "set aside", error) from error
     return aside
@@ -220,7 +221,8 @@ def _remove_leftovers(target: Path) -> None:
             leftover.unlink()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power cut, where folders can be synced."""
     if sys.platform == "win32":
         return
     # Some network file systems refuse this; the file itself is in place by now, so it is no failure.

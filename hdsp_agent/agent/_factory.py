@@ -37,9 +37,7 @@ from ..persistence import (
     open_store,
     task_records,
 )
-from ..tools import ToolRegistry, built_in_tools
-from ..tools._path_policy import PathPolicy
-from ..tools._tool_state import ToolState
+from ..tools import PathPolicy, ToolRegistry, ToolState, built_in_tools
 from ..tools.compound import NotebookFacts, surroundings
 from ._agent_services import AgentServices, ContextNoticed, RecoveryNoticed
 from ._ports import HistoryPort, MessageSink, NoListener, Situation

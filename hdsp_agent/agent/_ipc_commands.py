@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 from typing_extensions import assert_never
 
-from ..config import GlobalSettings, ProviderSettings
-from ..config._fields import wire_names
+from ..config import GlobalSettings, ProviderSettings, wire_names
 from ..errors import Conflict, InvalidInput, NotFound, UnknownProfile
 from ..messages import (
     AnswerAskCommand,

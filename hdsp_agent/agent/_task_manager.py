@@ -12,8 +12,7 @@ from weakref import WeakValueDictionary
 from pydantic import JsonValue
 
 from .._background_tasks import BackgroundTasks
-from ..config import GlobalSettings, ModeConfig
-from ..config._validation import check_setting
+from ..config import GlobalSettings, ModeConfig, check_setting
 from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidInput, UnknownTask
 from ..events import Emitter
 from ..messages import (

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from .._private_files import read_with_identity
-from ..config import GlobalSettings
-from ..config._validation import readable_settings
+from ..config import GlobalSettings, readable_settings
 from ..errors import InvalidSetting
 from ._home import operator_traits
 

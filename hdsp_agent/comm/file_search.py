@@ -12,8 +12,7 @@ from typing import Final
 
 from .._threads import Stop, in_thread
 from ..messages import FileResult
-from ..tools import PathPolicy
-from ..tools._folder_walk import FolderWalk
+from ..tools import FolderWalk, PathPolicy
 
 __all__ = ["FileSearch"]
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from ..config import ContextProxy
-from ..config import Notice as ConfigNotice
+from ..config import ConfigNotice
 from ..errors import Param
 from ..messages import Notice, NoticeLevel
 

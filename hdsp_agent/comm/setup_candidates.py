@@ -12,10 +12,17 @@ from typing import Final, Literal
 from pydantic import JsonValue
 from tornado.httpclient import AsyncHTTPClient, HTTPError
 
-from ..config import ContextProxy, OperatorPolicy, ProviderInfo, ProviderSettings, provider_info, providers
-from ..config._fields import secret_fields
+from ..config import (
+    ContextProxy,
+    OperatorPolicy,
+    ProviderInfo,
+    ProviderSettings,
+    provider_info,
+    providers,
+    secret_fields,
+)
 from ..errors import HdspAgentError, InvalidInput, NotFound
-from ..providers._provider_connection import connection_of
+from ..providers import connection_of
 
 __all__ = ["Candidate", "Candidates", "LocalServer", "find_candidates", "is_ready", "use_candidate", "use_settings"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
+from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
 from ._import_export import ImportItem, ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
-from ._notices import ConfigChange, Notice
+from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._path_patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._profiles import ProfileBook
@@ -30,9 +31,11 @@ from ._setting_overrides import overridden, tools_left_out, with_profile
 from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
 from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
+from ._validation import check_setting, readable_settings
 
 __all__ = [
     "ALL_MASKED_KINDS",
+    "CREDENTIAL_NAME",
     "KEY_IN_USE",
     "PASSPHRASE_VARIABLE",
     "PROJECT_SETTINGS",
@@ -55,7 +58,7 @@ __all__ = [
     "ModePrompt",
     "ModeSlug",
     "NarrowedMode",
-    "Notice",
+    "ConfigNotice",
     "OperatorPolicy",
     "PatternProblem",
     "ProfileBook",
@@ -76,6 +79,7 @@ __all__ = [
     "TrustedFolder",
     "TrustedFolders",
     "UserConfigSource",
+    "check_setting",
     "keys_in_use",
     "linear_pattern",
     "model_id",
@@ -84,11 +88,14 @@ __all__ = [
     "project_settings",
     "provider_info",
     "providers",
+    "readable_settings",
     "secret_environment",
+    "secret_fields",
     "secret_keys",
     "secret_keys_of",
     "tool_set",
     "tools_left_out",
+    "wire_names",
     "with_profile",
     "with_project",
 ]

@@ -27,7 +27,7 @@ from .._private_files import (
 )
 from ..errors import StorageUnavailable
 from ._migrations import CURRENT_VERSION, migrate
-from ._notices import Notice
+from ._notices import ConfigNotice
 
 __all__ = ["ConfigDocument", "ConfigStore", "dump_json"]
 
@@ -97,8 +97,8 @@ def _check_objects(content: dict[str, JsonValue], names: tuple[str, ...]) -> Non
 class _State:
     document: ConfigDocument = field(default_factory=ConfigDocument)
     identity: Identity | None = None
-    problem: Notice | None = None
-    aside: tuple[Notice, ...] = ()
+    problem: ConfigNotice | None = None
+    aside: tuple[ConfigNotice, ...] = ()
 
 
 class ConfigStore:
@@ -123,7 +123,7 @@ class ConfigStore:
         return self._state.document
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[ConfigNotice, ...]:
         """What is wrong with the file, and what was set aside since the start."""
         problem = (self._state.problem,) if self._state.problem else ()
         return problem + self._state.aside
@@ -196,7 +196,7 @@ class ConfigStore:
                     document = ConfigDocument.parse(found[0])
                     state = replace(state, identity=found[1])
             prepare(document)
-            notice = Notice(code=error.code, message=error.message, params=error.params)
+            notice = ConfigNotice(code=error.code, message=error.message, params=error.params)
             return replace(state, document=document, problem=notice)
 
     def _write(self, state: _State, change: Callable[[ConfigDocument], object]) -> _State:
@@ -247,7 +247,7 @@ class ConfigStore:
             notice = _corrupt_notice(self.path, str(error), None)
             return replace(state, identity=current, problem=notice)
         except StorageUnavailable as error:
-            notice = Notice(code=error.code, message=error.message, params=error.params)
+            notice = ConfigNotice(code=error.code, message=error.message, params=error.params)
             return state if notice == state.problem else replace(state, identity=current, problem=notice)
         return replace(state, document=document, identity=identity, problem=None)
 
@@ -261,15 +261,15 @@ def dump_json(content: dict[str, JsonValue]) -> bytes:
         return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def _corrupt_notice(path: Path, reason: str, aside: Path | None) -> Notice:
+def _corrupt_notice(path: Path, reason: str, aside: Path | None) -> ConfigNotice:
     if aside is None:
-        return Notice(
+        return ConfigNotice(
             code="config_corrupt",
             message=f"{path} was changed and cannot be read: {reason}. The values from before still apply. Mend the "
             "file; if a setting is changed first, the file is renamed, never overwritten.",
             params={"path": str(path), "reason": reason},
         )
-    return Notice(
+    return ConfigNotice(
         code="config_set_aside",
         message=f"{path} could not be read: {reason}. It was renamed to {aside.name} and nothing in it was changed. "
         "To go back to it, mend it and give it its old name.",

@@ -17,7 +17,7 @@ from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from ._config_store import ConfigDocument, ConfigStore
 from ._fields import wire_names
 from ._import_export import ImportReport, apply_import, export_document, plan_import
-from ._notices import ConfigChange, Notice
+from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._profiles import ProfileBook, changed
 from ._profiles_section import ProfilePage, checked_name, prepare_profiles, read_profiles
@@ -65,8 +65,8 @@ class ContextProxy:
         self._settings = GlobalSettings.model_construct()
         self._own: Raw = {}
         self._fixed: frozenset[str] = frozenset()
-        self._notices: tuple[Notice, ...] = ()
-        self._noted: tuple[Notice, ...] = ()
+        self._notices: tuple[ConfigNotice, ...] = ()
+        self._noted: tuple[ConfigNotice, ...] = ()
         self._listeners: list[Listener] = []
         self._held = BackgroundTasks()
         self._loading: asyncio.Task[None] | None = None
@@ -128,7 +128,7 @@ class ContextProxy:
         return self._profiles
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[ConfigNotice, ...]:
         """What a person should know about the configuration."""
         return self._notices
 
@@ -188,7 +188,7 @@ class ContextProxy:
         try:
             await self.secrets.delete_profiles(ids)
         except HdspAgentError as error:
-            left_behind = Notice(
+            left_behind = ConfigNotice(
                 code="keys_left_behind",
                 message=f"Everything was reset, but saved keys could not be deleted: {error.message}",
             )
@@ -309,7 +309,7 @@ class ContextProxy:
         self._policy = replace(self._operator, fixed_settings={**fixed, **self._operator.fixed_settings})
         self._refresh()
 
-    def _note(self, notice: Notice) -> None:
+    def _note(self, notice: ConfigNotice) -> None:
         self._noted = (*self._noted, notice)
         self._refresh()
 
@@ -359,8 +359,8 @@ class ContextProxy:
 
 
 def _difference(
-    before: tuple[GlobalSettings, ProfilePage, tuple[Notice, ...]],
-    after: tuple[GlobalSettings, ProfilePage, tuple[Notice, ...]],
+    before: tuple[GlobalSettings, ProfilePage, tuple[ConfigNotice, ...]],
+    after: tuple[GlobalSettings, ProfilePage, tuple[ConfigNotice, ...]],
 ) -> ConfigChange:
     changed = frozenset(
         wire for wire, name in wire_names(GlobalSettings).items() if getattr(before[0], name) != getattr(after[0], name)

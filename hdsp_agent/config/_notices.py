@@ -9,10 +9,10 @@ from pydantic import Field
 from ..errors import Param
 from ..wire import WireModel
 
-__all__ = ["ConfigChange", "Notice"]
+__all__ = ["ConfigChange", "ConfigNotice"]
 
 
-class Notice(WireModel):
+class ConfigNotice(WireModel):
     """Something about the configuration a person should know; shown until it no longer holds."""
 
     code: str

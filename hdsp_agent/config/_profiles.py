@@ -19,7 +19,7 @@ from ..errors import (
 from ._config_store import ConfigDocument
 from ._fields import wire_names
 from ._key_addresses import KeyAddress, address_field, key_address
-from ._notices import Notice
+from ._notices import ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._profiles_section import (
     MOST_PROFILES,
@@ -56,7 +56,7 @@ class ProfileBook:
         modify: Modify,
         keys: SecretStore,
         policy: OperatorPolicy,
-        left_behind: Callable[[Notice], None],
+        left_behind: Callable[[ConfigNotice], None],
     ) -> None:
         self._modify = modify
         self._keys = keys
@@ -218,7 +218,7 @@ class ProfileBook:
             await self._keys.delete_profiles([entry.id])
         except HdspAgentError as error:
             self._left_behind(
-                Notice(
+                ConfigNotice(
                     code="keys_left_behind",
                     message=f"The profile {entry.name} was deleted, but keys it had could not be: {error.message}",
                     params={"profile": entry.name},

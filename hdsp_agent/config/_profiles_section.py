@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from ..errors import InvalidInput, UnknownProfile
 from ..wire import WireModel
 from ._fields import wire_names
-from ._notices import Notice
+from ._notices import ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._provider_settings import ProviderSettings, model_id, secret_keys
 from ._providers import RETIRED_PROVIDERS, provider_info
@@ -76,7 +76,7 @@ class ProfilePage:
     """Whether one profile is for all modes."""
     imported: Mapping[str, str] = field(default_factory=dict)
     """By profile id, an address that came out of a settings file and that no person has set since."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[ConfigNotice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Found:
 
     raw: dict[str, Raw]
     ids: dict[str, str]
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[ConfigNotice] = field(default_factory=list)
 
 
 # ---- reading
@@ -198,7 +198,7 @@ def _find(section: Raw) -> _Found:
         if not isinstance(raw, dict) or not is_text(name):
             shown = as_text(name[:_LONGEST_NAME])
             found.notices.append(
-                Notice(
+                ConfigNotice(
                     code="profile_ignored",
                     message=f"The profile {shown} in config.json is not an object with a proper name and is ignored.",
                     params={"profile": shown},
@@ -217,13 +217,13 @@ def _find(section: Raw) -> _Found:
     return found
 
 
-def _readable_profile(name: str, raw: Raw) -> tuple[Raw, list[Notice]]:
-    notices: list[Notice] = []
+def _readable_profile(name: str, raw: Raw) -> tuple[Raw, list[ConfigNotice]]:
+    notices: list[ConfigNotice] = []
     candidate = {key: value for key, value in raw.items() if key not in secret_keys()}
     misplaced = sorted(secret_keys() & raw.keys())
     if misplaced:
         notices.append(
-            Notice(
+            ConfigNotice(
                 code="key_in_config",
                 message=f"config.json holds a key in the profile {name} ({', '.join(misplaced)}). It is not used there, and "
                 "whoever reads the file can see it: remove it and save the key in the settings.",
@@ -239,12 +239,12 @@ def _readable_profile(name: str, raw: Raw) -> tuple[Raw, list[Notice]]:
     return values, [*notices, *invalid]
 
 
-def _unknown_provider_notice(profile: str, provider: str) -> Notice:
+def _unknown_provider_notice(profile: str, provider: str) -> ConfigNotice:
     """Says that a profile's provider is not one of ours."""
     retired = provider in RETIRED_PROVIDERS
     provider = as_text(provider[:100])
     why = "is no longer offered" if retired else "is not one this version knows"
-    return Notice(
+    return ConfigNotice(
         code="provider_retired" if retired else "provider_unknown",
         message=f"The provider {provider} of the profile {profile} {why}. Choose another one for it.",
         params={"profile": profile, "provider": provider},

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from ..errors import HdspAgentError
 from ._fields import wire_names
-from ._notices import Notice
+from ._notices import ConfigNotice
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import provider_info
 from ._settings import GlobalSettings
@@ -41,7 +41,7 @@ class UserConfig:
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     provider: Mapping[str, JsonValue] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[ConfigNotice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
     values = {**flat, **nested}
     secrets = sorted(secret_keys() & values.keys())
     provider = {key: value for key, value in values.items() if key in wire_names(ProviderSettings)}
-    notices: list[Notice] = []
+    notices: list[ConfigNotice] = []
     if secrets:
         notices.append(_notice(f"it sent keys ({', '.join(secrets)}), which are not taken from there"))
         provider = {key: value for key, value in provider.items() if key not in secrets}
@@ -110,8 +110,8 @@ def _failed(reason: str) -> UserConfig:
     return UserConfig(notices=(_notice(reason),))
 
 
-def _notice(reason: str) -> Notice:
-    return Notice(
+def _notice(reason: str) -> ConfigNotice:
+    return ConfigNotice(
         code="user_config_failed",
         message=f"Your defaults from this server's user configuration service could not all be used: {reason}. "
         "Your own settings apply; tell the operator if this goes on.",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from ..errors import InvalidSetting
 from ._fields import is_nullable, wire_names
-from ._notices import Notice
+from ._notices import ConfigNotice
 
 __all__ = ["as_text", "check_setting", "is_text", "readable_settings"]
 
@@ -46,14 +46,14 @@ def check_setting(model: type[BaseModel], key: str, value: JsonValue, *, field: 
 
 def readable_settings(
     model: type[BaseModel], raw: Mapping[str, JsonValue], *, where: str = ""
-) -> tuple[dict[str, JsonValue], tuple[Notice, ...]]:
+) -> tuple[dict[str, JsonValue], tuple[ConfigNotice, ...]]:
     """The values in ``raw`` that this version understands, and a notice about each that is not valid."""
     names = wire_names(model)
     known: dict[str, JsonValue] = {key: value for key, value in raw.items() if key in names and value is not None}
     if _fault_of_all(model, known) is None:
         return known, ()
     good: dict[str, JsonValue] = {}
-    notices: list[Notice] = []
+    notices: list[ConfigNotice] = []
     for key, value in known.items():
         try:
             checked = check_setting(model, key, value)
@@ -65,8 +65,8 @@ def readable_settings(
     return good, tuple(notices)
 
 
-def _invalid_value_notice(field: str, reason: str) -> Notice:
-    return Notice(
+def _invalid_value_notice(field: str, reason: str) -> ConfigNotice:
+    return ConfigNotice(
         code="setting_ignored",
         message=f"The value of {field} in config.json is not valid: {reason}. The default is used until you change it.",
         params={"field": field, "reason": reason},

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from .._iso_time import iso_time, parse_iso_time
+from ..append_log.corrupt_lines import CorruptLine, Damage, kept_aside
 from ._audit_log import AuditAction, AuditEntry, AuditLog
 from ._backends import (
     BACKENDS,
@@ -51,11 +53,8 @@ from ._records import (
     ToolRecord,
     ToolStatus,
     estimated_tokens,
-    iso_time,
-    parse_iso_time,
 )
 from ._trace import task_logger
-from .files._corrupt_lines import CorruptLine, Damage, kept_aside
 from .files._file_store import FileStore
 from .files._task_locks import LockWatch, TaskLock, read_lock
 from .history._index import HistoryChange, HistoryIndex, HistoryRecord, RebuildReport
@@ -82,7 +81,7 @@ if TYPE_CHECKING:
         read_embedded,
     )
     from .exchange._export import ExportFormat, export_task, render_task
-    from .exchange._import import ImportedTask, ImportReport, import_embedded, import_tasks
+    from .exchange._import import ImportedTask, TaskImportReport, import_embedded, import_tasks
     from .exchange._import_images import with_images
     from .exchange._import_json import ImportFinding
     from .exchange._migration import MigrationReport, migrate
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
     from .upkeep._retention import CleanReport, RetentionRules, clean
     from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
 from ._task_sizes import TaskSizes
+from .masking._vault import PLACEHOLDER
 
 __all__ = [
     "BACKENDS",
@@ -101,6 +101,7 @@ __all__ = [
     "DATABASE_NAME",
     "EMBEDDED_KEY",
     "INTERRUPTED",
+    "PLACEHOLDER",
     "STREAM_FILES",
     "AlertLevel",
     "AnyMark",
@@ -136,7 +137,6 @@ __all__ = [
     "HistoryRecord",
     "HistoryView",
     "ImportFinding",
-    "ImportReport",
     "ImportedTask",
     "LockRecord",
     "LockWatch",
@@ -168,6 +168,7 @@ __all__ = [
     "StreamMasker",
     "SummaryDraft",
     "SummaryRecord",
+    "TaskImportReport",
     "TaskKey",
     "TaskLock",
     "TaskLog",
@@ -251,7 +252,7 @@ _LATER: Final = {
     "ExportFormat": ("exchange._export", "ExportFormat"),
     "DoctorFinding": ("upkeep._doctor", "DoctorFinding"),
     "ImportFinding": ("exchange._import_json", "ImportFinding"),
-    "ImportReport": ("exchange._import", "ImportReport"),
+    "TaskImportReport": ("exchange._import", "TaskImportReport"),
     "ImportedTask": ("exchange._import", "ImportedTask"),
     "MigrationReport": ("exchange._migration", "MigrationReport"),
     "PlaceUse": ("upkeep._quota", "PlaceUse"),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from .._iso_time import iso_time
 from .._private_files import locked, make_private_folder, storage_error
-from ._records import iso_time
 
 __all__ = ["AuditAction", "AuditEntry", "AuditLog"]
 

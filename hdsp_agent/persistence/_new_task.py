@@ -6,9 +6,10 @@ import os
 import socket
 import uuid
 
+from .._iso_time import iso_time
 from ..messages import TaskId
 from ._protocol import NewTaskRecord
-from ._records import TaskMetadata, TaskState, iso_time
+from ._records import TaskMetadata, TaskState
 
 __all__ = ["first_records"]
 

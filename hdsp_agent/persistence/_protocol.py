@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeVar
 from pydantic import JsonValue
 from typing_extensions import TypedDict, Unpack
 
+from ..append_log.corrupt_lines import Damage
 from ..errors import StorageUnavailable
 from ..messages import ClineMessage, HistoryItem, NotebookRef, TaskId
 from ._history_log import HistoryLog
@@ -27,7 +28,6 @@ from ._records import (
     ToolDraft,
     ToolRecord,
 )
-from .files._corrupt_lines import Damage
 from .marks._marks import AnyMark
 
 __all__ = [

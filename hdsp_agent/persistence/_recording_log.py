@@ -11,6 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from typing_extensions import Unpack
 
 from .._background_tasks import BackgroundTasks
+from .._iso_time import iso_time
 from ..errors import Conflict, StorageUnavailable
 from ..messages import ClineMessage, TaskId
 from ._protocol import Outcome, StateChange
@@ -25,7 +26,6 @@ from ._records import (
     ToolDraft,
     ToolRecord,
     estimated_tokens,
-    iso_time,
 )
 from ._streaming import Streaming
 from ._timestamps import TimestampAllocator

@@ -3,7 +3,6 @@
 Annotations are not postponed here: see ``messages/_base.py``.
 """
 
-from datetime import datetime, timezone
 from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
@@ -31,8 +30,6 @@ __all__ = [
     "ToolRecord",
     "ToolStatus",
     "estimated_tokens",
-    "iso_time",
-    "parse_iso_time",
 ]
 
 Stream = Literal["ui", "api", "summaries", "tools", "marks"]
@@ -255,21 +252,6 @@ def estimated_tokens(content: str | list[JsonObject]) -> int:
     """What a message is reckoned to cost; an image counts as a page of text, not by its data."""
     characters = len(content) if isinstance(content, str) else sum(_text_length(block) for block in content)
     return -(-characters // CHARACTERS_PER_TOKEN)
-
-
-def iso_time(moment: datetime | None = None) -> str:
-    """A moment as the files write it, in UTC with microseconds."""
-    at = datetime.now(tz=timezone.utc) if moment is None else moment.astimezone(timezone.utc)
-    return at.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
-
-
-def parse_iso_time(text: str) -> datetime | None:
-    """The moment a file names; None if it names none."""
-    try:
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
 
 
 def _text_length(value: JsonValue) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TypeVar
 
+from ..append_log.jsonl import LineForm
 from ..messages import ClineMessage, TaskId
 from ._records import ApiRecord, Stream, SummaryRecord, TaskMetadata, ToolRecord
 from .files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, FileRecords
-from .files._jsonl import LineForm
 from .marks._marks import AnyMark
 
 __all__ = ["StreamReader"]

@@ -32,6 +32,7 @@ from ._model_error import ERROR_CLASSES, PUBLIC_CLASSES, REMEDIES, ErrorClass, M
 from ._model_info import model_info
 from ._model_listing import list_models
 from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
+from ._provider_connection import connection_of
 from ._scripted import SCRIPTED_INFO, ScriptedModel, call_tool, say
 from ._transport import Timeouts
 
@@ -70,6 +71,7 @@ __all__ = [
     "call_tool",
     "check_key",
     "classify",
+    "connection_of",
     "cost_of",
     "find_model",
     "is_silently_truncated",

@@ -6,10 +6,13 @@ from ._action import ActionRequest, Risk
 from ._command_line import CommandWord, Script, SimpleCommand, parse_script
 from ._deceptive_characters import strange_characters
 from ._edit_check import unified_diff
+from ._file_access import open_file
+from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
 from ._path_policy import CheckedPath, PathPolicy, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
+from ._process import command_environment
 from ._registry import ToolRegistry, built_in_tools
 from ._running_commands import CommandBoard, CommandListener
 from ._todo_checklist import format_todos, parse_todos
@@ -31,7 +34,7 @@ from ._tool import (
     data_url,
 )
 from ._tool_state import KeptOutput, SeenFiles, ToolState
-from .notebook import NotebookSummary, notebook_digest
+from .notebook import NotebookSummary, notebook_digest, place_of
 
 __all__ = [
     "IGNORE_FILE",
@@ -45,6 +48,7 @@ __all__ = [
     "CommandWord",
     "Completion",
     "FlowPort",
+    "FolderWalk",
     "KeptOutput",
     "NotPlain",
     "NotebookSummary",
@@ -69,13 +73,16 @@ __all__ = [
     "ToolResult",
     "ToolState",
     "built_in_tools",
+    "command_environment",
     "data_url",
     "format_todos",
     "is_protected_name",
     "notebook_digest",
+    "open_file",
     "parse_plain",
     "parse_script",
     "parse_todos",
+    "place_of",
     "render",
     "strange_characters",
     "unified_diff",

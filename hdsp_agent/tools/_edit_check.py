@@ -11,8 +11,7 @@ from typing import Final, Literal
 from .._threads import Stop, in_thread
 from ..config import ModeConfig, path_matches
 from ..messages import ClineSayTool, DiffStats, ProgressStatus
-from ..persistence import Vault
-from ..persistence.masking._vault import PLACEHOLDER
+from ..persistence import PLACEHOLDER, Vault
 from ._action import ActionRequest
 from ._file_access import Stamp, read_whole, replace
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath

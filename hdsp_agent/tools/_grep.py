@@ -18,7 +18,15 @@ from typing import Final
 from ..messages import JsonObject
 from . import _grep_worker
 
-__all__ = ["FileMatches", "PatternProblem", "SearchFindings", "TextMatch", "find_ripgrep", "grep_files", "grep_text"]
+__all__ = [
+    "FileMatches",
+    "SearchFindings",
+    "SearchPatternProblem",
+    "TextMatch",
+    "find_ripgrep",
+    "grep_files",
+    "grep_text",
+]
 
 MOST_MATCHES: Final = 300
 LONGEST_LINE: Final = 500
@@ -29,7 +37,7 @@ _READ_OTHERWISE: Final = re.compile(r"\[\[|\[:|&&|--|~~|\|\|")
 _WORKER: Final = str(Path(_grep_worker.__file__))
 
 
-class PatternProblem(Exception):
+class SearchPatternProblem(Exception):
     """The pattern is no regular expression, or takes too long on this text."""
 
 
@@ -101,7 +109,7 @@ async def grep_text(pattern: str, data: bytes, *, most: int = MOST_MATCHES) -> t
     try:
         await asyncio.wait_for(_by_worker(request, most, findings), SECONDS)
     except asyncio.TimeoutError:
-        raise PatternProblem(
+        raise SearchPatternProblem(
             f"Searching for {pattern!r} took more than {SECONDS:.0f} seconds and was stopped. Use a simpler pattern."
         ) from None
     return [match for file in findings.files for match in file.matches], findings.more
@@ -115,7 +123,9 @@ def check(pattern: str) -> None:
             warnings.simplefilter("ignore", FutureWarning)
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise PatternProblem(f"{pattern!r} is not a regular expression: {error}. Escape special characters.") from None
+        raise SearchPatternProblem(
+            f"{pattern!r} is not a regular expression: {error}. Escape special characters."
+        ) from None
 
 
 async def _by_worker(request: JsonObject, most: int, findings: SearchFindings) -> None:
@@ -142,7 +152,7 @@ async def _by_worker(request: JsonObject, most: int, findings: SearchFindings) -
             found = tuple(TextMatch(number, text) for number, text in answer["matches"])
             findings.files.append(FileMatches(answer["file"] or "", found))
         if not done:
-            raise PatternProblem("The search ended unexpectedly. Try a simpler pattern or fewer files.")
+            raise SearchPatternProblem("The search ended unexpectedly. Try a simpler pattern or fewer files.")
     finally:
         await _ended(process)
 

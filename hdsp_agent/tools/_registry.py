@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ToolSet
 from ..errors import InvalidInput, NotFound
 from ..messages import JsonObject
-from ..providers._model import ToolSpec
+from ..providers import ToolSpec
 from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
 from ._read_file import ReadFile

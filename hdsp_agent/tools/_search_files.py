@@ -18,7 +18,7 @@ from ..messages import ClineSayTool
 from ._action import ActionRequest
 from ._file_access import raise_failure
 from ._folder_walk import FolderEntry, FolderWalk
-from ._grep import PatternProblem, SearchFindings, check, find_ripgrep, grep_files
+from ._grep import SearchFindings, SearchPatternProblem, check, find_ripgrep, grep_files
 from ._path_policy import CheckedPath
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
 
@@ -95,7 +95,7 @@ class SearchFiles(SimpleTool[SearchFilesArguments]):
     async def _run(self, arguments: SearchFilesArguments, context: ToolContext) -> ToolResult:
         try:
             check(arguments.regex)
-        except PatternProblem as problem:
+        except SearchPatternProblem as problem:
             raise ToolFailed(str(problem)) from None
         place = await in_thread(lambda _stop: context.paths.resolve(arguments.path))
         shown = ClineSayTool(
@@ -113,7 +113,7 @@ class SearchFiles(SimpleTool[SearchFilesArguments]):
         ripgrep = await asyncio.to_thread(find_ripgrep)
         try:
             findings = await grep_files(arguments.regex, scope.files, ripgrep=ripgrep)
-        except PatternProblem as problem:
+        except SearchPatternProblem as problem:
             raise ToolFailed(str(problem)) from None
         return answered(approval, ToolResult(_report(findings, scope, context)))
 

@@ -17,7 +17,7 @@ from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound
 from ..messages import ClineSayTool, CommandRun
 from ._action import ActionRequest
-from ._grep import PatternProblem, TextMatch, grep_text
+from ._grep import SearchPatternProblem, TextMatch, grep_text
 from ._hidden_files import hidden_words
 from ._output_buffer import middle_left_out
 from ._path_policy import CheckedPath
@@ -253,7 +253,7 @@ class ReadCommandOutput(SimpleTool[ReadCommandOutputArguments]):
         if arguments.search:
             try:
                 matches, more = await grep_text(arguments.search, data)
-            except PatternProblem as problem:
+            except SearchPatternProblem as problem:
                 raise ToolFailed(str(problem)) from None
             shown = shown.model_copy(update={"match_count": len(matches)})
         await context.say("tool", shown.to_json())

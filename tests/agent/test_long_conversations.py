@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from hdsp_agent.append_log.jsonl import JsonlLog
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.context import SentHistory
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.persistence import ApiRecord
-from hdsp_agent.persistence.files._jsonl import JsonlLog
 from hdsp_agent.providers import ModelEvent, ModelRequest, ScriptedModel, TextDelta, call_tool
 
 from .scripted_agent import running_agent

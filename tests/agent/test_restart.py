@@ -13,10 +13,10 @@ import pytest
 from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.agent._task_manager import _READY_SECONDS
 from hdsp_agent.agent.task.recorded_state import unanswered_calls
+from hdsp_agent.append_log.appender import Appender
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import HistoryItem, TaskId, TodoItem
-from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Turn
 

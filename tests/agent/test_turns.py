@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent.task.tool_context import CallContext
+from hdsp_agent.append_log.appender import Appender
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import DELTA_INTERVAL_MS, Halt, TaskId
-from hdsp_agent.persistence.files._append_file import Appender
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Turn
 

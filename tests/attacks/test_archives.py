@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence.exchange._import import ImportReport
+from hdsp_agent.persistence.exchange._import import TaskImportReport
 from tests.attacks.planted import snapshot
 from tests.long_tests import rounds
 from tests.persistence.import_scenes import a_store, bring, histories, write_roo
@@ -33,7 +33,7 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
-async def brought(source: Path, home: Path) -> tuple[ImportReport | None, str]:
+async def brought(source: Path, home: Path) -> tuple[TaskImportReport | None, str]:
     """The report of the import, and all that is kept afterwards."""
     async with a_store(home) as store:
         try:

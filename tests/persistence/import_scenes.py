@@ -17,7 +17,7 @@ from hdsp_agent.persistence import (
     effective_api,
     effective_ui,
 )
-from hdsp_agent.persistence.exchange._import import ImportReport, import_tasks
+from hdsp_agent.persistence.exchange._import import TaskImportReport, import_tasks
 from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -37,7 +37,7 @@ async def a_store(home: Path) -> AsyncIterator[FileStore]:
         await store.stop()
 
 
-async def bring(source: Path, store: TaskStore, **options: bool) -> ImportReport:
+async def bring(source: Path, store: TaskStore, **options: bool) -> TaskImportReport:
     return await import_tasks(source, store, None, masker=None, **options)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.append_log.jsonl import JsonlLog, LineForm, LogEntry
 from hdsp_agent.persistence import CorruptLine
-from hdsp_agent.persistence.files._jsonl import JsonlLog, LineForm, LogEntry
 
 from ..timing import bytes_moved
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.append_log import gzip_logs
+from hdsp_agent.append_log.gzip_logs import open_packed, unpacked_size, write_packed
+from hdsp_agent.append_log.jsonl import JsonlLog
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence.files import _gzip_logs
 from hdsp_agent.persistence.files._file_records import UI_FORM, ui_line
-from hdsp_agent.persistence.files._gzip_logs import open_packed, unpacked_size, write_packed
-from hdsp_agent.persistence.files._jsonl import JsonlLog
 from hdsp_agent.persistence.upkeep._compaction import compacted_ui_lines
 
 
@@ -79,13 +79,13 @@ def test_what_another_program_packed_is_unpacked_once_for_its_newest(
     data = b"".join(ui_line(message(ts, f"{ts} {long}"), replaces=False) for ts in range(1, 201))
     path.with_name("log.gz").write_bytes(gzip.compress(data, 1))
     unpacked: list[int] = []
-    readinto = _gzip_logs._Bounded.readinto
+    readinto = gzip_logs._Bounded.readinto
 
-    def counted(file: _gzip_logs._Bounded, buffer: bytearray) -> int:
+    def counted(file: gzip_logs._Bounded, buffer: bytearray) -> int:
         unpacked.append(readinto(file, buffer))
         return unpacked[-1]
 
-    monkeypatch.setattr(_gzip_logs._Bounded, "readinto", counted)
+    monkeypatch.setattr(gzip_logs._Bounded, "readinto", counted)
     assert [entry.key for entry in log_of(path).newest(3)] == [198, 199, 200]
     # Once for the index, and from the beginning once more for the three lines.
     assert len(data) <= sum(unpacked) <= 2 * len(data)
@@ -127,13 +127,13 @@ def test_for_the_newest_page_of_a_long_packed_conversation_two_blocks_are_unpack
     lines = [ui_line(message(ts, f"{ts} {random.random()} " * 60), replaces=False) for ts in range(1, 3_001)]
     write_packed(tmp_path / "ui.jsonl.gz", lines, sum(map(len, lines)))
     unpacked: set[int] = set()
-    block = _gzip_logs._Blocks._block
+    block = gzip_logs._Blocks._block
 
-    def counted(blocks: _gzip_logs._Blocks, number: int) -> bytes:
+    def counted(blocks: gzip_logs._Blocks, number: int) -> bytes:
         unpacked.add(number)
         return block(blocks, number)
 
-    monkeypatch.setattr(_gzip_logs._Blocks, "_block", counted)
+    monkeypatch.setattr(gzip_logs._Blocks, "_block", counted)
     newest = log_of(tmp_path / "ui.jsonl").newest(50)
     assert [entry.key for entry in newest] == list(range(2951, 3_001))
     assert max(unpacked) > 10 and len(unpacked) <= 2

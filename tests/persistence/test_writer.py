@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
+from hdsp_agent.append_log import appender as _append_file
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.persistence.files import _append_file
 from hdsp_agent.persistence.files._log_writer import LogFile, LogWriter
 
 from ..timing import until

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from ...tools import PathPolicy, ToolFailed
-from ...tools._folder_walk import FolderWalk
+from ...tools import FolderWalk, PathPolicy, ToolFailed
 from ..git import ChangedFile, Git, status
 from .sections import Section, SectionEntry
 

@@ -10,8 +10,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ...checkpoints import CellDiff, notebook_diff
-from ...tools import PathPolicy, ToolFailed
-from ...tools._file_access import open_file
+from ...tools import PathPolicy, ToolFailed, open_file
 from ._changed_files import DIFF_OPTIONS, ChangedFile
 from ._program import Git
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from ...tools import ToolFailed
-from ...tools._process import command_environment
+from ...tools import ToolFailed, command_environment
 from ..approval import git_settings_problem
 
 __all__ = ["Git", "NoRepository", "Output"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ..._regular_files import open_regular_file
 from ..._storage_dir import home_folder
 from ...config import GlobalSettings, ModeConfig
-from ...tools._ignore import IGNORE_FILE
+from ...tools import IGNORE_FILE
 from .._ports import Modes
 from ..environment import EnvironmentBasis
 from . import PromptFacts, standing_prompt

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 from ..._threads import Stop, in_thread
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
-from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url
-from ...tools.notebook._notebook_location import place_of
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url, place_of
 from ..conversation.asks import AskAnswer
 from ..git import NoRepository, commit_text, working_tree_text
 from ..task.tool_context import CallContext

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .compare import FileChange, file_changes
+from .compare import ChangedPath, file_changes
 from .content_compare import Contents
 from .folders import FileEntry, Folder, FolderLoader, FolderRef
 from .records import Author
@@ -44,7 +44,7 @@ def changed_by_persons(states: Sequence[State], now: Folder, loader: FolderLoade
 
 
 def changed_since_crash(
-    now: Folder, before: FolderRef, aims: Mapping[bytes, FileChange], loader: FolderLoader
+    now: Folder, before: FolderRef, aims: Mapping[bytes, ChangedPath], loader: FolderLoader
 ) -> frozenset[bytes]:
     """The files that are as no half restore leaves them: it found them otherwise, and aimed at something else."""
     contents = loader.contents
@@ -54,13 +54,13 @@ def changed_since_crash(
     )
 
 
-def _is_half_done(there: FileEntry | None, aim: FileChange | None, contents: Contents) -> bool:
+def _is_half_done(there: FileEntry | None, aim: ChangedPath | None, contents: Contents) -> bool:
     """Whether the restore put this there, or moved away what was there before."""
     if aim is None:
         return False
     return there is None or (aim.new is not None and aim.new.same_bytes(there, contents))
 
 
-def _counts(change: FileChange, contents: Contents) -> bool:
+def _counts(change: ChangedPath, contents: Contents) -> bool:
     """A time of change alone is nobody's work."""
     return change.old is None or change.new is None or not change.old.same_content(change.new, contents)

@@ -11,7 +11,7 @@ from .file_names import joined
 from .folders import FileEntry, Folder, FolderLoader, Node
 from .git_objects import ObjectId
 
-__all__ = ["Difference", "FileChange", "Skipped", "State", "differences", "file_changes", "state_of"]
+__all__ = ["ChangedPath", "Difference", "Skipped", "State", "differences", "file_changes", "state_of"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class FileChange:
+class ChangedPath:
     """A file or link that came, went or changed."""
 
     path: bytes
@@ -67,7 +67,7 @@ def differences(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -
         yield from _at(joined(path, name), state_of(before, name, loader), state_of(after, name, loader), loader)
 
 
-def file_changes(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -> Iterator[FileChange]:
+def file_changes(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") -> Iterator[ChangedPath]:
     """Which files differ. What one of the two checkpoints left out has not changed as far as anybody knows."""
     for difference in differences(old, new, loader, path):
         before, after = difference.old, difference.new
@@ -75,17 +75,17 @@ def file_changes(old: Node, new: Node, loader: FolderLoader, path: bytes = b"") 
             continue
         inside = isinstance(before, Folder) and isinstance(after, Folder)
         if isinstance(before, FileEntry) or isinstance(after, FileEntry):
-            yield FileChange(
+            yield ChangedPath(
                 difference.path,
                 before if isinstance(before, FileEntry) else None,
                 after if isinstance(after, FileEntry) else None,
             )
         if isinstance(before, Folder) and not inside:
             for name, entry in _files(before, difference.path, loader):
-                yield FileChange(name, entry, None)
+                yield ChangedPath(name, entry, None)
         if isinstance(after, Folder) and not inside:
             for name, entry in _files(after, difference.path, loader):
-                yield FileChange(name, None, entry)
+                yield ChangedPath(name, None, entry)
 
 
 def _at(path: bytes, old: State, new: State, loader: FolderLoader) -> Iterator[Difference]:

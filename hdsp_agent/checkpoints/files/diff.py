@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ...wire import WireModel
-from .compare import FileChange, file_changes
+from .compare import ChangedPath, file_changes
 from .content_compare import Contents
 from .file_names import NamedFile, named
 from .folders import FileEntry, FolderLoader, Node
@@ -73,7 +73,7 @@ class _Differ:
     with_content: bool
     contents: Contents
 
-    def diff(self, change: FileChange, renamed_from: bytes | None) -> FileDiff:
+    def diff(self, change: ChangedPath, renamed_from: bytes | None) -> FileDiff:
         old, new = change.old, change.new
         text, raw = named(change.path)
         how = _change(change, renamed_from, self.contents)
@@ -90,7 +90,7 @@ class _Differ:
             notebook=seen.notebook,
         )  # fmt: skip
 
-    def _seen(self, change: FileChange, kind: Kind) -> _Seen:
+    def _seen(self, change: ChangedPath, kind: Kind) -> _Seen:
         size = max(entry.size for entry in (change.old, change.new) if entry is not None)
         if kind == "image" and _extension(change.path) != b"svg":
             return _Seen(kind)
@@ -127,12 +127,12 @@ def diff_states(
             yield differ.diff(change, moved.get(change.path))
 
 
-def _is_seen(change: FileChange, contents: Contents) -> bool:
+def _is_seen(change: ChangedPath, contents: Contents) -> bool:
     """A new time of change alone is no difference to anybody."""
     return change.old is None or change.new is None or not change.old.same_content(change.new, contents)
 
 
-def _moves(changes: Sequence[FileChange], contents: Contents) -> dict[bytes, bytes]:
+def _moves(changes: Sequence[ChangedPath], contents: Contents) -> dict[bytes, bytes]:
     """From the new path to the old, where exactly one file with this content went and exactly one came."""
     large: dict[int, list[FileEntry]] = {}
     for change in changes:
@@ -157,7 +157,7 @@ def _moves(changes: Sequence[FileChange], contents: Contents) -> dict[bytes, byt
 
 
 def _change(
-    change: FileChange, renamed_from: bytes | None, contents: Contents
+    change: ChangedPath, renamed_from: bytes | None, contents: Contents
 ) -> Literal["added", "removed", "modified", "attributes", "renamed"]:
     if renamed_from is not None:
         return "renamed"

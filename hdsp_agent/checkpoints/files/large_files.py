@@ -14,10 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ..._private_files import make_private_folder, storage_error
+from ..._private_files import make_private_folder, storage_error, sync_folder
 from ..._private_open import open_private
 from ...errors import StorageUnavailable
-from ...persistence.files._task_folders import sync_folder
 from .folders import Key
 from .git_objects import LargeId, ObjectId
 from .reflinks import clone

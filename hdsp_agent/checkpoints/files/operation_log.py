@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from ..._private_files import replace_file, storage_error
+from ...append_log.appender import Appender
+from ...append_log.corrupt_lines import CorruptLine
+from ...append_log.jsonl import REPLACES, JsonlLog, LineForm
 from ...errors import NotFound
-from ...persistence.files._append_file import Appender
-from ...persistence.files._corrupt_lines import CorruptLine
-from ...persistence.files._jsonl import REPLACES, JsonlLog, LineForm
 from .records import CheckpointRecord, OperationRecord
 
 __all__ = ["OperationLog"]

@@ -17,9 +17,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-from ..._private_files import storage_error
+from ..._private_files import storage_error, sync_folder
 from ..._private_open import open_private
-from ...persistence.files._task_folders import sync_folder
 from .git_objects import ObjectId
 
 __all__ = ["PackWriter", "compressed", "stored"]

@@ -14,7 +14,7 @@ from .._command import CliCommand, ExitCode
 from .._stores import history, opened_store, store_to_read
 
 if TYPE_CHECKING:
-    from ...persistence import HistoryIndex, ImportFinding, ImportReport, Masker, TaskStore
+    from ...persistence import HistoryIndex, ImportFinding, Masker, TaskImportReport, TaskStore
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -61,7 +61,7 @@ def _masker(home: Path) -> Masker:
     return Masker(storage_settings(home).masked_kinds)
 
 
-def _tell(terminal: Terminal, report: ImportReport, source: Path) -> None:
+def _tell(terminal: Terminal, report: TaskImportReport, source: Path) -> None:
     # Tasks that failed have been warned of as they were met.
     brought = [task for task in report.tasks if task.outcome != "failed"]
     problems = [finding for finding in report.findings if finding.weight == "problem"]
@@ -85,7 +85,7 @@ def _tell(terminal: Terminal, report: ImportReport, source: Path) -> None:
     )
 
 
-def _document(report: ImportReport) -> dict[str, object]:
+def _document(report: TaskImportReport) -> dict[str, object]:
     return {
         "dryRun": report.dry_run,
         "tasks": [

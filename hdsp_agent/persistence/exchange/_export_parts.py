@@ -8,9 +8,10 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from ..._iso_time import parse_iso_time
 from ...messages import ClineMessage, HistoryItem, JsonObject
 from .._protocol import TaskReader
-from .._records import ApiRecord, parse_iso_time
+from .._records import ApiRecord
 from ..marks._replay import HistoryView, replay
 
 __all__ = ["history_item_of", "shown_ui", "unrewound", "view_of", "without_frames", "without_keys"]

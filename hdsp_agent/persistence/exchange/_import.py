@@ -30,7 +30,7 @@ from ._import_plan import IMPORTED, ImportTaskPlan, task_id_of
 from ._import_raw import RawTask
 from ._import_sources import EXPORT_VERSION, ImportableTask, find_tasks
 
-__all__ = ["ImportOutcome", "ImportReport", "ImportedTask", "import_embedded", "import_tasks"]
+__all__ = ["ImportOutcome", "ImportedTask", "TaskImportReport", "import_embedded", "import_tasks"]
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class ImportedTask:
 
 
 @dataclass
-class ImportReport:
+class TaskImportReport:
     """What was imported, or would be. ``findings`` are about no task in particular."""
 
     dry_run: bool = False
@@ -92,7 +92,7 @@ async def import_tasks(
     progress: Progress | None = None,
     dry_run: bool = False,
     user: str | None = None,
-) -> ImportReport:
+) -> TaskImportReport:
     """Import whatever tasks are at ``source``; what it is shows by itself. The source is only read.
 
     A task that is there already is passed over, one whose import was interrupted is imported anew. Only a storage that
@@ -100,7 +100,7 @@ async def import_tasks(
     """
     findings = ImportFindings()
     found = await asyncio.to_thread(find_tasks, source, findings)
-    report = ImportReport(dry_run)
+    report = TaskImportReport(dry_run)
     seen: set[TaskId] = set()
     for done, each in enumerate(found):
         if progress is not None:

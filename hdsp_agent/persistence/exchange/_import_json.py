@@ -19,8 +19,8 @@ from typing import IO, Final, Literal
 
 from pydantic import JsonValue
 
+from ...append_log.gzip_logs import open_gzip
 from ...messages import JsonObject
-from ..files._gzip_logs import open_gzip
 
 __all__ = ["ImportFinding", "ImportFindings", "Weight", "is_ordinary_file", "list_records", "members", "read_object"]
 

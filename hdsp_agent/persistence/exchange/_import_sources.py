@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from ...append_log.gzip_logs import PACKED
 from ...errors import InvalidInput, NotFound
 from ...messages import JsonObject
 from .._records import STREAM_FILES
-from ..files._gzip_logs import PACKED
 from ._import_json import ImportFindings, is_ordinary_file, members, read_object
 
 __all__ = ["EXPORT_FORMAT", "EXPORT_VERSION", "ImportableTask", "Layout", "find_tasks"]

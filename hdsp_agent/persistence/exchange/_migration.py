@@ -21,16 +21,17 @@ from functools import singledispatch
 from pathlib import Path
 
 from ..._background_tasks import BackgroundTasks
-from ..._private_files import make_private_folder, replace_file, storage_error
+from ..._iso_time import iso_time
+from ..._private_files import make_private_folder, replace_file, storage_error, sync_folder
 from ..._private_open import open_private
+from ...append_log.corrupt_lines import keep_aside
 from ...errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask, Unsupported
 from ...messages import TaskId
 from .._protocol import DamageNotice, TaskStore
-from .._records import STREAM_FILES, iso_time
+from .._records import STREAM_FILES
 from .._trace import task_logger
-from ..files._corrupt_lines import keep_aside
 from ..files._file_store import FileStore
-from ..files._task_folders import ARTIFACTS, METADATA, STATE, sync_folder
+from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..files._task_locks import TaskLock
 from ..sqlite._sqlite_store import SqliteStore
 from ..sqlite._task_schema import STREAM_TABLES

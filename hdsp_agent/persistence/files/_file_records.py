@@ -10,12 +10,12 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
+from ...append_log.jsonl import REPLACES, LineForm, LogEntry
 from ...errors import InvalidInput
 from ...messages import ClineMessage
 from ...wire import WireModel
 from .._records import ApiRecord, SummaryRecord, ToolRecord
 from ..marks._marks import AnyMark, parse_mark
-from ._jsonl import REPLACES, LineForm, LogEntry
 
 __all__ = [
     "API_FORM",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..._background_tasks import BackgroundTasks
+from ...append_log.jsonl import JsonlLog
 from ...errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from ...messages import TaskId
 from .._damage_reports import DamageReports
@@ -23,7 +24,6 @@ from ._file_records import UI_FORM
 from ._file_task_log import REMEMBERED, FileTaskLog
 from ._file_task_reader import FileTaskReader
 from ._interrupted_tasks import MONITOR_SECONDS, Monitor
-from ._jsonl import JsonlLog
 from ._log_writer import LogWriter
 from ._state_keeper import HEARTBEAT_SECONDS
 from ._task_end import take_task

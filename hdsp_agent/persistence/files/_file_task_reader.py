@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from ...append_log.corrupt_lines import CorruptLine, keep_aside
+from ...append_log.jsonl import JsonlLog, LineForm
 from ...messages import TaskId
 from .._protocol import DamageNotice
 from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState
 from .._stream_reader import StreamReader
 from .._trace import TaskLogger, task_logger
 from ._artifacts import Artifacts
-from ._corrupt_lines import CorruptLine, keep_aside
 from ._file_records import FileRecords
-from ._jsonl import JsonlLog, LineForm
 from ._task_folders import TaskFolders, read_state
 
 __all__ = ["FileTaskReader"]

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from ..._private_files import storage_error
+from ...append_log.appender import Appender
 from ...errors import StorageUnavailable
 from .._pending_lines import MAX_PENDING_BYTES, PendingLines
-from ._append_file import Appender
 
 __all__ = ["LogFile", "LogWriter"]
 

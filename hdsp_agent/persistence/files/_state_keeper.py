@@ -9,9 +9,10 @@ from typing import Final
 
 from typing_extensions import Unpack
 
+from ..._iso_time import iso_time
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from .._protocol import StateChange
-from .._records import TaskState, iso_time
+from .._records import TaskState
 
 __all__ = ["HEARTBEAT_SECONDS", "StateKeeper"]
 

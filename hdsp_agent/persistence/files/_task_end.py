@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..._iso_time import iso_time
+from ...append_log.jsonl import JsonlLog
 from ...errors import Conflict, UnknownTask
 from ...messages import ClineMessage, TaskId
 from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, TaskRecovery
-from .._records import COMPLETED_STATUSES, STREAM_FILES, TaskState, iso_time
+from .._records import COMPLETED_STATUSES, STREAM_FILES, TaskState
 from ._file_records import UI_FORM
-from ._jsonl import JsonlLog
 from ._task_folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
 from ._task_locks import LOCK_NAME, LockWatch, TaskLock, read_lock
 

@@ -20,12 +20,20 @@ from typing import Final, Literal
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from ..._private_files import make_private_folder, read_with_identity, replace_file, set_aside, storage_error
+from ..._iso_time import iso_time
+from ..._private_files import (
+    make_private_folder,
+    read_with_identity,
+    replace_file,
+    set_aside,
+    storage_error,
+    sync_folder,
+)
 from ..._private_open import open_private
+from ...append_log.gzip_logs import PACKED, open_gzip
 from ...errors import Conflict, InvalidInput, UnknownTask
 from ...messages import TaskId
-from .._records import STREAM_FILES, TaskMetadata, TaskState, iso_time
-from ._gzip_logs import PACKED, open_gzip
+from .._records import STREAM_FILES, TaskMetadata, TaskState
 from ._task_locks import LOCK_NAME
 
 __all__ = ["ARTIFACTS", "Place", "TaskFolders"]
@@ -240,16 +248,6 @@ def tidy(folder: Path) -> None:
     for leftover in folder.glob(f"{LOCK_NAME}.*"):
         with suppress(OSError):
             leftover.unlink()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power cut, where folders can be synced."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _fresh(path: Path) -> int:

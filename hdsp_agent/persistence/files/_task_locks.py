@@ -20,10 +20,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final
 
+from ..._iso_time import iso_time, parse_iso_time
 from ..._private_files import storage_error
 from ..._private_open import open_private
 from ...errors import Conflict
-from .._records import LockRecord, iso_time, parse_iso_time
+from .._records import LockRecord
 from ._processes import is_gone, process_started
 
 __all__ = ["LOCK_NAME", "STALE_SECONDS", "LockWatch", "TaskLock", "is_held", "read_lock"]

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final, get_args
 
+from ..._iso_time import parse_iso_time
 from ...errors import UnknownTask
 from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
 from .._protocol import TaskOverview, TaskRecovery, TaskStore
-from .._records import TaskMetadata, TaskState, parse_iso_time
+from .._records import TaskMetadata, TaskState
 from ._index import HistoryIndex, HistoryRecord
 
 __all__ = ["as_left", "history_item", "list_recovered", "task_record", "task_records"]

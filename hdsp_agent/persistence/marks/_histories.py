@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 
+from ..._iso_time import iso_time
 from ...messages import ClineMessage
-from .._records import ApiRecord, estimated_tokens, iso_time
+from .._records import ApiRecord, estimated_tokens
 from ._marks import AnyMark, truncation_text
 from ._replay import HistoryView, Marker, replay
 from ._spans import OPEN

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ..._private_files import locked, make_private_folder
+from ..._private_files import locked, make_private_folder, sync_folder
 from ...errors import StorageUnavailable, Unsupported
 from ..files._database_file import FileIdentity, connect, file_identity, is_damage, make_private_file, refusal
-from ..files._task_folders import sync_folder
 from ._task_schema import OLDEST_SQLITE, check_schema, migrate_schema
 
 __all__ = ["BUSY_SECONDS", "TaskDatabase", "Work"]

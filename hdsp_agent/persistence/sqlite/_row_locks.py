@@ -14,9 +14,10 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from ..._iso_time import iso_time
 from ...errors import Conflict
 from ...messages import TaskId
-from .._records import LockRecord, iso_time
+from .._records import LockRecord
 from ..files._processes import is_gone, process_started
 from ..files._task_locks import LockWatch
 

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
+from ...append_log.corrupt_lines import CorruptLine
+from ...append_log.jsonl import LineForm
 from ...errors import InvalidInput, NotFound
 from .._protocol import DamageNotice
 from .._records import Stream, TaskMetadata, TaskState
 from .._stream_reader import StreamReader
 from .._trace import task_logger
 from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
-from ..files._corrupt_lines import CorruptLine
 from ..files._file_records import FileRecords
-from ..files._jsonl import LineForm
 from ._database import TaskDatabase
 from ._table_log import TableLog
 from ._task_rows import TaskRows

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeVar
 
+from ...append_log.corrupt_lines import CorruptLine
+from ...append_log.jsonl import LineForm, LogEntry
+from ...append_log.log_tail import is_record
 from ...messages import TaskId
 from .._records import Stream
-from ..files._corrupt_lines import CorruptLine
-from ..files._jsonl import LineForm, LogEntry
-from ..files._log_tail import is_record
 from ._database import TaskDatabase
 from ._task_schema import STREAM_TABLES
 

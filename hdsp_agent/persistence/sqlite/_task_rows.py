@@ -11,11 +11,12 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
+from ..._iso_time import iso_time
 from ...errors import Conflict
 from ...messages import ClineMessage, TaskId
 from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, TaskRecovery
-from .._records import LockRecord, TaskMetadata, TaskState, iso_time
+from .._records import LockRecord, TaskMetadata, TaskState
 from ..files._file_records import UI_FORM
 from ..files._task_folders import METADATA, STATE, checked_id, record_as_json, unknown_task
 from ..files._task_locks import LockWatch

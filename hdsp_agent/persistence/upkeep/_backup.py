@@ -24,16 +24,16 @@ from typing import IO, Final
 
 from pydantic import JsonValue
 
-from ..._private_files import locked, make_private_folder, read_with_identity, storage_error
+from ..._iso_time import iso_time
+from ..._private_files import locked, make_private_folder, read_with_identity, storage_error, sync_folder
 from ..._private_open import open_private
-from ...config._fields import CREDENTIAL_NAME
-from ...config._provider_settings import secret_keys
+from ...append_log.gzip_logs import PACKED
+from ...config import CREDENTIAL_NAME, secret_keys
 from ...errors import HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME, has_store
-from .._records import COMPLETED_STATUSES, STREAM_FILES, iso_time
-from ..files._gzip_logs import PACKED
-from ..files._task_folders import METADATA, STATE, Place, TaskFolders, sync_folder
+from .._records import COMPLETED_STATUSES, STREAM_FILES
+from ..files._task_folders import METADATA, STATE, Place, TaskFolders
 from ..sqlite._database import TaskDatabase
 from ._archive import FILES, FOLDERS, ArchiveHead, ArchiveWriter, belongs_in_a_backup, is_safe_name, members, read_head
 from ._long_work import LongWork, in_thread

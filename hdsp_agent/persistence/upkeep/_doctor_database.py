@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ...append_log.log_tail import is_record
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME
 from .._records import TaskMetadata, TaskState
-from ..files._log_tail import is_record
 from ..sqlite._sqlite_store import SqliteStore
 from ..sqlite._task_rows import TaskRow
 from ..sqlite._task_schema import STREAM_TABLES

@@ -16,15 +16,16 @@ from typing import IO, Final
 
 from pydantic import ValidationError
 
+from ..._iso_time import iso_time
 from ..._private_files import read_with_identity, set_aside
 from ..._private_open import open_private
+from ...append_log.corrupt_lines import CorruptLine, keep_aside, kept_aside
+from ...append_log.gzip_logs import PACKED, open_packed
+from ...append_log.log_tail import is_record, repair_tail
 from ...errors import HdspAgentError
 from ...messages import TaskId
-from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState, iso_time
-from ..files._corrupt_lines import CorruptLine, keep_aside, kept_aside
+from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState
 from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
-from ..files._gzip_logs import PACKED, open_packed
-from ..files._log_tail import is_record, repair_tail
 from ..files._task_folders import ARTIFACTS, METADATA, STATE, read_metadata, read_state, tidy, write_record
 from ..files._task_locks import LOCK_NAME
 from ._doctor_findings import FindingKind, Report

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from ...append_log.gzip_logs import PACKED, unpacked_size
 from ...errors import HdspAgentError
 from .._backends import DATABASE_NAME
-from ..files._gzip_logs import PACKED, unpacked_size
 from ..sqlite._database import TaskDatabase
 from ..sqlite._task_schema import STREAM_TABLES
 from ._long_work import LongWork, in_thread

@@ -17,11 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..._private_files import make_private_folder, read_with_identity, replace_file, storage_error
+from ..._private_files import make_private_folder, read_with_identity, replace_file, storage_error, sync_folder
 from ..._private_open import open_private
 from ...errors import Conflict, StorageUnavailable
 from .._backends import DATABASE_NAME, has_store
-from ..files._task_folders import TaskFolders, sync_folder
+from ..files._task_folders import TaskFolders
 from ..files._task_locks import LockWatch, TaskLock
 from ..sqlite._database import TaskDatabase
 from ..sqlite._task_rows import TaskRows

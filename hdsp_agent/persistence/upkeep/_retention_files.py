@@ -15,13 +15,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Final
 
-from ..._private_files import Identity, identity_of, make_private_folder, storage_error
+from ..._private_files import Identity, identity_of, make_private_folder, storage_error, sync_folder
+from ...append_log.gzip_logs import PACKED, open_packed, write_packed
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .._records import COMPLETED_STATUSES, STREAM_FILES, Stream, TaskState
 from ..files._file_store import FileStore
-from ..files._gzip_logs import PACKED, open_packed, write_packed
-from ..files._task_folders import TaskFolders, folder_size, read_state, sync_folder
+from ..files._task_folders import TaskFolders, folder_size, read_state
 from ..files._task_locks import TaskLock
 from ._compaction import compacted_ui_lines
 from ._finished_tasks import FinishedTasks, changed_meanwhile

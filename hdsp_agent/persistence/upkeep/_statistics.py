@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from typing import Final
 
+from ..._iso_time import parse_iso_time
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._protocol import TaskReader, TaskStore
-from .._records import COMPLETED_STATUSES, ModelUse, TaskMetadata, TaskState, TaskStatus, parse_iso_time
+from .._records import COMPLETED_STATUSES, ModelUse, TaskMetadata, TaskState, TaskStatus
 from ._work_progress import Progress
 
 __all__ = ["Statistics", "Totals", "statistics"]

@@ -6,6 +6,7 @@ from ._create_notebook import CreateNotebook
 from ._edit_cells import EditCells
 from ._inspect_variables import InspectVariables
 from ._manage_kernels import ListKernels, ManageKernel
+from ._notebook_location import place_of
 from ._notebook_summary import NotebookSummary, notebook_digest
 from ._read_notebook import ReadNotebook
 from ._run_cells import RunCells, WaitRun
@@ -24,4 +25,5 @@ __all__ = [
     "RunCode",
     "WaitRun",
     "notebook_digest",
+    "place_of",
 ]

@@ -26,7 +26,7 @@ _KEPT_RUNS = 1000
 _MOST_SOURCE = 100_000
 
 
-class Record:
+class RunRecord:
     """One sweep, told when it is complete."""
 
     def __init__(self, number, run):
@@ -214,7 +214,7 @@ class RuntimeProtocol:
     def _sweep(self, limits, touched, seconds):
         self._wait()
         sweeper = self.sweeper
-        record = Record(len(self.records) and next(reversed(self.records)) + 1, self.run)
+        record = RunRecord(len(self.records) and next(reversed(self.records)) + 1, self.run)
         self.records[record.number] = record
         while len(self.records) > _KEPT_RECORDS:
             self.records.popitem(last=False)

@@ -18,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from ..._private_open import open_private
+from .._private_open import open_private
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -21,11 +21,11 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Final, Generic, TypeVar
 
-from ..._private_files import storage_error
-from ...errors import StorageUnavailable
-from ._corrupt_lines import CorruptLine
-from ._gzip_logs import PACKED, open_packed
-from ._log_tail import is_record
+from .._private_files import storage_error
+from ..errors import StorageUnavailable
+from .corrupt_lines import CorruptLine
+from .gzip_logs import PACKED, open_packed
+from .log_tail import is_record
 
 __all__ = ["REPLACES", "JsonlLog", "LineForm", "LogEntry"]
 

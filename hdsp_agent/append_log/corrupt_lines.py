@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..._private_open import open_private
-from .._records import iso_time
+from .._iso_time import iso_time
+from .._private_open import open_private
 
 __all__ = ["CorruptLine", "Damage", "keep_aside", "kept_aside"]
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ._corrupt_lines import CorruptLine, keep_aside
+from .corrupt_lines import CorruptLine, keep_aside
 
 __all__ = ["is_record", "repair_tail"]
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ..._private_open import open_private
-from ._log_tail import repair_tail
+from .._private_open import open_private
+from .log_tail import repair_tail
 
 __all__ = ["Appender"]
 
