@@ -39,7 +39,7 @@ from .comm.notebooks import ServerNotebooks
 from .comm.notice_board import NoticeBoard
 from .comm.open_panels import OpenPanels
 from .comm.panel_state_store import PanelStateStore
-from .comm.rest import rest_handlers
+from .comm.rest import describe, rest_handlers
 from .comm.retention_job import RetentionJob
 from .comm.running_agent import RunningAgent
 from .comm.services import Services
@@ -112,6 +112,7 @@ def build_services(app: HdspAgentApp) -> Services:
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
+        describe_api=describe,
     )
 
 

@@ -5,7 +5,8 @@ Tornado is met only in ``websocket``, ``identity`` and ``rest``; what is named h
 
 from __future__ import annotations
 
-from ._channel import Channel, ChannelHub, StateOf
+from ._channel import Channel, StateOf
+from ._channel_hub import ChannelHub
 from ._channel_limits import ChannelLimits
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._owner import Owner

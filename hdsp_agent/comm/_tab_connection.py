@@ -64,7 +64,7 @@ class TabConnection:
     async def receive(self, message: str | bytes) -> None:
         """Act on one WebSocket message; return when the next may be read."""
         if self._session.closed:
-            # The closing handshake takes a checkpoint; nobody would hear an answer any more.
+            # The closing handshake takes a little; nobody would hear an answer any more.
             return
         self._session.heard()
         try:

@@ -36,7 +36,7 @@ from ..messages import (
     TerminalOperationRequest,
     UpdateTodoListRequest,
 )
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .conversation_requests import ConversationRequests
 from .history import History

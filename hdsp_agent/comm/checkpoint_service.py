@@ -212,7 +212,7 @@ class CheckpointService:
         return await (await self._agent.manager()).restarts.stop(run_id, owner=owner)
 
     async def stop(self) -> None:
-        """Wait a checkpoint for what is under way; what is cut short is asked about when the server is back."""
+        """Wait a little for what is under way; what is cut short is asked about when the server is back."""
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()

@@ -24,7 +24,7 @@ from ..messages import (
     TaskId,
 )
 from ..tools import PathPolicy, ToolFailed
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .file_search import FileSearch
 from .history import History

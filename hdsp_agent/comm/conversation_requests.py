@@ -22,7 +22,7 @@ from ..messages import (
     TaskId,
     UndoConversationRequest,
 )
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .history import History
 from .open_panels import OpenPanels

@@ -47,7 +47,7 @@ from ..persistence import (
     history_item,
     newest_marks,
 )
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._owner import Owner
 from .context_windows import ContextWindows
 from .live_messages import ends_in_failure
@@ -170,7 +170,7 @@ class History:
     # ---- on screen
 
     def shown(self, owner: Owner) -> ShownTask | None:
-        """The conversation on the owner's tabs, as it is this checkpoint."""
+        """The conversation on the owner's tabs, as it is now."""
         shown = self._shown.get(owner)
         return shown if shown is None or self._worked_on is None else self._worked_on.current(shown)
 

@@ -19,7 +19,7 @@ from ..messages import (
     TaskWithAggregatedCostsMessage,
 )
 from ..persistence import HistoryHit, HistoryPage
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .history import History
 

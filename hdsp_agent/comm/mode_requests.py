@@ -29,7 +29,7 @@ from ..messages import (
     UpdateCustomModeRequest,
     UpdatePromptRequest,
 )
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from .running_agent import RunningAgent
 

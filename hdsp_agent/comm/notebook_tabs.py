@@ -27,7 +27,7 @@ from ..messages import (
     ReadNotebookMessage,
 )
 from ..notebooks import TabGone, TabSilent, TabView, UnreviewedChange, under
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, Handler, RequestContext
 from ._notebook_tab import Answer, NotebookTab
 from ._owner import Owner

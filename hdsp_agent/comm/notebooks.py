@@ -17,7 +17,7 @@ from ..notebooks.documents.ydoc import Collaboration, SharedNotebooks
 from ..notebooks.kernels import RunLimits
 from ..notebooks.kernels.iopub import IopubListeners
 from ..notebooks.kernels.jupyter import JupyterKernels
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, RequestContext
 from .iopub_bridge import IopubBridge
 from .notebook_memory import NotebookMemory

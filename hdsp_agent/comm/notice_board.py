@@ -6,8 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 
-from ..config import ContextProxy
-from ..config import ConfigNotice
+from ..config import ConfigNotice, ContextProxy
 from ..errors import Param
 from ..messages import Notice, NoticeLevel
 

@@ -68,7 +68,7 @@ class OpenTaskRequests:
             try:
                 await self._screens.show(owner, TaskId(neighbour))
             except HdspAgentError:
-                # Deleted this checkpoint, or it cannot be read: the next one then.
+                # Deleted just now, or it cannot be read: the next one then.
                 continue
             return
         self._history.hide(owner)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..messages import AnyAsk, HistoryItem, OpenTask, OpenTasksUpdatedMessage, TaskStatus, ask_class
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._owner import Owner
 from .task_view import TaskDetails
 

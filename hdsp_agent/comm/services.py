@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Protocol
 
+from pydantic import JsonValue
+
 from ..config import ContextProxy
 from ..local import LocalModels
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from .audit import Audit
 from .checkpoint_service import CheckpointService
 from .folder_trust import FolderTrusts
@@ -54,6 +57,8 @@ class Services:
     ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
+    describe_api: Callable[[str], Mapping[str, JsonValue]]
+    """The OpenAPI document of what this version's REST handlers take and answer."""
     started_at: float = field(default_factory=monotonic)
 
     async def stop(self) -> None:

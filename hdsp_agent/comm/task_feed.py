@@ -29,7 +29,7 @@ from ..messages import (
     TaskProgressMessage,
     TaskSpawned,
 )
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._owner import Owner
 from .history import History
 from .live_messages import LiveMessages
@@ -153,7 +153,7 @@ class TaskFeed:
     # ---- what the history asks
 
     def current(self, shown: ShownTask) -> ShownTask:
-        """A conversation on screen as it is this checkpoint, not as it was when it was opened."""
+        """A conversation on screen as it is now, not as it was when it was opened."""
         told = self._told.get(TaskId(shown.item.id))
         if told is None:
             return shown

@@ -101,7 +101,7 @@ class WorkedOn(Protocol):
     """What is known of the tasks this process works on."""
 
     def current(self, shown: ShownTask) -> ShownTask:
-        """A conversation on screen as it is this checkpoint."""
+        """A conversation on screen as it is now."""
 
     def details(self, task_id: str) -> TaskDetails | None:
         """What a task is doing; None if it is not worked on."""

@@ -12,7 +12,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.base.websocket import WebSocketMixin
 from tornado import ioloop, web, websocket
 
-from ._channel import ChannelHub
+from ._channel_hub import ChannelHub
 from ._tab_connection import TabConnection
 from ._tab_session import ConnectionLost
 from .identity import owner_of

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from ..errors import HdspAgentError, Unavailable
 from ..messages import (
@@ -36,9 +37,10 @@ if TYPE_CHECKING:
     from .._background_tasks import BackgroundTasks
     from ._ipc_frames import RequestId
     from ._ipc_limits import IpcLimits
-    from ._server import Log
 
-__all__ = ["ClientConnection", "Commands"]
+__all__ = ["ClientConnection", "Commands", "Log"]
+
+Log: TypeAlias = "logging.Logger | logging.LoggerAdapter[logging.Logger]"
 
 _PIECE: Final = 64 * 1024
 _LARGE: Final = 256 * 1024

@@ -6,14 +6,14 @@ import asyncio
 import logging
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol
 
 from typing_extensions import Self
 
 from .._background_tasks import BackgroundTasks
 from ..errors import Unavailable
 from ..messages import IpcTaskEvent
-from ._client_connection import ClientConnection, Commands
+from ._client_connection import ClientConnection, Commands, Log
 from ._ipc_frames import message_frame, warm_up_frames
 from ._ipc_limits import IpcLimits
 from ._socket_endpoint import SocketEndpoint, listen
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from ..events import Dispose, Emitter
     from ..messages import TaskEvent
 
-__all__ = ["FOLDER", "IpcAgent", "IpcServer", "Log"]
+__all__ = ["FOLDER", "IpcAgent", "IpcServer"]
 
 FOLDER: Final = "ipc"
 """The folder of sockets within the storage folder."""
-
-Log: TypeAlias = "logging.Logger | logging.LoggerAdapter[logging.Logger]"
 
 
 class IpcAgent(Protocol):

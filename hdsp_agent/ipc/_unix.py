@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from .._private_files import locked
 from ..errors import Conflict, StorageUnavailable
-from ._socket_endpoint import SUFFIX, entry_name, make_own_folder, this_host
+from ._socket_files import SUFFIX, entry_name, make_own_folder, this_host
 
 if TYPE_CHECKING:
-    from ._socket_endpoint import Connected
+    from ._socket_files import Connected
 
 assert sys.platform != "win32"
 

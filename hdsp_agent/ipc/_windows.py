@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, Unsupported
-from ._socket_endpoint import SUFFIX, entry_name, info_of, make_own_folder, this_host
+from ._socket_files import SUFFIX, entry_name, info_of, make_own_folder, this_host
 
 if TYPE_CHECKING:
-    from ._socket_endpoint import Connected
+    from ._socket_files import Connected
 
 assert sys.platform == "win32"
 

@@ -29,10 +29,10 @@ from ._tool import (
     Tool,
     ToolArguments,
     ToolContext,
-    ToolFailed,
     ToolResult,
     data_url,
 )
+from ._tool_failed import ToolFailed
 from ._tool_state import KeptOutput, SeenFiles, ToolState
 from .notebook import NotebookSummary, notebook_digest, place_of
 

@@ -16,7 +16,8 @@ from ._action import ActionRequest
 from ._file_access import Stamp, read_whole, replace
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._text_file import MOST_EDITED_BYTES, TextFile
-from ._tool import Proposal, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Proposal, ToolContext, ToolResult, answered, denied
+from ._tool_failed import ToolFailed
 
 __all__ = ["Change", "ChangedFileText", "Fill", "change_file", "known_only", "unified_diff"]
 

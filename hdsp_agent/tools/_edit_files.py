@@ -15,7 +15,8 @@ from ._edit_check import Before, ChangedFileText, Fill, change_file
 from ._matching import MatchedLines, NoMatch, find_place, line_at
 from ._search_replace_blocks import Block, parse_blocks
 from ._text_file import Edit, TextFile
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult
+from ._tool_failed import ToolFailed
 
 __all__ = [
     "ApplyDiff",

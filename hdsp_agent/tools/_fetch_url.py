@@ -17,7 +17,8 @@ from ._content_encoding import ACCEPTED, BoundedBody, UnknownEncoding
 from ._output_buffer import middle_left_out
 from ._page_text import page_text
 from ._public_addresses import checked_url, public_address
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
     import httpx

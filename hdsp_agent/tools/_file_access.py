@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ._path_policy import CheckedPath, kind_of
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["Stamp", "open_file", "read_whole", "replace", "stamp_of"]
 

@@ -20,7 +20,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from .._regular_files import open_regular_file
 from ..config import LinearPattern, linear_pattern
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["IGNORE_FILE", "HiddenFromAgent", "git_ignore"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from . import _page_worker
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["page_text"]
 

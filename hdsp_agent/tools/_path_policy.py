@@ -13,7 +13,7 @@ from typing import Final
 
 from ._action import Risk
 from ._ignore import HiddenFromAgent
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["NOTEBOOK_ADVICE", "CheckedPath", "PathPolicy", "is_protected_name", "kind_of"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from .._threads import Stop
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["pdf_text"]
 

@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
     from httpx import URL

@@ -21,7 +21,8 @@ from ._image_size import image_size, looks_whole
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, data_url, denied
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, data_url, denied
+from ._tool_failed import ToolFailed
 
 __all__ = ["ReadFile", "ReadFileArguments"]
 

@@ -20,7 +20,8 @@ from ._file_access import raise_failure
 from ._folder_walk import FolderEntry, FolderWalk
 from ._grep import SearchFindings, SearchPatternProblem, check, find_ripgrep, grep_files
 from ._path_policy import CheckedPath
-from ._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from ._tool_failed import ToolFailed
 
 __all__ = ["ListFiles", "ListFilesArguments", "SearchFiles", "SearchFilesArguments"]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["Block", "parse_blocks"]
 

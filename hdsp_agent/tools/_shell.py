@@ -22,7 +22,8 @@ from ._hidden_files import hidden_words
 from ._output_buffer import middle_left_out
 from ._path_policy import CheckedPath
 from ._running_commands import RunningCommand, has_no_limit
-from ._tool import Approval, Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from ._tool import Approval, Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from ._tool_failed import ToolFailed
 from ._tool_state import KeptOutput
 
 __all__ = ["ExecuteCommand", "ExecuteCommandArguments", "ReadCommandOutput", "ReadCommandOutputArguments"]

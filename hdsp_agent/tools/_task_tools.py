@@ -11,16 +11,8 @@ from ..config import ModeSlug
 from ..messages import ClineSayTool, FollowUpData, Suggestion
 from ._action import ActionRequest
 from ._todo_checklist import format_todos, parse_todos
-from ._tool import (
-    SimpleTool,
-    ToolArguments,
-    ToolContext,
-    ToolFailed,
-    ToolResult,
-    answered,
-    denied,
-    with_images,
-)
+from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied, with_images
+from ._tool_failed import ToolFailed
 
 __all__ = [
     "AskFollowupQuestion",

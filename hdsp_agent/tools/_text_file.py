@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["MOST_EDITED_BYTES", "Edit", "TextFile", "decode_window", "looks_binary", "text_encoding"]
 

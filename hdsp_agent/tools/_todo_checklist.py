@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..messages import TodoItem, TodoStatus
-from ._tool import ToolFailed
+from ._tool_failed import ToolFailed
 
 __all__ = ["format_todos", "parse_todos"]
 

@@ -25,6 +25,7 @@ from ..messages import (
 )
 from ..persistence import Vault
 from ._action import ActionRequest
+from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
     from ..notebooks import Notebooks
@@ -44,7 +45,6 @@ __all__ = [
     "Tool",
     "ToolArguments",
     "ToolContext",
-    "ToolFailed",
     "ToolResult",
     "answered",
     "data_url",
@@ -79,10 +79,6 @@ class ToolResult:
     """Whether an error counts among the model's mistakes in a row, after which the person is asked."""
     shown: bool = False
     """Whether messages of its own have told the person what came of it."""
-
-
-class ToolFailed(Exception):
-    """A tool cannot do what it was asked. The message is for the model: what happened, and what to do instead."""
 
 
 @dataclass(frozen=True)

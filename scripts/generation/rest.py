@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, cast
 
-from hdsp_agent.comm.rest import openapi_document
+from hdsp_agent.comm.rest import describe
 
 from .typescript import Schema, TypeWriter, schemas_of, string_of
 from .wire import vocabulary
@@ -82,7 +82,7 @@ def _components() -> Mapping[str, Schema]:
 
 @cache
 def _document() -> Schema:
-    return openapi_document(version="")
+    return describe(version="")
 
 
 def _object(value: object) -> Schema:

@@ -15,7 +15,7 @@ import pytest
 
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.ipc import IpcLimits, IpcServer, find_servers
-from hdsp_agent.ipc._socket_endpoint import this_host
+from hdsp_agent.ipc._socket_files import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
 from ..timing import until

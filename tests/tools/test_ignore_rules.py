@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.tools._ignore import HiddenFromAgent, git_ignore
-from hdsp_agent.tools._tool import ToolFailed
+from hdsp_agent.tools._tool_failed import ToolFailed
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ class AutomaticCheckpoints:
             )
 
     async def close(self) -> None:
-        """Wait a checkpoint for what is under way. What takes longer is whole or not there when it is looked at again."""
+        """Wait a little for what is under way. What takes longer is whole or not there when it is looked at again."""
         if not await self._held.drain(STOP_SECONDS):
             self._held.cancel()
             await self._held.drain()

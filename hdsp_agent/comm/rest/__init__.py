@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ._openapi import openapi_document
-from ._routes import rest_handlers
+from ._routes import describe, rest_handlers
 
-__all__ = ["openapi_document", "rest_handlers"]
+__all__ = ["describe", "rest_handlers"]

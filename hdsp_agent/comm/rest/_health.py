@@ -6,7 +6,6 @@ from dataclasses import asdict
 from time import monotonic
 
 from ..identity import owner_of
-from ._openapi import openapi_document
 from ._rest_bodies import ClientStats, Health, JsonDocument
 from ._rest_endpoint import RestHandler, endpoint
 
@@ -44,4 +43,4 @@ class OpenApiHandler(RestHandler):
     @endpoint("The OpenAPI description of this API", answer=JsonDocument)
     async def get(self) -> JsonDocument:
         """Derived from the handlers that run."""
-        return JsonDocument.model_validate(openapi_document(self.services.version))
+        return JsonDocument.model_validate(self.services.describe_api(self.services.version))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 from pydantic.json_schema import models_json_schema
 
 from ...messages import ErrorBody
 from ...wire import WireModel
-from ._rest_endpoint import Endpoint, NoQuery, endpoint_of
-from ._routes import API_PATH, routes
+from ._rest_endpoint import API_PATH, Endpoint, NoQuery, RestHandler, endpoint_of
 
 __all__ = ["openapi_document"]
 
@@ -34,11 +34,11 @@ _EXAMPLES = {
 Schema = dict[str, JsonValue]
 
 
-def openapi_document(version: str) -> dict[str, JsonValue]:
+def openapi_document(version: str, routes: Mapping[str, type[RestHandler]]) -> dict[str, JsonValue]:
     """Describe every endpoint with its body, answer and errors."""
     declared = {
         path: {verb: found for verb in _VERBS if (found := endpoint_of(getattr(handler, verb)))}
-        for path, handler in routes().items()
+        for path, handler in routes.items()
     }
     names, definitions = _schemas([point for verbs in declared.values() for point in verbs.values()])
     paths: Schema = {

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from pydantic import JsonValue
+
+from ._openapi import openapi_document
 from ._rest_endpoint import API_PATH, RestHandler
 
-__all__ = ["API_PATH", "rest_handlers", "routes"]
+__all__ = ["API_PATH", "describe", "rest_handlers", "routes"]
 
 
 @cache
@@ -106,6 +109,11 @@ def routes() -> dict[str, type[RestHandler]]:
 def rest_handlers() -> list[tuple[str, type[RestHandler]]]:
     """The table as Tornado takes it."""
     return [(API_PATH + _pattern(path), handler) for path, handler in routes().items()]
+
+
+def describe(version: str) -> dict[str, JsonValue]:
+    """The OpenAPI document of what runs."""
+    return openapi_document(version, routes())
 
 
 def _pattern(template: str) -> str:

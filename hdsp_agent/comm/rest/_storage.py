@@ -120,4 +120,4 @@ def _moment(field: str, milliseconds: int | None) -> datetime | None:
     try:
         return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
     except (OverflowError, ValueError, OSError):
-        raise InvalidInput(f"{field} is {milliseconds}; no calendar has that checkpoint.", field=field) from None
+        raise InvalidInput(f"{field} is {milliseconds}; no calendar has that time.", field=field) from None

@@ -12,7 +12,8 @@ from ...messages import CellId
 from ...notebooks import Cell, NotebookSnapshot, freshness_of
 from ...notebooks.kernels import CellRun, Variable
 from .._cell_runs import KnownRun
-from .._tool import ToolContext, ToolFailed, ToolResult
+from .._tool import ToolContext, ToolResult
+from .._tool_failed import ToolFailed
 from ..notebook._cell_selection import numbers_of
 from ..notebook._code_runner import MOST_SECONDS, begun, result_of, waited_for
 from ..notebook._edit_cells import EditCells, EditCellsArguments

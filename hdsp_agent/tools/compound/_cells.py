@@ -14,7 +14,8 @@ from ..._threads import in_thread
 from ...config import ToolGroup
 from ...errors import HdspAgentError
 from ...messages import CellId, JsonObject
-from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolFailed, ToolResult
+from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolResult
+from .._tool_failed import ToolFailed
 from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id
 from ..notebook._notebook_location import failing_in_words

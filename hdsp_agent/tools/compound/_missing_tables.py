@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from .._path_policy import PathPolicy
-from .._tool import ToolFailed
+from .._tool_failed import ToolFailed
 
 __all__ = ["table_files", "with_reads"]
 

@@ -21,7 +21,7 @@ from ...messages import CellId
 from ...notebooks import Cell, CellFreshness, Notebooks, freshness_of
 from ...notebooks.kernels import Variable
 from .._path_policy import PathPolicy
-from .._tool import ToolFailed
+from .._tool_failed import ToolFailed
 from ._cell_runner import variable_words
 from ._code import made_names
 from ._hints import hint_for

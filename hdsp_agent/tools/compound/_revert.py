@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._tool import ToolContext, ToolFailed, ToolResult
+from .._tool import ToolContext, ToolResult
+from .._tool_failed import ToolFailed
 from ..notebook._operations import CellOperation
 from ._cell_runner import CellRunner
 

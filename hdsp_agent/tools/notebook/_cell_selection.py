@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...messages import CellId
 from ...notebooks import Cell, NotebookSnapshot
-from .._tool import ToolFailed
+from .._tool_failed import ToolFailed
 
 __all__ = ["CellName", "CellNames", "as_list", "cell_named", "chosen_cells", "numbers_of"]
 

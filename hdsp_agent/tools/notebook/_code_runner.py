@@ -16,7 +16,8 @@ from .._action import ActionRequest
 from .._cell_runs import KnownRun
 from .._hidden_files import HiddenFileNames, hidden_words
 from .._path_policy import CheckedPath
-from .._tool import ToolContext, ToolFailed, ToolResult
+from .._tool import ToolContext, ToolResult
+from .._tool_failed import ToolFailed
 from ._code_risks import CodeRisks, risks_of
 from ._model_outputs import told_outputs, with_outputs
 from ._notebook_location import NotebookLocation, failing_in_words

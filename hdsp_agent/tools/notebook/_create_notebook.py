@@ -13,7 +13,8 @@ from ...notebooks import new_cell_id, outline_of, source_hash
 from ...notebooks.kernels import KernelSpec
 from .._action import ActionRequest
 from .._edit_check import unified_diff
-from .._tool import SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from .._tool_failed import ToolFailed
 from ._cell_states import outline_text
 from ._notebook_location import NotebookPath, failing_in_words, place_of, still_allowed
 from ._remote_risks import remote_risks, united

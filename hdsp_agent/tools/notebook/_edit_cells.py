@@ -40,7 +40,8 @@ from ...notebooks import (
 from .._action import ActionRequest
 from .._edit_check import known_only
 from .._output_buffer import middle_left_out
-from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from .._tool_failed import ToolFailed
 from ._cell_edits import cell_edits, previewed_edit
 from ._cell_selection import numbers_of
 from ._cell_states import outline_text

@@ -16,7 +16,8 @@ from ...messages import FollowUpData, NotebookRef, Suggestion
 from ...notebooks import NotebookDocument
 from .._action import Risk
 from .._path_policy import CheckedPath
-from .._tool import ToolContext, ToolFailed
+from .._tool import ToolContext
+from .._tool_failed import ToolFailed
 
 __all__ = ["NotebookLocation", "NotebookPath", "failing_in_words", "once_saved", "place_of", "still_allowed"]
 

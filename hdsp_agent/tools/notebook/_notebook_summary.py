@@ -14,7 +14,7 @@ from ...messages import CellId
 from ...notebooks import Notebooks, NotebookSnapshot, PersonRun, RunMemory, for_cells, outline_of
 from ...notebooks.kernels import KernelInfo
 from .._path_policy import PathPolicy
-from .._tool import ToolFailed
+from .._tool_failed import ToolFailed
 from ._cell_selection import numbers_of
 from ._cell_states import outline_line
 

@@ -19,7 +19,7 @@ from ...messages import (
     ReplaceSource,
 )
 from ...notebooks import Cell, EditSource, NotebookSnapshot, Operation
-from .._tool import ToolFailed
+from .._tool_failed import ToolFailed
 from ._cell_selection import CellName, cell_named
 
 __all__ = ["CellOperation", "Planned", "planned"]

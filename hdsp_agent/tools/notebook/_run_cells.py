@@ -12,7 +12,8 @@ from ...config import ToolGroup
 from ...messages import CellCode, ClineSayTool
 from ...notebooks import Cell, NotebookSnapshot
 from ...notebooks.kernels import CellRunSpec
-from .._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from .._tool_failed import ToolFailed
 from ._cell_selection import CellNames, chosen_cells, numbers_of
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
 from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed

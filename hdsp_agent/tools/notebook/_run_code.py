@@ -12,7 +12,8 @@ from ...config import ToolGroup
 from ...messages import CellCode, ClineSayTool, JsonObject, OwnSayTool
 from ...notebooks.kernels import CellRunSpec
 from .._action import ActionRequest
-from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolFailed, ToolResult, answered, denied
+from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
+from .._tool_failed import ToolFailed
 from ._cell_selection import as_list
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
 from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed
