@@ -113,6 +113,7 @@ lint: $(PY_INSTALLED) $(JS_INSTALLED) ## formatting, lint, types, import contrac
 	jlpm lint:check
 	jlpm tsc --noEmit
 	jlpm tsc --noEmit -p ui-tests
+	python scripts/check_structure.py
 	python scripts/check_unused.py
 	python scripts/generate.py --check
 	python scripts/translations.py check

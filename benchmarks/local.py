@@ -146,16 +146,16 @@ async def _one_task() -> tuple[float, float]:
             began = time.monotonic()
             task_id = await manager.start(TaskRequest("What is the sum of prices?", notebook=_NOTEBOOK))
             first = await _seen(watched, began)
-            await _until(lambda: manager.opened(task_id) is None)
+            await _until(lambda: manager.tasks.opened(task_id) is None)
             task = await manager.resume(task_id)
-            await _until(lambda: task.dialogue.asks.newest() is not None)
-            question = task.dialogue.asks.newest()
+            await _until(lambda: task.state.dialogue.asks.newest() is not None)
+            question = task.state.dialogue.asks.newest()
             assert question is not None
             watched.shown.clear()
             began = time.monotonic()
             await manager.answer(task_id, question.ts, "messageResponse", "And what is the largest of them?")
             second = await _seen(watched, began)
-            await _until(lambda: manager.opened(task_id) is None)
+            await _until(lambda: manager.tasks.opened(task_id) is None)
             return first, second
 
 

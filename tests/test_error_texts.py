@@ -30,7 +30,7 @@ def test_every_error_of_the_tree_has_a_sentence() -> None:
 
 
 def test_every_reason_why_no_rule_helps_has_a_sentence() -> None:
-    path = ROOT / "hdsp_agent" / "agent" / "approval" / "_suggestions.py"
+    path = ROOT / "hdsp_agent" / "agent" / "approval" / "_rule_suggestions.py"
     codes = {code for found in SAID.findall(path.read_text(encoding="utf-8")) for code in found if code}
     assert {"rule_any_command", "rule_none"} <= codes
     assert codes <= KNOWN
@@ -40,7 +40,7 @@ def test_everything_said_about_the_configuration_has_a_sentence() -> None:
     codes: set[str] = set()
     for path in (ROOT / "hdsp_agent" / "config").glob("*.py"):
         # An import reports in words of its own.
-        if path.name != "_transfer.py":
+        if path.name != "_import_export.py":
             codes |= {code for found in SAID.findall(path.read_text(encoding="utf-8")) for code in found if code}
     assert {"config_corrupt", "keyring_locked", "ok"} <= codes
     assert codes <= KNOWN

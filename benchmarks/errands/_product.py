@@ -48,7 +48,7 @@ async def do_with_the_product(scene: Scene, models: LocalModels) -> Done:
         try:
             await _until_it_ends(manager, store, task_id, done)
         finally:
-            if manager.opened(task_id) is not None:
+            if manager.tasks.opened(task_id) is not None:
                 await manager.close(task_id)
             await _look_back(store, task_id, done)
         return done
@@ -74,9 +74,9 @@ async def _agent(home: Path, scene: Scene, models: LocalModels) -> AsyncIterator
 async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId, done: Done) -> None:
     """Say yes to all, and to a question that the agent should decide; until there is an answer, or no going on."""
     answered: set[int] = set()
-    while (task := manager.opened(task_id)) is not None:
+    while (task := manager.tasks.opened(task_id)) is not None:
         await asyncio.sleep(_LOOK_SECONDS)
-        question = task.dialogue.asks.newest()
+        question = task.state.dialogue.asks.newest()
         if question is None:
             if await _tokens(store, task_id) >= MOST_TOKENS:
                 done.ended = f"no answer within {MOST_TOKENS} tokens"

@@ -5,22 +5,13 @@ from __future__ import annotations
 from ._agent_services import AgentServices, Spacing
 from ._factory import Headless, build_agent, headless_agent
 from ._ipc_commands import IpcCommandSession
-from ._ports import (
-    ContextPort,
-    Contexts,
-    ConversationShown,
-    HistoryPort,
-    MessageSink,
-    Models,
-    Modes,
-    NoListener,
-    Situation,
-)
+from ._ports import ConversationShown, HistoryPort, MessageSink, Models, Modes, NoListener, Situation
 from ._profile_models import ProfileModels
 from ._task_manager import TaskManager, TaskRequest
 from .checkpoints.kernel_restarts import UpTo
 from .checkpoints.operations import CheckpointOperations
 from .context_window import FullContext, SeenRequest, seen_by_model
+from .context_window.port import ContextPort, Contexts
 from .conversation.asks import AnswerGiven, AskAnswer, AskNotOpen
 from .git import search_commits
 from .prompts._mode_prompts import mode_prompt

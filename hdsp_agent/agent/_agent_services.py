@@ -16,8 +16,9 @@ from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
 from ..providers import CompactionOffers
-from ._ports import Contexts, HistoryPort, MessageSink, Models, Modes, NoListener, ToolBox
-from .context_window import SeenHistories
+from ._ports import HistoryPort, MessageSink, Models, Modes, NoListener, ToolBox
+from .context_window.port import Contexts
+from .context_window.seen_histories import SeenHistories
 from .task.read_pacing import ReadPacing
 from .task.retry import Sleep
 from .user_messages._slash_commands import SlashCommands
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..tools import PathPolicy, ToolState
     from .approval import ApprovalEngine
     from .checkpoints.automatic import AutomaticCheckpoints
-    from .context_window import RecoveryNotice
+    from .context_window.recovery_notice import RecoveryNotice
 
 __all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
 

@@ -47,6 +47,15 @@ class IpcCommandSession:
     task of somebody else than ``person``, whose server it is. A subtask acts for the task that waits for it.
     """
 
+    @classmethod
+    def of(cls, manager: TaskManager) -> IpcCommandSession:
+        """A session with a manager that is there."""
+
+        async def there() -> TaskManager:
+            return manager
+
+        return cls(there)
+
     def __init__(self, manager: Callable[[], Awaitable[TaskManager]], person: str | None = None) -> None:
         self._manager = manager
         self._person = person
@@ -103,8 +112,8 @@ class IpcCommandSession:
         return self._task if worked_on is None else worked_on.task_id
 
     def _only_one(self, manager: TaskManager) -> TaskId:
-        tasks = [task for task_id in manager.open if (task := manager.opened(task_id)) is not None]
-        ours = [task.task_id for task in tasks if task.conversation.log.metadata.user in (None, self._person)]
+        tasks = [task for task_id in manager.tasks.open if (task := manager.tasks.opened(task_id)) is not None]
+        ours = [task.task_id for task in tasks if task.state.conversation.log.metadata.user in (None, self._person)]
         if not ours:
             raise NotFound("No task is being worked on. Start or resume one first.")
         if len(ours) > 1:

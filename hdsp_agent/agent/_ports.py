@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from ..messages import (
@@ -17,16 +17,10 @@ from ..messages import (
     TaskId,
     TimeSpan,
 )
-from ..providers import KnownModel, ModelClient, ModelRequest, ToolSpec
+from ..providers import ModelClient, ToolSpec
 from ..tools import Tool, ToolArguments
 
-if TYPE_CHECKING:
-    from .context_window import FullContext
-    from .conversation.conversation import Conversation
-
 __all__ = [
-    "ContextPort",
-    "Contexts",
     "ConversationShown",
     "DeltaField",
     "HistoryPort",
@@ -188,26 +182,3 @@ class Telling:
 
     text: str
     told: JsonObject | None = None
-
-
-class ContextPort(Protocol):
-    """What the model sees of one conversation."""
-
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
-        """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
-
-    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
-        """The next request, to the model this is known of."""
-
-    def condensable(self, situation: Situation) -> FullContext | None:
-        """What may be pruned and condensed; None where requests are made to fit anyway."""
-
-    async def recover(self, situation: Situation, kind: str) -> bool:
-        """Hide the oldest part after the provider refused; whether it is worth another try."""
-
-
-class Contexts(Protocol):
-    """Makes the context of a conversation."""
-
-    def __call__(self, conversation: Conversation, workspace: str | None) -> ContextPort:
-        """A context that reads the conversation it is given."""

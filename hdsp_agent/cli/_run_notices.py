@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..agent.context_window import RecoveryNotice
+    from ..agent.context_window.recovery_notice import RecoveryNotice
     from ..context import NoticeKind
     from ..messages import TaskId
     from ._live_output import LiveOutput

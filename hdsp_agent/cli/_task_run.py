@@ -44,14 +44,14 @@ class TaskRun:
 
     def begun(self, task_id: TaskId, *, words: str | None = None) -> None:
         """This is the task. One that is taken up again is told ``words`` when it asks whether to go on."""
-        self._takes_up = self._task is None and task_id not in self._manager.open
+        self._takes_up = self._task is None and task_id not in self._manager.tasks.open
         self._task, self._words = task_id, words
         self._terminal.note(f"task {task_id}")
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Hear what happens, from before the beginning."""
-        hush = self._manager.events.on_any(self._heard)
+        hush = self._manager.tasks.events.on_any(self._heard)
         try:
             yield
         finally:
@@ -67,7 +67,7 @@ class TaskRun:
                 if not await self._answer(*question):
                     self.say_kept()
                     return ExitCode.FOUND if question[1].ask in _UNDONE else ExitCode.FAILED
-            elif not self._manager.open and not self._completed.is_set():
+            elif not self._manager.tasks.open and not self._completed.is_set():
                 # Nothing could be recorded any more: the log says why.
                 idle += 1
                 if idle > 1:
@@ -110,8 +110,8 @@ class TaskRun:
             task_id = await asyncio.wait_for(self._asking.get(), _LOOK_SECONDS)
         except asyncio.TimeoutError:
             return None
-        task = self._manager.opened(task_id)
-        question = task.dialogue.asks.newest() if task is not None else None
+        task = self._manager.tasks.opened(task_id)
+        question = task.state.dialogue.asks.newest() if task is not None else None
         return (task_id, question) if question is not None else None
 
     async def _answer(self, task_id: TaskId, question: ClineMessage) -> bool:

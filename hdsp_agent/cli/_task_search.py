@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ..errors import HdspAgentError
 from ..messages import TaskId
-from ..persistence import Progress, TaskReader, TaskState, TaskStatus, TaskStore, WantedTasks, parse_iso_time
+from ..persistence import Progress, StoredTaskState, TaskReader, TaskStatus, TaskStore, WantedTasks, parse_iso_time
 from ._amounts import count_text, moment_text
 from ._columns import table
 
@@ -27,7 +27,7 @@ class SearchedTask:
     error: str
 
     @classmethod
-    def of(cls, reader: TaskReader, state: TaskState) -> SearchedTask:
+    def of(cls, reader: TaskReader, state: StoredTaskState) -> SearchedTask:
         """What is told of a task."""
         item, metadata = state.history_item, reader.metadata
         said = (item.title or item.task) if item is not None else ""

@@ -175,9 +175,9 @@ class AgentRequests:
         """Let running commands go on in the background, or end them."""
         task = (await self._agent.manager()).get(self._meant(context, message))
         if message.terminal_operation == "continue":
-            task.tool_state.commands.continue_all()
+            task.state.tool_state.commands.continue_all()
         else:
-            task.tool_state.commands.abort_all()
+            task.state.tool_state.commands.abort_all()
 
     # ---- saying more
 
@@ -185,7 +185,7 @@ class AgentRequests:
         """Keep it for the next turn; a task that nobody works on takes it as an answer where words are one."""
         manager = await self._agent.manager()
         task_id = self._meant(context, message)
-        if manager.opened(task_id) is None:
+        if manager.tasks.opened(task_id) is None:
             await manager.send(task_id, message.text, message.images or ())
             return None
         return (await manager.queue(task_id, message.text, message.images or ())).id

@@ -126,8 +126,8 @@ class ComposerRequests:
         if chosen is not None and models.settings_of(chosen) is not None:
             return chosen
         if task_id is not None:
-            task = manager.opened(TaskId(task_id))
-            item = task.item if task is not None else await self._history.item(context.owner, task_id)
+            task = manager.tasks.opened(TaskId(task_id))
+            item = task.state.item if task is not None else await self._history.item(context.owner, task_id)
             if item.api_config_name is not None:
                 return item.api_config_name
         return models.profile_for(settings.mode)

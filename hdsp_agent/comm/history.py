@@ -37,10 +37,10 @@ from ..persistence import (
     HistoryPage,
     HistoryPlaces,
     HistoryQuery,
+    StoredTaskState,
     TaskLog,
     TaskReader,
     TaskSizes,
-    TaskState,
     TaskStore,
     as_left,
     effective_ui,
@@ -290,7 +290,7 @@ class History:
             return item
         known = await self._item_of(reader, await reader.read_state())
 
-        def apply(state: TaskState) -> TaskState:
+        def apply(state: StoredTaskState) -> StoredTaskState:
             return state.model_copy(update={"history_item": _changed(state.history_item or known, change)})
 
         store = await self._storage.store()
@@ -346,7 +346,7 @@ class History:
                 self._tell_removed(owner, task_ids)
 
     async def _change(
-        self, store: TaskStore, owner: Owner, task_id: TaskId, apply: Callable[[TaskState], TaskState]
+        self, store: TaskStore, owner: Owner, task_id: TaskId, apply: Callable[[StoredTaskState], StoredTaskState]
     ) -> HistoryItem:
         try:
             state = await store.amend(task_id, apply)
@@ -477,13 +477,13 @@ class History:
             with suppress(UnknownTask):
                 await self.show(owner, task_id)
 
-    async def _item_of(self, reader: TaskReader, state: TaskState) -> HistoryItem:
+    async def _item_of(self, reader: TaskReader, state: StoredTaskState) -> HistoryItem:
         first = [] if state.history_item is not None else await reader.ui.page(after=0, limit=1)
         item = history_item(reader.metadata, state, first[0] if first else None)
         return item.model_copy(update={"size": await (await self._storage.store()).size(reader.task_id)})
 
 
-def _usage(item: HistoryItem, state: TaskState) -> TokenUsage:
+def _usage(item: HistoryItem, state: StoredTaskState) -> TokenUsage:
     return TokenUsage(
         total_tokens_in=item.tokens_in,
         total_tokens_out=item.tokens_out,

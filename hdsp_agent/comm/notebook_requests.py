@@ -77,10 +77,10 @@ class NotebookRequests:
             self._notebooks.unreviewed.settled(message.path, message.cell_id)
         if message.accepted or message.task_id is None:
             return
-        task = (await self._agent.manager()).opened(message.task_id)
+        task = (await self._agent.manager()).tasks.opened(message.task_id)
         if task is not None:
             change = "your change" if message.part == "whole" else "part of your change"
-            task.words.note(
+            task.user_input.note(
                 f"The user took back {change} of cell {message.cell_id} in {message.path}. Read the cell again before "
                 "you change it, and do not make that change again unless the user asks for it."
             )
@@ -99,7 +99,7 @@ class NotebookRequests:
 async def _is_at_it(manager: TaskManager, task_id: TaskId) -> bool:
     """Whether a task works, or a subtask works for it, or a question of it waits before it has ended."""
     task = await manager.worked_on_for(task_id)
-    return task is not None and not task.completed and task.status in _WORKING
+    return task is not None and not task.state.completed and task.state.status in _WORKING
 
 
 def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:

@@ -53,7 +53,7 @@ class RunningAgent:
     @property
     def events(self) -> Emitter:
         """What happens to tasks."""
-        return self._manager.events
+        return self._manager.tasks.events
 
     async def manager(self) -> TaskManager:
         """The door to all tasks. Raises why there is none: the storage cannot be used, or the server stops."""

@@ -68,8 +68,8 @@ class TaskFeed:
     def attach(self, manager: TaskManager) -> None:
         """Listen to this agent. It was made with this feed as its sink."""
         self._manager = manager
-        self._hush = manager.events.on_any(self._heard)
-        manager.on_left = self._history.open_tasks.touched
+        self._hush = manager.tasks.events.on_any(self._heard)
+        manager.tasks.on_left = self._history.open_tasks.touched
         if manager.services.files is not None:
             manager.services.files.on_saved = self._saved
 
@@ -167,16 +167,16 @@ class TaskFeed:
             return None
         told = self._told.get(TaskId(task_id))
         return TaskDetails(
-            task.status,
-            task.todos,
-            task.queue.messages,
-            task.usage.tokens(),
+            task.state.status,
+            task.state.todos,
+            task.state.queue.messages,
+            task.state.usage.tokens(),
             room=task.requests.room,
-            answered_at=task.answers_itself.at,
-            needs_you=task.status == "interactive"
-            or any(needs_person(question.ask) for question in task.dialogue.asks.open),
+            answered_at=task.auto_answer.at,
+            needs_you=task.state.status == "interactive"
+            or any(needs_person(question.ask) for question in task.state.dialogue.asks.open),
             failed=told is not None and told.messages.end_in_failure,
-            commands=[running.started for running in task.tool_state.commands.running],
+            commands=[running.started for running in task.state.tool_state.commands.running],
         )
 
     async def change(self, task_id: str, change: ItemChange) -> HistoryItem | None:
@@ -185,13 +185,13 @@ class TaskFeed:
         if task is None:
             return None
         if change.title is not None:
-            await task.note_item(title=" ".join(change.title.split()) or None)
+            await task.state.note_item(title=" ".join(change.title.split()) or None)
         if change.favorite is not None:
-            await task.note_item(is_favorited=change.favorite)
+            await task.state.note_item(is_favorited=change.favorite)
         if change.rename is not None:
-            notebook, renames = after_rename(task.item, change.rename)
-            await task.note_item(notebook=notebook, renames=renames)
-        return task.item
+            notebook, renames = after_rename(task.state.item, change.rename)
+            await task.state.note_item(notebook=notebook, renames=renames)
+        return task.state.item
 
     # ---- inside
 
@@ -210,12 +210,12 @@ class TaskFeed:
         told = self._told.get(task_id)
         if told is None and (task := self._task(task_id)) is not None:
             self._forget_closed()
-            told = _Told(Owner(task.conversation.log.metadata.user or self._person))
+            told = _Told(Owner(task.state.conversation.log.metadata.user or self._person))
             self._told[task_id] = told
         return told
 
     def _task(self, task_id: str) -> Task | None:
-        return None if self._manager is None else self._manager.opened(TaskId(task_id))
+        return None if self._manager is None else self._manager.tasks.opened(TaskId(task_id))
 
     def _forget_closed(self) -> None:
         """All that closed tasks said is on the disk; some are kept, because one may be on its way to a screen."""
@@ -268,7 +268,7 @@ class TaskFeed:
         told, task = self._of(TaskId(entered)), self._task(entered)
         if told is None or task is None:
             return
-        self._history.open_tasks.replace(told.owner, left, task.item)
+        self._history.open_tasks.replace(told.owner, left, task.state.item)
         if self._history.shows(told.owner, left):
             self._show(told.owner, entered)
 

@@ -20,7 +20,7 @@ from ._exit_reasons import ending, refusal
 
 __all__ = ["ModelFile", "ModelProcess"]
 
-SCRIPT: Final = Path(__file__).with_name("_server.py")
+SCRIPT: Final = Path(__file__).with_name("_model_server.py")
 """Not imported here: it needs the extra."""
 
 START_SECONDS: Final = 180.0

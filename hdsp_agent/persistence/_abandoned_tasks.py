@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from ..messages import ClineMessage, status_during
 from ._protocol import Outcome
-from ._records import COMPLETED_STATUSES, LockRecord, TaskState
+from ._records import COMPLETED_STATUSES, LockRecord, StoredTaskState
 
 __all__ = ["SettledStatus", "settled_status", "waits_for_person"]
 
@@ -21,7 +21,7 @@ class SettledStatus:
 
 
 def settled_status(
-    state: TaskState, *, died: bool, holder: LockRecord | None, newest: ClineMessage | None
+    state: StoredTaskState, *, died: bool, holder: LockRecord | None, newest: ClineMessage | None
 ) -> SettledStatus:
     """Only what a dead process was working on has failed.
 
@@ -47,7 +47,7 @@ def waits_for_person(newest: ClineMessage | None) -> bool:
     return status_during(newest.ask) != "running"
 
 
-def _why_failed(state: TaskState, holder: LockRecord | None) -> str:
+def _why_failed(state: StoredTaskState, holder: LockRecord | None) -> str:
     if holder is None:
         return f"The process that worked on it ended while the task was {state.status}. It can be resumed."
     return (

@@ -9,12 +9,12 @@ import uuid
 from .._iso_time import iso_time
 from ..messages import TaskId
 from ._protocol import NewTaskRecord
-from ._records import TaskMetadata, TaskState
+from ._records import StoredTaskState, TaskMetadata
 
 __all__ = ["first_records"]
 
 
-def first_records(new: NewTaskRecord) -> tuple[TaskMetadata, TaskState]:
+def first_records(new: NewTaskRecord) -> tuple[TaskMetadata, StoredTaskState]:
     """The metadata and the state the task begins with."""
     now = iso_time()
     task_id = new.task_id or TaskId(str(uuid.uuid4()))
@@ -25,4 +25,4 @@ def first_records(new: NewTaskRecord) -> tuple[TaskMetadata, TaskState]:
         parent_task_id=new.parent_task_id, root_task_id=new.root_task_id, forked_from=new.forked_from,
         workspace=new.workspace, notebook=new.notebook, mode=new.mode,
     )  # fmt: skip
-    return metadata, TaskState(status="initializing", started_at=now, updated_at=now)
+    return metadata, StoredTaskState(status="initializing", started_at=now, updated_at=now)

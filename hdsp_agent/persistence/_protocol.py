@@ -18,12 +18,12 @@ from ._records import (
     ApiDraft,
     ApiRecord,
     ModelUse,
+    StoredTaskState,
     Stream,
     SummaryDraft,
     SummaryRecord,
     TaskKey,
     TaskMetadata,
-    TaskState,
     TaskStatus,
     ToolDraft,
     ToolRecord,
@@ -92,7 +92,7 @@ class TaskOverview:
     """What a list of tasks needs to know of one, with the first messages that the person saw."""
 
     metadata: TaskMetadata
-    state: TaskState
+    state: StoredTaskState
     size: int
     """How many bytes it takes; 0 if that was not wanted."""
     first: Sequence[ClineMessage] = ()
@@ -182,7 +182,7 @@ class TaskReader(Protocol):
         """What was condensed, truncated, rewound and undone."""
         ...
 
-    async def read_state(self) -> TaskState:
+    async def read_state(self) -> StoredTaskState:
         """How it is getting on."""
         ...
 
@@ -200,7 +200,7 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
     """
 
     @property
-    def state(self) -> TaskState:
+    def state(self) -> StoredTaskState:
         """How it is getting on, as last changed here."""
         ...
 
@@ -305,7 +305,7 @@ class TaskStore(Protocol):
         """How many bytes a task takes."""
         ...
 
-    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+    async def amend(self, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]) -> StoredTaskState:
         """Change the state of a task nobody works on, such as its title."""
         ...
 

@@ -18,11 +18,11 @@ from ._protocol import Outcome, StateChange
 from ._records import (
     ApiDraft,
     ApiRecord,
+    StoredTaskState,
     Stream,
     SummaryDraft,
     SummaryRecord,
     TaskMetadata,
-    TaskState,
     ToolDraft,
     ToolRecord,
     estimated_tokens,
@@ -112,7 +112,7 @@ class RecordingLog(ABC, Generic[F]):
         self._ended = False
 
     @abstractmethod
-    async def _end_task(self, state: TaskState, outcome: Outcome) -> None:
+    async def _end_task(self, state: StoredTaskState, outcome: Outcome) -> None:
         """Move the task to the completed ones, and give its lock up."""
 
     @abstractmethod
@@ -141,7 +141,7 @@ class RecordingLog(ABC, Generic[F]):
         self._keeper.start()
 
     @property
-    def state(self) -> TaskState:
+    def state(self) -> StoredTaskState:
         """How it is getting on, as last changed here."""
         return self._keeper.state
 

@@ -19,12 +19,12 @@ __all__ = [
     "CountedTokens",
     "LockRecord",
     "ModelUse",
+    "StoredTaskState",
     "Stream",
     "SummaryDraft",
     "SummaryRecord",
     "TaskKey",
     "TaskMetadata",
-    "TaskState",
     "TaskStatus",
     "ToolDraft",
     "ToolRecord",
@@ -203,7 +203,7 @@ class ModelUse(_File):
     cost: float = 0.0
 
 
-class TaskState(_File):
+class StoredTaskState(_File):
     """``state.json``: how a task is getting on; the fields from ``outcome`` on are our own.
 
     ``outcome`` is what a task that is ``completing`` will be; ``history_item`` is the task's line in the history, so that the index can be rebuilt from the folders.

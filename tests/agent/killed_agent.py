@@ -38,7 +38,7 @@ async def main(home: Path, scene: str) -> None:
 
 async def reached(agent: Agent, scene: str) -> None:
     """Wait for the moment to be killed at."""
-    task_id = agent.manager.current
+    task_id = agent.manager.tasks.current
     assert task_id is not None
     match scene:
         case "approval" | "queue":

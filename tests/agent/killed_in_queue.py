@@ -34,25 +34,25 @@ async def main(home: Path, step: str) -> None:
 
         match step:
             case "noted":
-                create = task.conversation.create
+                create = task.state.conversation.create
 
                 async def unless_said(message: ClineMessage, *, durable: bool = False) -> ClineMessage:
                     if message.say == "user_feedback":
                         await stop()
                     return await create(message, durable=durable)
 
-                task.conversation.create = unless_said  # type: ignore[method-assign]  # the moment to be killed at
+                task.state.conversation.create = unless_said  # type: ignore[method-assign]  # the moment to be killed at
             case "shown":
-                add = task.conversation.add_api
+                add = task.state.conversation.add_api
 
                 async def unless_the_persons(role: str, content: list[object], **more: object) -> object:
                     if "and then that" in str(content):
                         await stop()
                     return await add(role, content, **more)  # type: ignore[arg-type]  # as it came
 
-                task.conversation.add_api = unless_the_persons  # type: ignore[method-assign, assignment]  # as above
+                task.state.conversation.add_api = unless_the_persons  # type: ignore[method-assign, assignment]  # as above
             case _:
-                task.queue.taken = stop  # type: ignore[method-assign]  # as above
+                task.state.queue.taken = stop  # type: ignore[method-assign]  # as above
         await asyncio.sleep(600)
 
 

@@ -160,8 +160,8 @@ class ProviderAgent:
         """Once the task is done; fails with what it asks instead."""
 
         def done() -> bool:
-            task = self.manager.opened(task_id)
-            asked = task.dialogue.asks.newest() if task is not None else None
+            task = self.manager.tasks.opened(task_id)
+            asked = task.state.dialogue.asks.newest() if task is not None else None
             assert asked is None or asked.ask == "completion_result", f"it asks {asked.ask}: {asked.text}"
             return task is None
 
@@ -171,8 +171,8 @@ class ProviderAgent:
         """The question of this kind, once it is open."""
 
         def waiting() -> ClineMessage | None:
-            task: Task | None = self.manager.opened(task_id)
-            return task.dialogue.asks.newest(kind) if task else None
+            task: Task | None = self.manager.tasks.opened(task_id)
+            return task.state.dialogue.asks.newest(kind) if task else None
 
         return await until(waiting)
 

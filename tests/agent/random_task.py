@@ -66,7 +66,7 @@ class _Life:
 
     def begin(self, agent: Agent, task_id: TaskId) -> None:
         self._agent, self._tasks = agent, [task_id]
-        agent.manager.events.on_any(self._spawned)
+        agent.manager.tasks.events.on_any(self._spawned)
 
     def _spawned(self, event: TaskEvent) -> None:
         if isinstance(event, TaskSpawned):
@@ -129,8 +129,8 @@ class _Life:
         return f"W{self._words}w"
 
     async def _answer(self, task_id: TaskId) -> None:
-        task, rng = self._agent.manager.opened(task_id), self.rng
-        if task is None or not (open_ := task.dialogue.asks.open):
+        task, rng = self._agent.manager.tasks.opened(task_id), self.rng
+        if task is None or not (open_ := task.state.dialogue.asks.open):
             return
         question = rng.choice(open_)
         responses: list[ClineAskResponse] = [
@@ -174,14 +174,14 @@ class _Life:
         """The model is done with everything, and the person agrees."""
         self._ends = True
         manager, resting = self._agent.manager, Counter[TaskId]()
-        while manager.open or self._unfinished(first):
-            if not manager.open:
+        while manager.tasks.open or self._unfinished(first):
+            if not manager.tasks.open:
                 for task_id in [first, *filter(self._unfinished, self._tasks)]:
                     with suppress(HdspAgentError):
                         await manager.resume(task_id)
-            for task_id in list(manager.open):
-                task = manager.opened(task_id)
-                questions = [] if task is None else task.dialogue.asks.open
+            for task_id in list(manager.tasks.open):
+                task = manager.tasks.opened(task_id)
+                questions = [] if task is None else task.state.dialogue.asks.open
                 resting[task_id] = 0 if questions else resting[task_id] + 1
                 with suppress(HdspAgentError):
                     if resting[task_id] > 100:

@@ -16,7 +16,7 @@ from hdsp_agent.agent import AgentServices, ConversationShown, FullContext, Situ
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
-from hdsp_agent.agent.context_window import RecoveryNotice
+from hdsp_agent.agent.context_window.recovery_notice import RecoveryNotice
 from hdsp_agent.agent.conversation.conversation import Conversation
 from hdsp_agent.agent.environment import CurrentEnvironment, EnvironmentBasis, Section, SectionEntry
 from hdsp_agent.agent.modes import ModeRegistry
@@ -390,15 +390,15 @@ class Agent:
         """The question of this kind, once it is open."""
 
         def waiting() -> ClineMessage | None:
-            task = self.manager.opened(task_id)
-            message = task.dialogue.asks.newest(kind) if task else None
+            task = self.manager.tasks.opened(task_id)
+            message = task.state.dialogue.asks.newest(kind) if task else None
             return message if message is not None and message.ts > after else None
 
         return await until(waiting)
 
     async def completed(self, task_id: TaskId) -> ClineMessage:
         """The question a finished task leaves behind."""
-        await until(lambda: self.manager.opened(task_id) is None or None)
+        await until(lambda: self.manager.tasks.opened(task_id) is None or None)
         return (await self.ui(task_id))[-1]
 
     async def finished(self, text: str = "Do it") -> TaskId:
@@ -519,7 +519,7 @@ async def running_agent(
     )
     manager = TaskManager(services)
     agent = Agent(manager, store, model, heard, models, workspace, [], slept, history)
-    manager.events.on_any(agent.events.append)
+    manager.tasks.events.on_any(agent.events.append)
     await store.start()
     try:
         yield agent

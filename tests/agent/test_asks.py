@@ -101,7 +101,7 @@ async def test_a_queued_message_approves_nothing(tmp_path: Path) -> None:
         await agent.manager.send(task_id, "approved!")
         await asyncio.sleep(0.05)
         assert agent.notes() == []
-        assert agent.task(task_id).dialogue.asks.is_open(ask.ts)
+        assert agent.task(task_id).state.dialogue.asks.is_open(ask.ts)
         await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
         await agent.completed(task_id)
         assert agent.notes() == []
@@ -118,7 +118,7 @@ async def test_a_message_queued_before_the_question_approves_nothing(tmp_path: P
         await agent.asked(task_id, "tool")
         await asyncio.sleep(0.05)
         assert agent.notes() == []
-        assert [message.text for message in agent.task(task_id).queue.messages] == ["yes"]
+        assert [message.text for message in agent.task(task_id).state.queue.messages] == ["yes"]
 
 
 async def test_the_queue_can_be_changed_while_it_waits(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ async def test_several_tasks_work_at_once(tmp_path: Path) -> None:
 
     async with running_agent(tmp_path, [turn] * 20) as agent:  # type: ignore[list-item]  # steps are steps
         tasks = await asyncio.gather(*(agent.start(f"Task {number}") for number in range(20)))
-        await until(lambda: not agent.manager.open)
+        await until(lambda: not agent.manager.tasks.open)
         for task_id in tasks:
             assert (await agent.ui(task_id))[-1].ask == "completion_result"
 

@@ -309,7 +309,7 @@ async def test_files_come_back_if_the_mark_cannot_be_written(tmp_path: Path, mon
     async with running_agent(tmp_path, [NOTE, DONE], files=kept_at(tmp_path)) as agent:
         task_id = await agent.start("The task")
         ask = await agent.asked(task_id, "tool")
-        log = type(agent.task(task_id).conversation.log)
+        log = type(agent.task(task_id).state.conversation.log)
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
 

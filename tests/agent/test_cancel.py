@@ -192,13 +192,13 @@ async def test_a_task_can_be_put_aside_at_any_moment(tmp_path: Path, moment: int
     async with running_agent(tmp_path, [turn, DONE, DONE, DONE], settings=AUTO) as agent:
         task_id = await agent.start()
         await asyncio.sleep(moment / 500)
-        if moment % 2 and agent.manager.opened(task_id):
+        if moment % 2 and agent.manager.tasks.opened(task_id):
             await agent.manager.cancel(task_id)
         await asyncio.wait_for(agent.manager.close(task_id), 60)
-        await until(lambda: agent.manager.open == [])
+        await until(lambda: agent.manager.tasks.open == [])
         assert len(agent.notes()) <= 1
         await agent.manager.resume(task_id)
-        await until(lambda: bool(agent.task(task_id).dialogue.asks.open))
+        await until(lambda: bool(agent.task(task_id).state.dialogue.asks.open))
 
 
 @pytest.mark.parametrize("moment", range(25))
@@ -208,12 +208,14 @@ async def test_a_task_can_be_stopped_at_any_moment(tmp_path: Path, moment: int) 
     async with running_agent(tmp_path, [turn, *ends]) as agent:
         task_id = await agent.start()
         await asyncio.sleep(moment / 500)
-        if agent.manager.opened(task_id) is None:
+        if agent.manager.tasks.opened(task_id) is None:
             return
         await agent.manager.cancel(task_id)
-        await until(lambda: agent.manager.opened(task_id) is None or bool(agent.task(task_id).dialogue.asks.open))
-        if agent.manager.opened(task_id):
-            ask = agent.task(task_id).dialogue.asks.open[-1]
+        await until(
+            lambda: agent.manager.tasks.opened(task_id) is None or bool(agent.task(task_id).state.dialogue.asks.open)
+        )
+        if agent.manager.tasks.opened(task_id):
+            ask = agent.task(task_id).state.dialogue.asks.open[-1]
             await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
             await agent.completed(task_id)
         assert len(await agent.results(task_id)) >= 1
@@ -234,8 +236,8 @@ async def test_words_that_make_a_task_go_on_are_heard_though_it_is_stopped_right
             await asyncio.sleep(0)
         with suppress(HdspAgentError):
             await agent.manager.cancel(task_id)
-        while agent.manager.opened(task_id) is not None:
-            again = agent.task(task_id).dialogue.asks.newest("resume_task")
+        while agent.manager.tasks.opened(task_id) is not None:
+            again = agent.task(task_id).state.dialogue.asks.newest("resume_task")
             if again is not None and again.ts != asked.ts:
                 with suppress(HdspAgentError):
                     await agent.manager.answer(task_id, again.ts, "yesButtonClicked")
@@ -252,11 +254,11 @@ async def test_a_result_on_its_way_to_the_log_as_the_work_is_stopped_reaches_the
         await agent.asked(task_id, "followup")
         task = agent.task(task_id)
         # What was built before is only added to.
-        await task.context.build(task, SCRIPTED_INFO, answer_tokens=None)
-        log = task.conversation.log
+        await task.state.context.build(task.state, SCRIPTED_INFO, answer_tokens=None)
+        log = task.state.conversation.log
         before = log.last_api_seq
         result: JsonObject = {"type": "tool_result", "tool_use_id": "q", "content": "This one"}
-        adding = asyncio.create_task(task.conversation.add_api("user", [result]))
+        adding = asyncio.create_task(task.state.conversation.add_api("user", [result]))
         for _ in range(3):
             # Handed over, and not yet acknowledged by the thread that writes.
             if log.last_api_seq == before:
@@ -267,5 +269,5 @@ async def test_a_result_on_its_way_to_the_log_as_the_work_is_stopped_reaches_the
             await adding
         # Who goes on from the log finds it there at once.
         assert (await agent.results(task_id))["q"] == "This one"
-        request = await task.context.build(task, SCRIPTED_INFO, answer_tokens=None)
+        request = await task.state.context.build(task.state, SCRIPTED_INFO, answer_tokens=None)
         assert "This one" in str(request.messages) and INTERRUPTED not in str(request.messages)

@@ -65,7 +65,7 @@ async def test_opening_saving_and_restoring_are_told_with_how_long_they_took(tmp
     files = kept_at(tmp_path)
     told: list[CheckpointEvent] = []
     async with running_agent(tmp_path, [note("a"), note("b"), DONE], settings=ALLOWED, files=files) as agent:
-        agent.manager.events.on_checkpoint(told.append)
+        agent.manager.tasks.events.on_checkpoint(told.append)
         task_id = await agent.finished()
         first, second = await rows(agent, task_id)
         assert all(isinstance((row.checkpoint or {}).get("durationMs"), int) for row in (first, second))
@@ -96,7 +96,7 @@ async def test_no_second_row_is_said_where_nothing_changed_until_the_first_is_ta
         task_id = await agent.finished()
         (first,) = await rows(agent, task_id)
         await agent.manager.messages.edit(task_id, (await agent.ui(task_id))[0].ts, "Do it again")
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         _, again = await rows(agent, task_id)
         assert again.text == first.text
         assert again.checkpoint is not None and again.checkpoint["isFirst"] is True
@@ -130,7 +130,7 @@ async def test_who_brought_the_conversation_back_by_itself_can_still_take_back_t
         checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         result = await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)
         assert agent.notes() == [] and "conversation" in result.operation.parts
-        history = (await agent.manager.open_at_rest(task_id)).conversation.history
+        history = (await agent.manager.tasks.open_at_rest(task_id)).state.conversation.history
         assert len(await history.ui_page()) < whole
         await agent.manager.close(task_id)
         await agent.manager.messages.undo(task_id)
@@ -158,8 +158,10 @@ async def test_the_rest_can_follow_a_conversation_that_went_back_alone(tmp_path:
         await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["a"]
         await checkpoints.undo(agent.workspace, alone.id)
-        history = (await agent.manager.open_log(task_id))[1] if agent.manager.opened(task_id) is None else None
-        history = history or agent.task(task_id).conversation.history
+        history = (
+            (await agent.manager.tasks.open_log(task_id))[1] if agent.manager.tasks.opened(task_id) is None else None
+        )
+        history = history or agent.task(task_id).state.conversation.history
         assert len([one for one in await history.ui_page() if one.ask != "resume_task"]) == whole
 
 
@@ -171,7 +173,7 @@ async def test_a_conversation_that_went_another_way_since_is_not_left_out_withou
         checkpoints = agent.manager.checkpoints
         checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         await agent.manager.messages.edit(task_id, (await agent.ui(task_id))[0].ts, "Do something else")
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         with pytest.raises(NotFound, match="taken back"):
             await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)
         assert agent.notes() == ["a", "b"]
@@ -188,7 +190,7 @@ async def test_a_conversation_that_went_on_is_set_aside_only_if_that_is_wanted(t
         await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         assert agent.notes() == ["b"]
         with pytest.raises(Conflict, match="gone on"):
             await checkpoints.undo(agent.workspace, done.id)
@@ -303,7 +305,7 @@ async def told_to(home: Path, *turns: object, settings: GlobalSettings = EVERYTH
                     assert back.variables[0].cold
                     report = await notebooks.executor.inspect("a.ipynb", names=["x"])
                     assert [(one.name, one.head) for one in report.variables] == [("x", "[1, 2]")]
-            await until(lambda: agent.manager.opened(task_id) is None or None)
+            await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
     return record
 
 

@@ -177,7 +177,7 @@ async def test_a_task_that_fails_before_it_can_even_ask_is_put_aside(
             patch.setattr(AnswerStream, "take", unreadable)
             patch.setattr(model_requests, "_classified", lambda error, client: None)
             task_id = await agent.start()
-            await until(lambda: agent.manager.opened(task_id) is None)
+            await until(lambda: agent.manager.tasks.opened(task_id) is None)
             assert len(await agent.says(task_id, "error")) == 2
         await agent.manager.resume(task_id)
         await agent.manager.answer(task_id, (await agent.asked(task_id, "resume_task")).ts, "yesButtonClicked")

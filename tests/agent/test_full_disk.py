@@ -42,7 +42,7 @@ async def test_a_task_and_its_subtask_whose_time_is_over_can_go_on_later(disk: P
         filler = fill(disk)
         with pytest.raises(StorageUnavailable, match="Free some space on that disk"):
             await agent.manager.run_out(parent, WHY)
-        assert not agent.manager.open
+        assert not agent.manager.tasks.open
         filler.unlink()
         await go_on(agent, child)
         for task_id in (child, parent):
@@ -58,8 +58,8 @@ async def test_a_task_whose_end_cannot_be_recorded_can_go_on_later(disk: Path) -
 
     async with running_agent(disk, [fills_the_disk, DONE]) as agent:
         task_id = await agent.start()
-        await until(lambda: not agent.manager.open and agent.model.requests)
-        await agent.manager._held.drain()
+        await until(lambda: not agent.manager.tasks.open and agent.model.requests)
+        await agent.manager.tasks._held.drain()
         (disk / "filler").unlink()
         await go_on(agent, task_id)
         await status_becomes(agent, task_id, "completed")

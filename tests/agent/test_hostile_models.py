@@ -172,4 +172,4 @@ async def test_a_request_without_a_report_of_its_usage_does_not_empty_the_contex
     async with running_agent(tmp_path, [call_tool("look", {"text": "a"}, id="1"), silent, [60.0]]) as agent:
         task_id = await agent.start()
         await until(lambda: len(agent.model.requests) == 3)
-        assert agent.task(task_id).usage.tokens().context_tokens == 15
+        assert agent.task(task_id).state.usage.tokens().context_tokens == 15

@@ -144,7 +144,7 @@ async def test_other_words_decide_nothing_and_nothing_is_brought_back_until_then
         with pytest.raises(Conflict, match="Decide it in the time line"):
             await agent.manager.messages.delete(task_id, tool.ts, files=True)
         # It was refused before the task was disturbed.
-        assert agent.task(task_id).dialogue.asks.is_open(tool.ts)
+        assert agent.task(task_id).state.dialogue.asks.is_open(tool.ts)
         assert there(tmp_path) == as_they_are
 
 

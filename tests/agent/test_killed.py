@@ -84,7 +84,7 @@ async def test_while_a_subtask_works(tmp_path: Path) -> None:
         await agent.manager.resume(child)
         ask = await agent.asked(child, "resume_task")
         await agent.manager.answer(child, ask.ts, "yesButtonClicked")
-        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.tasks.open)
         assert "It is 42" in (await agent.results(parent))["sub"]
 
 
@@ -94,7 +94,7 @@ async def test_with_messages_in_the_queue(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE]) as agent:
         task = await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "tool")
-        assert [message.text for message in task.queue.messages] == ["and then that"]
+        assert [message.text for message in task.state.queue.messages] == ["and then that"]
         await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
         await agent.completed(task_id)
         assert agent.notes() == []

@@ -40,7 +40,7 @@ def files_of(home: Path) -> AutomaticCheckpoints:
 
 async def seen(agent: Agent, task_id: TaskId) -> str:
     """How far the conversation goes, as a person sees it."""
-    log = await agent.manager.open_log(task_id)
+    log = await agent.manager.tasks.open_log(task_id)
     try:
         shown = [message.text or "" for message in await log[1].ui_page()]
     finally:
@@ -108,10 +108,10 @@ async def test_the_conversation_itself_asks_and_goes_on_from_where_it_was(tmp_pa
         await agent.manager.answer(task_id, ask.ts, "messageResponse", put_back)
         again = await agent.asked(task_id, "resume_completed_task")
         assert agent.notes() == ["a", "b"]
-        shown = [message.text or "" for message in await agent.task(task_id).conversation.history.ui_page()]
+        shown = [message.text or "" for message in await agent.task(task_id).state.conversation.history.ui_page()]
         assert any('"b"' in text for text in shown) and not any(put_back in text for text in shown)
         await agent.manager.answer(task_id, again.ts, "messageResponse", "Go on")
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         assert "wrote b" in str(agent.model.requests) and put_back not in str(agent.model.requests)
 
 
@@ -126,7 +126,7 @@ async def test_another_conversation_asks_and_the_one_that_went_back_is_put_back(
         await agent.manager.answer(other, ask.ts, "messageResponse", put_back)
         await agent.completed(other)
         # It was open, and is put aside with its result as it was.
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         assert await both(agent, task_id) == ("ab", "ab")
 
 
@@ -139,7 +139,7 @@ async def test_a_conversation_that_went_on_since_stays_and_the_rest_is_put_back(
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "Just go on")
         resume = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, resume.ts, "yesButtonClicked")
-        await until(lambda: agent.manager.opened(task_id) is None or None)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         await agent.manager.checkpoints.look_after(agent.workspace, "roll_back")
         assert await both(agent, task_id) == ("ab", "a")
         assert await files.interrupted(agent.workspace) is None

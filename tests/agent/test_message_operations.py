@@ -53,7 +53,7 @@ async def test_an_edited_message_goes_on_from_there(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)
         await agent.manager.messages.edit(task_id, ts, "the red one")
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         shown = await visible(agent, task_id)
         assert "user_feedback:the red one" in shown and "user_feedback:the blue one" not in shown
         sent = str(agent.model.requests[2].messages)
@@ -67,7 +67,7 @@ async def test_editing_the_first_message_begins_anew(tmp_path: Path) -> None:
         task_id, _ = await talked(agent)
         first = (await agent.ui(task_id))[0]
         await agent.manager.messages.edit(task_id, first.ts, "Another task")
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         assert (await visible(agent, task_id))[0] == "text:Another task"
         assert "The task" not in str(agent.model.requests[2].messages)
         assert agent.history.items[task_id].task == "Another task"
@@ -108,7 +108,7 @@ async def test_words_that_waited_for_the_end_of_the_turn_go_with_their_message(t
         await agent.manager.send(task_id, "the blue one")
         await until(lambda: len(agent.model.requests) == 2)
         [said] = await agent.says(task_id, "user_feedback")
-        agent.task(task_id).words.add_later(AskAnswer("messageResponse", said.ts, "really blue", (), said.ts))
+        agent.task(task_id).user_input.add_later(AskAnswer("messageResponse", said.ts, "really blue", (), said.ts))
         await agent.manager.messages.delete(task_id, said.ts)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "the green one")
@@ -144,7 +144,7 @@ async def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
         task_id, ts = await talked(agent)
         before = agent.history.items[task_id].total_cost
         await agent.manager.messages.edit(task_id, ts, "the red one")
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         assert agent.history.items[task_id].total_cost > before
 
 
@@ -225,7 +225,7 @@ async def test_a_preview_says_what_is_taken_back_and_changes_nothing(tmp_path: P
         assert kept.removed == preview.removed - 1
         assert await visible(agent, task_id) == before
         assert len(await agent.ui(task_id)) == lines
-        assert agent.manager.open == []
+        assert agent.manager.tasks.open == []
 
         await agent.manager.messages.delete(task_id, said.ts)
         undo = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
@@ -243,7 +243,7 @@ async def test_being_asked_whether_to_go_on_is_no_hindrance_to_an_undo(tmp_path:
         await agent.manager.messages.undo(task_id)
         assert "user_feedback:the blue one" in await visible(agent, task_id)
         assert agent.history.items[task_id].status == "completed"
-        assert agent.manager.open == []
+        assert agent.manager.tasks.open == []
 
 
 async def test_an_undo_right_after_going_back_takes_nothing_back(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ async def test_an_undo_after_newer_messages_asks_first(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)
         await agent.manager.messages.edit(task_id, ts, "the red one")
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         preview = await agent.manager.messages.preview(task_id, UndoOrRedo(operation="undo"))
         assert preview.gone_on and preview.removed and preview.restored
         with pytest.raises(Conflict, match="confirm"):
@@ -297,7 +297,7 @@ async def test_two_changes_at_a_time_are_made_one_after_the_other(tmp_path: Path
             operations.delete(task_id, ts), operations.delete(task_id, ts), return_exceptions=True
         )
         assert [type(error) for error in done] == [type(None), NotFound]
-        assert agent.manager.open == []
+        assert agent.manager.tasks.open == []
 
 
 async def test_a_conversation_whose_end_was_taken_back_is_not_completed_any_more(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ async def test_whoever_takes_back_the_call_for_a_subtask_waits_for_none(tmp_path
         [said] = await agent.says(task_id, "user_feedback")
         with pytest.raises(Conflict, match="subtask"):
             await agent.manager.messages.delete(task_id, said.ts)
-        [child] = agent.manager.open
+        [child] = agent.manager.tasks.open
         await agent.manager.close(child)
         preview = await agent.manager.messages.preview(task_id, TakeBack(operation="delete", message_ts=said.ts))
         assert [(effect.kind, effect.name) for effect in preview.effects] == [("subtask", "A part")]
@@ -338,9 +338,9 @@ async def test_a_fork_outlives_what_it_was_made_from(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
         task_id = await agent.start("The task")
         await agent.asked(task_id, "followup")
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
         early, late = await log.put_artifact(b"a long output"), await log.put_artifact(b"another one")
-        await agent.task(task_id).conversation.say("command_output", f"read it with artifact_id {early}")
+        await agent.task(task_id).state.conversation.say("command_output", f"read it with artifact_id {early}")
         await agent.manager.send(task_id, f"not an artifact: {'f' * 64}")
         await agent.completed(task_id)
         [said] = await agent.says(task_id, "user_feedback")

@@ -196,7 +196,7 @@ async def test_a_row_of_a_cell_that_ran_when_the_server_was_killed_is_ended(tmp_
     async with notebook_agent(tmp_path, turns, SLOW) as agent:
         task_id = await start(agent)
         await until(lambda: '"state":"running"' in str(agent.heard.shown.get(task_id)))
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
         [row] = [message for message in agent.heard.shown[task_id].values() if message.say == "cell_executed"]
         await agent.manager.close(task_id)
     # As a kill leaves it: the row says that the cell runs.

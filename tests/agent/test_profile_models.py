@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent import TaskManager, build_agent
+from hdsp_agent.agent import IpcCommandSession, TaskManager, build_agent
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
 from hdsp_agent.errors import HdspAgentError, InvalidInput, UnknownProfile
 from hdsp_agent.messages import GetModelsCommand, ModelsResponse, StartNewTaskCommand, StartNewTaskData
@@ -40,7 +40,7 @@ async def test_a_task_may_name_a_saved_profile_and_nothing_but_what_it_says(tmp_
     async with with_profiles(tmp_path) as (config, manager):
         await config.profiles.create("scripted", {"apiProvider": "fake-ai", "apiModelId": ""})
         await config.profiles.create("cloud", {"apiProvider": "anthropic", "apiModelId": "claude-x"})
-        program = manager.session()
+        program = IpcCommandSession.of(manager)
         for configuration in (
             {"currentApiConfigName": "scripted", "apiProvider": "anthropic"},
             {"currentApiConfigName": "cloud", "apiModelId": "claude-y"},
@@ -51,17 +51,17 @@ async def test_a_task_may_name_a_saved_profile_and_nothing_but_what_it_says(tmp_
             assert "secret" not in refused.value.message
         with pytest.raises(UnknownProfile):
             await program.command(start(currentApiConfigName="gone"))
-        assert manager.open == []
+        assert manager.tasks.open == []
         await program.command(start(currentApiConfigName="scripted", apiProvider="fake-ai"))
         assert program.task is not None
-        assert manager.get(program.task).profile == "scripted"
+        assert manager.get(program.task).state.profile == "scripted"
 
 
 async def test_the_models_are_those_of_the_current_profile(tmp_path: Path) -> None:
     async with with_profiles(tmp_path) as (config, manager):
         await config.profiles.create("scripted", {"apiProvider": "fake-ai"})
         await config.profiles.activate("scripted")
-        answer = await manager.session().command(GetModelsCommand())
+        answer = await IpcCommandSession.of(manager).command(GetModelsCommand())
         assert isinstance(answer, ModelsResponse)
         assert set(answer.payload[0]) == {"scripted"}
 
@@ -71,4 +71,4 @@ async def test_models_of_a_server_that_is_not_there_are_an_error_and_no_hang(tmp
         await config.profiles.create("local", {"apiProvider": "ollama", "ollamaBaseUrl": "http://127.0.0.1:9"})
         await config.profiles.activate("local")
         with pytest.raises(HdspAgentError):
-            await manager.session().command(GetModelsCommand())
+            await IpcCommandSession.of(manager).command(GetModelsCommand())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hdsp_agent.agent import IpcCommandSession
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import SendMessageCommand, SendMessageData, TaskId
 from hdsp_agent.providers import call_tool
@@ -35,10 +36,10 @@ def say(text: str) -> SendMessageCommand:
 async def test_words_right_after_a_cancel_make_the_task_go_on(turns_of_the_loop: int, tmp_path: Path) -> None:
     async with running_agent(tmp_path, [[60.0], DONE]) as agent:
         task_id = await agent.start()
-        program = agent.manager.session()
+        program = IpcCommandSession.of(agent.manager)
         await until(lambda: agent.model.requests or None)
         aborted = asyncio.Event()
-        agent.manager.events.on_any(lambda event: aborted.set() if event.event_name == "taskAborted" else None)
+        agent.manager.tasks.events.on_any(lambda event: aborted.set() if event.event_name == "taskAborted" else None)
         cancelling = asyncio.ensure_future(agent.manager.cancel(task_id))
         await asyncio.wait_for(aborted.wait(), 60)
         for _ in range(turns_of_the_loop):
@@ -71,7 +72,7 @@ async def test_words_said_before_a_cancel_do_not_undo_it(tmp_path: Path) -> None
         await agent.manager.cancel(task_id)
         ask = await agent.asked(task_id, "resume_task")
         await asyncio.sleep(0.1)
-        assert agent.task(task_id).dialogue.asks.is_open(ask.ts)
+        assert agent.task(task_id).state.dialogue.asks.is_open(ask.ts)
         await agent.manager.send(task_id, "go on")
         await agent.completed(task_id)
         assert await told(agent, task_id, "and then that") == 1
@@ -115,7 +116,7 @@ async def test_words_in_the_queue_approve_nothing_and_answer_no_question_of_the_
         await agent.manager.queue(task_id, "by the way")
         followup = await agent.asked(task_id, "followup")
         await asyncio.sleep(0.1)
-        assert agent.task(task_id).dialogue.asks.is_open(followup.ts)
+        assert agent.task(task_id).state.dialogue.asks.is_open(followup.ts)
         await agent.manager.answer(task_id, followup.ts, "messageResponse", "no")
         await agent.completed(task_id)
         assert agent.notes() == []
@@ -136,9 +137,9 @@ async def test_words_in_the_queue_reach_the_model_while_cells_report_in_between(
 
         async def rows() -> None:
             # As a run in the background tells of cell after cell.
-            while agent.manager.opened(task_id):
+            while agent.manager.tasks.opened(task_id):
                 with suppress(Conflict):
-                    await task.conversation.say("cell_executed", "{}")
+                    await task.state.conversation.say("cell_executed", "{}")
 
         telling = asyncio.create_task(rows())
         await agent.completed(task_id)
@@ -155,11 +156,11 @@ async def test_a_long_text_is_masked_before_it_is_given_its_time(kind: str, tmp_
     async with running_agent(tmp_path, [[60.0]]) as agent:
         task = agent.task(await agent.start())
         await until(lambda: agent.model.requests)
-        conversation, long = task.conversation, "word " * 40_000
+        conversation, long = task.state.conversation, "word " * 40_000
         telling = {
             "say": lambda: conversation.say("text", long),
-            "user_said": lambda: task.dialogue.user_said(long, ()),
-            "ask": lambda: task.dialogue.tell_approved("tool", long),
+            "user_said": lambda: task.state.dialogue.user_said(long, ()),
+            "ask": lambda: task.state.dialogue.tell_approved("tool", long),
         }[kind]
         waiting = asyncio.create_task(telling())
         while not waiting.done():
@@ -179,7 +180,7 @@ async def test_what_is_removed_or_changed_while_the_queue_is_emptied_is_not_told
         task_id = await agent.start()
         await until(lambda: agent.model.requests)
         queued = [await agent.manager.queue(task_id, f"message {number}") for number in range(6)]
-        queue = agent.task(task_id).queue
+        queue = agent.task(task_id).state.queue
         while len(queue.messages) == 6:  # noqa: ASYNC110 -- each turn of the loop counts
             await asyncio.sleep(0)
         await agent.manager.remove_queued(task_id, queued[5].id)
@@ -195,7 +196,7 @@ async def test_what_is_being_told_can_be_neither_removed_nor_changed(tmp_path: P
     async with running_agent(tmp_path, [[60.0], DONE]) as agent:
         task_id = await agent.start()
         await until(lambda: agent.model.requests)
-        queue = agent.task(task_id).queue
+        queue = agent.task(task_id).state.queue
         message = await queue.add("go on")
         assert queue.claim() == message
         for refused in (queue.remove(message.id), queue.edit(message.id, "stay")):
@@ -237,4 +238,4 @@ async def test_a_message_that_waits_cannot_be_made_empty(tmp_path: Path) -> None
         await agent.manager.edit_queued(task_id, queued.id, "")
         with pytest.raises(InvalidInput):
             await agent.manager.edit_queued(task_id, queued.id, " ", [])
-        assert [message.text for message in agent.task(task_id).queue.messages] == [""]
+        assert [message.text for message in agent.task(task_id).state.queue.messages] == [""]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent import Task
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TodoItem
 from hdsp_agent.providers import call_tool
@@ -135,7 +134,7 @@ async def test_the_plan_is_kept_and_comes_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE], tools=ToolRegistry()) as agent:
         task = await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "followup")
-        assert [todo.status for todo in task.todos] == ["completed", "in_progress", "pending"]
+        assert [todo.status for todo in task.state.todos] == ["completed", "in_progress", "pending"]
         await agent.manager.update_todos(task_id, [TodoItem(id="1", content="only this", status="pending")])
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "This")
         await agent.completed(task_id)
@@ -170,13 +169,14 @@ async def test_typing_stops_the_answer_that_would_be_taken(tmp_path: Path) -> No
         ask = await agent.asked(task_id, "followup")
         agent.manager.cancel_auto_answer(task_id)
         await asyncio.sleep(0.2)
-        assert agent.task(task_id).dialogue.asks.is_open(ask.ts)
+        assert agent.task(task_id).state.dialogue.asks.is_open(ask.ts)
 
 
 def test_what_a_task_gives_its_tools_is_what_they_ask_for() -> None:
-    from hdsp_agent.agent.task.tool_context import CallContext
+    from hdsp_agent.agent.task.task_state import TaskState
+    from hdsp_agent.agent.task.tool_context import CallContext, CallParts
 
-    def context(task: Task) -> ToolContext:
-        return CallContext(task, task.calls)
+    def context(state: TaskState, parts: CallParts) -> ToolContext:
+        return CallContext(state, parts)
 
     assert callable(context)

@@ -28,7 +28,7 @@ async def working_child(agent: Agent, parent: TaskId) -> TaskId:
     """The subtask of a task, once its model has said something."""
     deadline = asyncio.get_running_loop().time() + PATIENCE
     while asyncio.get_running_loop().time() < deadline:
-        for task_id in agent.manager.open:
+        for task_id in agent.manager.tasks.open:
             if task_id != parent and len(await agent.says(task_id, "text")) > 1:
                 return task_id
         await asyncio.sleep(0.01)
@@ -117,8 +117,8 @@ async def test_the_state_says_compressing_as_long_as_a_summary_is_written(tmp_pa
         condensing = asyncio.create_task(agent.manager.condense(task_id))
         await status_becomes(agent, task_id, "compressing")
         # What else the task notes meanwhile takes nothing from that.
-        await agent.task(task_id).note_progress()
-        await agent.task(task_id).conversation.log.save_state()
+        await agent.task(task_id).state.note_progress()
+        await agent.task(task_id).state.conversation.log.save_state()
         await status_becomes(agent, task_id, "compressing")
         may_end.set()
         await condensing
@@ -138,7 +138,7 @@ async def test_when_the_time_is_over_a_task_and_its_subtask_time_out_and_can_go_
             assert not state.is_over
             assert agent.history.items[task_id].state == "timeout"
             assert (await agent.says(task_id, "error"))[-1].text == "The time is over."
-        assert not agent.manager.open
+        assert not agent.manager.tasks.open
         agent.model.turns = [*agent.model.turns, DONE, DONE]
         await agent.manager.resume(child)
         ask = await agent.asked(child, "resume_task")

@@ -59,7 +59,7 @@ async def test_an_answer_may_come_while_the_task_is_still_being_taken_up(tmp_pat
     task_id, ts = await waiting_for_approval(tmp_path)
     async with running_agent(tmp_path, [DONE]) as agent:
         await agent.manager.resume(task_id)
-        assert not agent.task(task_id).dialogue.asks.is_open(ts)
+        assert not agent.task(task_id).state.dialogue.asks.is_open(ts)
         first, second = await asyncio.gather(
             *(agent.manager.answer(task_id, ts, "yesButtonClicked") for _ in range(2)), return_exceptions=True
         )
@@ -73,7 +73,7 @@ async def test_a_late_answer_does_not_take_a_task_up(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE]) as agent:
         with pytest.raises(AskNotOpen):
             await agent.manager.answer(task_id, ts - 1, "yesButtonClicked")
-        assert agent.manager.open == []
+        assert agent.manager.tasks.open == []
 
 
 async def test_what_would_now_run_unasked_is_still_asked_after_a_restart(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ async def test_who_speaks_to_a_task_that_is_closed_meanwhile_hears_of_it_at_once
     task_id, ts = await waiting_for_approval(tmp_path)
     async with running_agent(tmp_path, [DONE]) as agent:
         manager, taken_up = agent.manager, asyncio.Event()
-        manager.events.on_any(lambda event: taken_up.set())
+        manager.tasks.events.on_any(lambda event: taken_up.set())
         said = manager.send(task_id, "Now") if by_words else manager.answer(task_id, ts, "messageResponse", "Now")
         speaking = asyncio.ensure_future(said)
         await taken_up.wait()
@@ -182,7 +182,7 @@ async def test_a_finished_task_goes_on_with_what_is_said_to_it(tmp_path: Path) -
     again = call_tool("attempt_completion", {"result": "Better"}, id="end2")
     async with running_agent(tmp_path, [again]) as agent:
         await agent.manager.send(task_id, "make it better")
-        await until(lambda: not agent.manager.open and agent.model.requests)
+        await until(lambda: not agent.manager.tasks.open and agent.model.requests)
         assert "make it better" in str(agent.model.requests[0].messages[-1].content)
         assert [m.text for m in await agent.says(task_id, "completion_result")] == ["All done", "Better"]
 
@@ -201,7 +201,7 @@ async def test_accepting_a_result_ends_it_without_another_request(tmp_path: Path
         task_id = await agent.finished()
         ask = (await agent.ui(task_id))[-1]
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
-        await until(lambda: not agent.manager.open)
+        await until(lambda: not agent.manager.tasks.open)
         assert len(agent.model.requests) == 1
         assert agent.names().count("taskCompleted") == 1
         assert agent.history.items[task_id].status == "completed"
@@ -217,13 +217,13 @@ async def test_usage_mode_and_todos_come_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, turns) as agent:
         task_id = await agent.start()
         await agent.asked(task_id, "tool")
-        before = agent.task(task_id).usage.tokens()
+        before = agent.task(task_id).state.usage.tokens()
     async with running_agent(tmp_path, [DONE]) as agent:
         task = await agent.manager.resume(task_id)
         await agent.asked(task_id, "tool")
-        assert task.mode.slug == "ask"
-        assert [todo.content for todo in task.todos] == ["a", "b"]
-        assert task.usage.tokens() == before
+        assert task.state.mode.slug == "ask"
+        assert [todo.content for todo in task.state.todos] == ["a", "b"]
+        assert task.state.usage.tokens() == before
 
 
 async def test_placeholders_of_the_first_life_are_not_given_to_other_secrets(tmp_path: Path) -> None:
@@ -264,14 +264,14 @@ async def test_a_parent_that_asks_whether_to_go_on_goes_on_when_its_subtask_is_d
     async with running_agent(tmp_path, [delegate, [60.0]], settings=allowed) as agent:
         parent = await agent.start()
         await until(lambda: len(agent.model.requests) == 2)
-        [child] = agent.manager.open
+        [child] = agent.manager.tasks.open
     found = call_tool("attempt_completion", {"result": "It is 42"}, id="child-end")
     async with running_agent(tmp_path, [found, DONE], settings=allowed) as agent:
         await agent.manager.resume(parent)
         question = await agent.asked(parent, "resume_task")
         await agent.manager.resume(child)
         await agent.manager.answer(child, (await agent.asked(child, "resume_task")).ts, "yesButtonClicked")
-        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.tasks.open)
         assert "It is 42" in (await agent.results(parent))["sub"]
         [asked] = await agent.asks(parent, "resume_task")
         assert (asked.ts, asked.is_answered) == (question.ts, False)
@@ -357,7 +357,7 @@ async def test_a_result_that_is_being_written_when_its_turn_is_stopped_is_no_mis
     async with running_agent(tmp_path, [WRITE]) as agent:
         task_id = await agent.start()
         await agent.asked(task_id, "tool")
-        conversation = agent.task(task_id).conversation
+        conversation = agent.task(task_id).state.conversation
         (call,) = await unanswered_calls(conversation.log, conversation.history.view)
         result = {"type": "tool_result", "tool_use_id": call["id"], "content": "x"}
         write = Appender.write
@@ -409,7 +409,7 @@ async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path:
 async def test_closing_a_task_that_is_just_ending_waits_for_its_end(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE]) as agent:
         closing: list[asyncio.Future[None]] = []
-        agent.manager.on_left = lambda left: closing.append(asyncio.ensure_future(agent.manager.close(left)))
+        agent.manager.tasks.on_left = lambda left: closing.append(asyncio.ensure_future(agent.manager.close(left)))
         task_id = await agent.start()
         await until(lambda: closing or None)
         await closing[0]

@@ -23,14 +23,14 @@ DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 
 
 async def child_of(agent: Agent, parent: TaskId) -> TaskId:
-    await until(lambda: any(task != parent for task in agent.manager.open))
-    return next(task for task in agent.manager.open if task != parent)
+    await until(lambda: any(task != parent for task in agent.manager.tasks.open))
+    return next(task for task in agent.manager.tasks.open if task != parent)
 
 
 async def test_a_subtask_brings_its_result_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DELEGATE, CHILD_DONE, DONE], settings=AUTO) as agent:
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         result = (await agent.results(parent))["sub"]
         assert "It is 42" in result and "completed" in result
         item = agent.history.items[parent]
@@ -54,7 +54,7 @@ async def test_beginning_and_finishing_are_asked_about(tmp_path: Path) -> None:
         finish = await agent.asked(child, "tool")
         assert finish.text == '{"tool":"finishTask"}'
         await agent.manager.answer(child, finish.ts, "yesButtonClicked", "In base thirteen")
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         # The subtask's own model has no turn left to hear of it.
         result = (await agent.results(parent))["sub"]
         assert "It is 42" in result and "In base thirteen" in result
@@ -64,7 +64,7 @@ async def test_beginning_and_finishing_are_asked_about(tmp_path: Path) -> None:
 async def test_costs_roll_up(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DELEGATE, CHILD_DONE, DONE], settings=AUTO) as agent:
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         costs = await agent.manager.costs(parent)
         assert costs.own_cost == pytest.approx(2 * costs.children_cost)
         assert costs.total_cost == pytest.approx(costs.own_cost + costs.children_cost)
@@ -74,7 +74,7 @@ async def test_calls_after_a_delegation_are_not_made(tmp_path: Path) -> None:
     turn = [*DELEGATE[:-2], *call_tool("write_note", {"text": "late"}, id="b", index=1)]
     async with running_agent(tmp_path, [turn, CHILD_DONE, DONE], settings=AUTO) as agent:
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         assert "was not run" in (await agent.results(parent))["b"]
         assert agent.notes() == []
 
@@ -95,7 +95,7 @@ async def test_the_parent_gets_its_result_after_a_restart_of_the_child(tmp_path:
         ts = (await agent.asked(child, "followup")).ts
     async with running_agent(tmp_path, [CHILD_DONE, DONE], settings=AUTO) as agent:
         await agent.manager.answer(child, ts, "messageResponse", "that one")
-        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.tasks.open)
         assert "It is 42" in (await agent.results(parent))["sub"]
 
 
@@ -105,9 +105,9 @@ async def test_a_result_that_could_not_be_delivered_is_fetched(tmp_path: Path) -
         async def lost(parent: TaskId, child: TaskId, result: str) -> None:
             """The server dies right after the child ended."""
 
-        agent.manager._delegation.child_done = lost  # type: ignore[method-assign]  # where the crash hits
+        agent.manager._subtasks.child_done = lost  # type: ignore[method-assign]  # where the crash hits
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.tasks.open)
     async with running_agent(tmp_path, [DONE], settings=AUTO) as agent:
         await agent.manager.resume(parent)
         await agent.completed(parent)
@@ -120,13 +120,13 @@ async def test_words_to_a_parent_that_goes_on_by_itself_wait_for_no_question(tmp
         async def lost(parent: TaskId, child: TaskId, result: str) -> None:
             """The server dies right after the child ended."""
 
-        agent.manager._delegation.child_done = lost  # type: ignore[method-assign]  # where the crash hits
+        agent.manager._subtasks.child_done = lost  # type: ignore[method-assign]  # where the crash hits
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 2 and not agent.manager.tasks.open)
     async with running_agent(tmp_path, [[_READY_SECONDS / 2, *DONE]], settings=AUTO) as agent:
         await agent.manager.send(parent, "And be quick")
         assert agent.manager.status(parent) == "running"
-        [waiting] = agent.manager.get(parent).queue.messages
+        [waiting] = agent.manager.get(parent).state.queue.messages
         assert waiting.text == "And be quick"
 
 
@@ -138,7 +138,7 @@ async def test_a_cancelled_child_can_go_on_and_deliver(tmp_path: Path) -> None:
         await agent.manager.cancel(parent)
         ask = await agent.asked(child, "resume_task")
         await agent.manager.answer(child, ask.ts, "yesButtonClicked")
-        await until(lambda: len(agent.model.requests) == 4 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 4 and not agent.manager.tasks.open)
         assert "It is 42" in (await agent.results(parent))["sub"]
 
 
@@ -167,17 +167,17 @@ async def test_a_parent_taken_up_without_its_child_stops_waiting(tmp_path: Path)
         await agent.manager.answer(child, ask.ts, "yesButtonClicked")
         await agent.completed(child)
         assert (await agent.ui(child))[-1].ask == "completion_result"
-        assert agent.manager.open == []
+        assert agent.manager.tasks.open == []
 
 
 async def test_a_finished_child_that_is_asked_more_delivers_nothing_again(tmp_path: Path) -> None:
     again = call_tool("attempt_completion", {"result": "43"}, id="again")
     async with running_agent(tmp_path, [DELEGATE, CHILD_DONE, DONE, again], settings=AUTO) as agent:
         parent = await agent.start()
-        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         child = TaskId(agent.history.items[parent].child_ids[0])  # type: ignore[index]  # it has one
         await agent.manager.send(child, "are you sure?")
-        await until(lambda: len(agent.model.requests) == 4 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 4 and not agent.manager.tasks.open)
         assert len(await agent.says(parent, "subtask_result")) == 1
 
 
@@ -197,7 +197,7 @@ async def test_a_subtask_of_a_subtask(tmp_path: Path) -> None:
     turns = [by_task] * 5
     async with running_agent(tmp_path, turns, settings=AUTO) as agent:  # type: ignore[arg-type]  # steps are steps
         top = await agent.start("Task: top")
-        await until(lambda: len(agent.model.requests) == 5 and not agent.manager.open)
+        await until(lambda: len(agent.model.requests) == 5 and not agent.manager.tasks.open)
         costs = await agent.manager.costs(top)
         assert costs.children_cost > 0
         assert len(agent.history.items) == 3
@@ -219,7 +219,7 @@ async def test_nobody_works_beside_a_subtask_however_deep_and_whoever_waits_can_
     async with running_agent(tmp_path, turns, settings=AUTO) as agent:
         top = await agent.start()
         await until(lambda: len(agent.model.requests) == 4)
-        [leaf] = agent.manager.open
+        [leaf] = agent.manager.tasks.open
         first = await awaited_by(agent, top)
         second = await awaited_by(agent, first)
         for waiting in (top, first, second):
@@ -233,8 +233,8 @@ async def test_nobody_works_beside_a_subtask_however_deep_and_whoever_waits_can_
             ask = await agent.asked(leaf, "resume_task", after=since)
             since = ask.ts
             await agent.manager.answer(leaf, ask.ts, "yesButtonClicked")
-            await until(lambda: agent.manager.get(leaf).status == "running")
-        assert agent.manager.open == [leaf]
+            await until(lambda: agent.manager.get(leaf).state.status == "running")
+        assert agent.manager.tasks.open == [leaf]
 
 
 async def test_an_old_question_does_not_let_a_parent_go_on_beside_its_child(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ async def test_an_old_question_does_not_let_a_parent_go_on_beside_its_child(tmp_
             await agent.manager.answer(parent, asked.ts, "yesButtonClicked")
         with pytest.raises(Conflict):
             await agent.manager.send(parent, "Go on")
-        assert agent.manager.open == [child]
+        assert agent.manager.tasks.open == [child]
 
 
 async def test_an_answer_to_an_old_question_fetches_the_result_of_a_child_that_is_done(tmp_path: Path) -> None:
@@ -286,8 +286,8 @@ async def test_the_plan_a_subtask_begins_with_is_told_and_outlives_a_cancel(tmp_
         child = await child_of(agent, parent)
         await until(lambda: len(agent.model.requests) == 2)
         assert "saw it" in str(agent.model.requests[1].messages)
-        before = [(todo.content, todo.status) for todo in agent.task(child).todos]
+        before = [(todo.content, todo.status) for todo in agent.task(child).state.todos]
         await agent.manager.cancel(child)
         await agent.asked(child, "resume_task")
-        assert [(todo.content, todo.status) for todo in agent.task(child).todos] == before
+        assert [(todo.content, todo.status) for todo in agent.task(child).state.todos] == before
         assert before == [("measure the board", "completed"), ("saw it", "pending")]

@@ -60,8 +60,8 @@ async def play(agent: Agent) -> None:
     await agent.manager.queue(task_id, "by the way")
     await agent.manager.answer(task_id, question.ts, "messageResponse", "This", (PICTURE,))
     await agent.completed(task_id)
-    while agent.manager.open or len(agent.model.requests) < len(agent.model.turns):
-        await agent.completed(agent.manager.open[0] if agent.manager.open else task_id)
+    while agent.manager.tasks.open or len(agent.model.requests) < len(agent.model.turns):
+        await agent.completed(agent.manager.tasks.open[0] if agent.manager.tasks.open else task_id)
 
 
 async def test_clients_of_the_published_types_can_read_all_of_it(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ async def test_a_storage_that_fails_for_a_moment_stops_the_task_with_a_word(tmp_
     done = call_tool("attempt_completion", {"result": "All done"}, id="end")
     async with running_agent(tmp_path, [[0.05, *call_tool("look", {"text": "x"})], done, done]) as agent:
         task_id = await agent.start()
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
         append = log.append_api
 
         async def refuse(draft: ApiDraft, *, durable: bool = False) -> None:
@@ -143,13 +143,13 @@ async def test_a_storage_that_fails_when_a_task_is_put_with_the_completed_ones_k
     done = call_tool("attempt_completion", {"result": "All done"}, id="end")
     async with running_agent(tmp_path, [[0.05, *done], done]) as agent:
         task_id = await agent.start()
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
 
         async def refuse(*args: object, **more: object) -> None:
             raise StorageUnavailable("The disk is full.")
 
         log.finish = refuse  # type: ignore[method-assign]  # a fault
-        await until(lambda: agent.model.requests and not agent.manager.open)
+        await until(lambda: agent.model.requests and not agent.manager.tasks.open)
         [ask] = await agent.asks(task_id, "completion_result")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "And now?")
         await until(lambda: len(agent.model.requests) == 2)
@@ -158,7 +158,7 @@ async def test_a_storage_that_fails_when_a_task_is_put_with_the_completed_ones_k
 async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [[0.05, *call_tool("look", {"text": "x"})]]) as agent:
         task_id = await agent.start()
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
 
         async def refuse(*args: object, **more: object) -> None:
             raise StorageUnavailable("The disk is full.")
@@ -166,5 +166,5 @@ async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path)
         log.append_api = refuse  # type: ignore[method-assign, assignment]  # a fault
         log.put_ui = refuse  # type: ignore[method-assign]  # a fault
         log.append_ui = refuse  # type: ignore[method-assign, assignment]  # a fault
-        await until(lambda: not agent.manager.open)
+        await until(lambda: not agent.manager.tasks.open)
         assert agent.manager.status(task_id) == "none"

@@ -143,8 +143,8 @@ async def test_thousands_of_mutated_frames_harm_nobody(
     # Many kinds of refusal, each with a code of its own.
     assert {"malformed_frame", "unknown_type", "invalid_input", "unknown_task"} <= set(attacker.codes)
     manager = await services.agent.manager()
-    opened = manager.opened(task)  # type: ignore[arg-type]
-    assert opened is not None and opened.status == "interactive"
+    opened = manager.tasks.opened(task)  # type: ignore[arg-type]
+    assert opened is not None and opened.state.status == "interactive"
     assert (await services.history.item(Owner("ada"), task)).task == "Write a note"
     assert not list(jp_root_dir.rglob("*PWN*")) and not (jp_root_dir / "note.txt").exists()
     assert (await ada.ask("askResponse", messageTs=ts, askResponse="noButtonClicked", text="No"))["ok"] is True

@@ -310,9 +310,9 @@ async def _unharmed(services: Services, ada: Panel, task: str, ts: int, root: Pa
     assert [message["ts"] for message in asked(ada, "tool")] == [ts]
     assert not (root / "note.txt").exists()
     manager = await services.agent.manager()
-    opened = manager.opened(TaskId(task))
-    assert opened is not None and opened.status == "interactive"
-    assert [queued.text for queued in opened.queue.messages] == [f"{WORD} queued"]
+    opened = manager.tasks.opened(TaskId(task))
+    assert opened is not None and opened.state.status == "interactive"
+    assert [queued.text for queued in opened.state.queue.messages] == [f"{WORD} queued"]
     item = await services.history.item(Owner("ada"), task)
     assert (item.title, item.is_favorited) == (None, None)
     said = (folder_of(storage_dir, task) / "ui_messages.jsonl").read_text()

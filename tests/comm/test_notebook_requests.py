@@ -149,8 +149,8 @@ async def test_the_task_of_another_person_is_told_nothing(services: Services, co
     async with model_that_asks(services, "theirs"), connect() as panel:
         manager = await services.agent.manager()
         theirs = await manager.start(TaskRequest("scene theirs", owner="somebody else"))
-        await until(lambda: manager.get(theirs).status == "interactive")
+        await until(lambda: manager.get(theirs).state.status == "interactive")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": theirs}
         answer = await panel.ask("cellReview", accepted=False, **review)
         assert answer["error"]["code"] == "unknown_task"
-        assert not manager.get(theirs).words._untold
+        assert not manager.get(theirs).user_input._untold

@@ -67,7 +67,7 @@ async def work_stops_and_goes_on(
             assert (error["code"], error["params"]["reason"]) == ("storage_unavailable", reason)
         (root / "go").touch()
         await eventually(lambda: told(services))
-        await eventually(lambda: working not in services.agent._manager.open)
+        await eventually(lambda: working not in services.agent._manager.tasks.open)
     await eventually(lambda: not told(services))
     assert (await say_yes("command"))["ok"]
     await question(panel, "completion_result")

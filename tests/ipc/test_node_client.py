@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from hdsp_agent.events import EVENT_NAMES
+from hdsp_agent.agent import IpcCommandSession, TaskManager
+from hdsp_agent.events import EVENT_NAMES, Emitter
 from hdsp_agent.ipc import IpcServer, IpcServerInfo
 from hdsp_agent.messages import IpcTaskEvent, TaskEvent
 from hdsp_agent.providers import call_tool
@@ -130,6 +131,20 @@ async def test_what_it_says_wrong_costs_nobody_anything(tmp_path: Path) -> None:
         assert (await other.message())["data"]["eventName"] == "taskCreated"
 
 
+class Programs:
+    """A task manager, as programs outside reach it."""
+
+    def __init__(self, manager: TaskManager) -> None:
+        self._manager = manager
+
+    @property
+    def events(self) -> Emitter:
+        return self._manager.tasks.events
+
+    def session(self) -> IpcCommandSession:
+        return IpcCommandSession.of(self._manager)
+
+
 async def test_it_drives_the_real_agent(tmp_path: Path) -> None:
     turns = [
         call_tool("slow", {"text": "x"}),
@@ -138,7 +153,7 @@ async def test_it_drives_the_real_agent(tmp_path: Path) -> None:
     settings = {"autoApprovalEnabled": True, "alwaysAllowWrite": True}
     async with (
         running_agent(tmp_path / "home", turns) as agent,
-        IpcServer(agent.manager, tmp_path / "ipc") as server,
+        IpcServer(Programs(agent.manager), tmp_path / "ipc") as server,
         NodeClient.connect(server) as client,
     ):
         client.send("StartNewTask", {"configuration": settings, "text": "Take long"})

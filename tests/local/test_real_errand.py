@@ -30,9 +30,9 @@ pytestmark = [
 
 async def ended(manager: TaskManager, task_id: TaskId) -> None:
     deadline = time.monotonic() + 400
-    while (task := manager.opened(task_id)) is not None:
+    while (task := manager.tasks.opened(task_id)) is not None:
         assert time.monotonic() < deadline, "it never ended"
-        assert not [ask for ask in task.dialogue.asks.open if ask.ask != "completion_result"], "it asks something"
+        assert not [ask for ask in task.state.dialogue.asks.open if ask.ask != "completion_result"], "it asks something"
         await asyncio.sleep(0.1)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from hdsp_agent.agent import IpcCommandSession
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import (
     AnswerAskCommand,
@@ -97,7 +98,7 @@ def turns() -> list[Turn]:
 
 async def play(agent: Agent) -> list[TaskCommand]:
     """Go through the whole task as a program outside does; what it said."""
-    program, sent = agent.manager.session(), list[TaskCommand]()
+    program, sent = IpcCommandSession.of(agent.manager), list[TaskCommand]()
 
     async def command(said: TaskCommand) -> None:
         sent.append(said)
@@ -106,8 +107,8 @@ async def play(agent: Agent) -> list[TaskCommand]:
     async def answer(task_id: TaskId, kind: str, response: str, text: str | None = None) -> None:
         message = None
         while message is None:
-            message = agent.task(task_id).dialogue.asks.newest()
-            await until(lambda: agent.task(task_id).dialogue.asks.open or None)
+            message = agent.task(task_id).state.dialogue.asks.newest()
+            await until(lambda: agent.task(task_id).state.dialogue.asks.open or None)
             if message is not None and message.ask != kind:
                 # To restart the kernel is asked about in any case, and a model that errs on purpose makes the agent ask.
                 assert message.ask in ("tool", "mistake_limit_reached")
@@ -130,7 +131,7 @@ async def play(agent: Agent) -> list[TaskCommand]:
     await command(SendMessageCommand(data=SendMessageData(text="by the way")))
     await command(CancelTaskCommand())
     await answer(task_id, "resume_task", "yesButtonClicked")
-    await until(lambda: len(agent.model.requests) == len(agent.model.turns) and not agent.manager.open)
+    await until(lambda: len(agent.model.requests) == len(agent.model.turns) and not agent.manager.tasks.open)
     return sent
 
 

@@ -20,13 +20,13 @@ _PLAIN: Final = ("tests/tools/test_plain_command.py",)
 _TABLES: Final = (
     f"{_APPROVAL}/test_listed_programs.py",
     f"{_APPROVAL}/test_edges.py",
-    f"{_APPROVAL}/test_denials.py",
+    f"{_APPROVAL}/test_denied_commands.py",
 )
 _COMMANDS: Final = (
-    *_TABLES, f"{_APPROVAL}/test_commands.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
+    *_TABLES, f"{_APPROVAL}/test_command_approval.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
-_FLAGS: Final = (f"{_APPROVAL}/test_flags.py", *_TABLES)
+_FLAGS: Final = (f"{_APPROVAL}/test_command_warnings.py", *_TABLES)
 _CELLS: Final = (
     "tests/tools/notebook/test_listed_magics.py",
     "tests/tools/notebook/test_cell_limits.py",
@@ -34,8 +34,8 @@ _CELLS: Final = (
 )
 _ENGINE: Final = (
     f"{_APPROVAL}/test_engine.py",
-    f"{_APPROVAL}/test_suggestions.py",
-    f"{_APPROVAL}/test_flags.py",
+    f"{_APPROVAL}/test_rule_suggestions.py",
+    f"{_APPROVAL}/test_command_warnings.py",
 )
 _PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_paths.py")
 _EDGES: Final = "tests/persistence/test_masking_edges.py"
@@ -61,10 +61,10 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/agent/approval/_program_options.py": _USUAL,
     "hdsp_agent/agent/approval/_programs.py": (*_FLAGS, *_USUAL),
     "hdsp_agent/agent/approval/_wrapper_programs.py": _COMMANDS,
-    "hdsp_agent/agent/approval/_command_rules.py": (f"{_APPROVAL}/test_rules.py", *_COMMANDS, *_ENGINE),
+    "hdsp_agent/agent/approval/_command_rules.py": (f"{_APPROVAL}/test_command_rules.py", *_COMMANDS, *_ENGINE),
     "hdsp_agent/agent/approval/_rule_suggestions.py": (
         f"{_APPROVAL}/test_listed_suggestions.py",
-        f"{_APPROVAL}/test_suggestions.py",
+        f"{_APPROVAL}/test_rule_suggestions.py",
     ),
     "hdsp_agent/tools/_command_line.py": (
         "tests/tools/test_command_line.py",

@@ -12,8 +12,8 @@ from hdsp_agent.persistence import (
     ApiDraft,
     FileStore,
     NewTaskRecord,
+    StoredTaskState,
     SummaryDraft,
-    TaskState,
     TaskStore,
     ToolDraft,
     iso_time,
@@ -73,7 +73,7 @@ async def finished(
     log.update_state(llm_call_count=3, total_tokens_used=700, pinned=pinned, history_item=item)
     await log.finish(outcome)  # type: ignore[arg-type]  # one of them
 
-    def age(state: TaskState) -> TaskState:
+    def age(state: StoredTaskState) -> StoredTaskState:
         when = days_ago(days)
         return state.model_copy(update={"updated_at": when, "completed_at": when})
 

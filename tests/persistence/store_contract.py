@@ -19,10 +19,10 @@ from hdsp_agent.persistence import (
     ApiDraft,
     NewTaskRecord,
     RewindMark,
+    StoredTaskState,
     SummaryDraft,
     TaskKey,
     TaskLog,
-    TaskState,
     TaskStore,
     ToolDraft,
 )
@@ -432,7 +432,7 @@ class StoreContract(ABC):
             log = await store.create(NewTaskRecord())
             await log.finish()
 
-            def pin(state: TaskState) -> TaskState:
+            def pin(state: StoredTaskState) -> StoredTaskState:
                 return state.model_copy(update={"pinned": True})
 
             await asyncio.gather(*(store.amend(log.task_id, pin) for _ in range(4)))

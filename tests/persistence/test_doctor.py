@@ -128,7 +128,7 @@ async def test_the_tasks_of_dead_processes_are_ended(tmp_path: Path) -> None:
         "async def main():\n"
         "    store = FileStore(pathlib.Path(sys.argv[1]))\n"
         "    await store.start()\n"
-        "    log = await store.create(NewTask(task_id='dead'))\n"
+        "    log = await store.create(NewTaskRecord(task_id='dead'))\n"
         "    await log.append_api(ApiDraft(role='user', content='said'), durable=True)\n"
         "    os._exit(0)\n"
         "asyncio.run(main())\n"

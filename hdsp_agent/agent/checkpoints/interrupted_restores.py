@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -10,7 +10,8 @@ from ...errors import HdspAgentError
 from ...messages import ClineMessage, FollowUpData, Suggestion
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..conversation.asks import AskAnswer
+    from ..task.task_state import TaskState
     from .automatic import AutomaticCheckpoints
 
 __all__ = ["InterruptedRestores"]
@@ -54,32 +55,33 @@ _QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS, _OF_A_CONVERSATION_TOO)
 class InterruptedRestores:
     """Asks in one task's conversation, and does as the person says."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, add_later: Callable[[AskAnswer], None]) -> None:
+        self._state = state
+        self._add_later = add_later
 
     async def settle(self, waiting: ClineMessage | None = None) -> bool:
         """Ask if there is such a restore; ``waiting`` is this question if it waits in the log. Says whether this conversation
         is another now, because it had gone back with the rest and was put back."""
-        task, files = self._task, self._task.services.files
-        before = task.conversation.history.view
+        state, files = self._state, self._state.services.files
+        before = state.conversation.history.view
         question = None if files is None else await self._question(files)
         if files is None or question is None:
             if waiting is not None:
                 # Settled in another conversation.
-                await task.dialogue.withdraw(waiting)
+                await state.dialogue.withdraw(waiting)
             return False
-        task.dialogue.expect(waiting)
-        answer = await task.dialogue.ask("followup", question.text)
+        state.dialogue.expect(waiting)
+        answer = await state.dialogue.ask("followup", question.text)
         choice = question.choices.get(answer.text or "")
         if choice is None:
             # It is asked again when the conversation is opened again; what was said is meant for the model.
-            task.words.add_later(answer)
+            self._add_later(answer)
             return False
         try:
-            await files.recover(task.folder, choice, asked_in=task.task_id)
+            await files.recover(state.folder, choice, asked_in=state.task_id)
         except HdspAgentError as error:
-            await task.conversation.say("error", f"This could not be seen to: {error.message}")
-        return task.conversation.history.view is not before
+            await state.conversation.say("error", f"This could not be seen to: {error.message}")
+        return state.conversation.history.view is not before
 
     @staticmethod
     def is_its_own(message: ClineMessage) -> bool:
@@ -91,9 +93,9 @@ class InterruptedRestores:
 
     async def _question(self, files: AutomaticCheckpoints) -> _Question | None:
         try:
-            restore = await files.interrupted(self._task.folder)
+            restore = await files.interrupted(self._state.folder)
         except HdspAgentError as error:
-            self._task.logger.warning("Whether a restore was cut short is not known: %s", error.message)
+            self._state.logger.warning("Whether a restore was cut short is not known: %s", error.message)
             return None
         if restore is None:
             return None

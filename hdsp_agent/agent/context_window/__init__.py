@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .error_recovery import ErrorRecovery, RecoveryNotice, Remedied
+from .error_recovery import ErrorRecovery, Remedied
 from .full_context import FullContext
-from .model_view import SeenHistories, SeenRequest, seen_by_model
+from .model_view import SeenRequest, seen_by_model
+from .recovery_notice import RecoveryNotice
+from .seen_histories import SeenHistories
 from .window import ContextWindow
 
 __all__ = [

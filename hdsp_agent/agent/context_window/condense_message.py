@@ -11,7 +11,7 @@ from ...providers import KnownModel, UsageReport, cost_of
 from .condense_report import CondenseReport
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["CondensingRow"]
 
@@ -19,8 +19,8 @@ __all__ = ["CondensingRow"]
 class CondensingRow:
     """Begun with ``begin``. ``taken`` is what the answers of the model ``by`` took, whatever comes of them."""
 
-    def __init__(self, task: Task, by: KnownModel, used: int) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, by: KnownModel, used: int) -> None:
+        self._state = state
         self._by = by
         self.before: Final = used
         self.ts = 0
@@ -28,7 +28,7 @@ class CondensingRow:
 
     async def begin(self) -> None:
         """Say that it goes on."""
-        self.ts = await self._task.conversation.say("condense_context", partial=True)
+        self.ts = await self._state.conversation.say("condense_context", partial=True)
 
     async def tell(
         self, summary: str, *, after: int, account: CondenseReport, way: Literal["local", "remote"], mark_id: str
@@ -52,12 +52,12 @@ class CondensingRow:
                 mark_id=mark_id,
             ),
         )
-        await self._task.conversation.update(row, durable=True)
+        await self._state.conversation.update(row, durable=True)
         await self._charge(cost, after)
 
     async def tell_failure(self, why: str) -> None:
         """Say why there is none, with what the answers cost nevertheless."""
-        cost, conversation = self._cost(), self._task.conversation
+        cost, conversation = self._cost(), self._state.conversation
         row = ClineMessage(
             ts=self.ts, type="say", say="condense_context_error", text=await conversation.mask(why), partial=False,
             context_condense=None if not cost else ContextCondense(
@@ -74,9 +74,9 @@ class CondensingRow:
         return sum(cost_of(self._by, usage) or 0.0 for usage in self.taken)
 
     async def _charge(self, cost: float, tokens: int) -> None:
-        task = self._task
-        task.usage.condensed(cost, tokens)
-        task.spending.cost += cost
-        await task.note_progress()
-        usage_now = (task.task_id, task.usage.tokens(), task.usage.tool_usage())
-        task.services.events.emit(TaskTokenUsageUpdated(payload=usage_now, tools=task.usage.own_tools()))
+        state = self._state
+        state.usage.condensed(cost, tokens)
+        state.spending.cost += cost
+        await state.note_progress()
+        usage_now = (state.task_id, state.usage.tokens(), state.usage.tool_usage())
+        state.services.events.emit(TaskTokenUsageUpdated(payload=usage_now, tools=state.usage.own_tools()))

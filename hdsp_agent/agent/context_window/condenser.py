@@ -36,7 +36,7 @@ from .split_points import newest_step, newest_words, partings, reach
 from .summary_writer import EMPTY, LARGEST_REQUEST, NotCondensed, SummaryWriter
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["Condensed", "Condenser", "NotCondensed", "Why"]
 
@@ -104,8 +104,8 @@ class _Outcome:
 class Condenser:
     """Condenses one task's conversation."""
 
-    def __init__(self, task: Task, plain: FullContext) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, plain: FullContext) -> None:
+        self._state = state
         self._plain = plain
         self._held = BackgroundTasks()
 
@@ -115,12 +115,12 @@ class Condenser:
         ``own`` is the model of the conversation, ``by`` the one that writes the summary. Raises NotCondensed.
         """
         work = await self._begin(own, by, used, why)
-        row = CondensingRow(self._task, by.info, used)
-        self._task.turn_condensing(True)
+        row = CondensingRow(self._state, by.info, used)
+        self._state.turn_condensing(True)
         try:
             return await self._condense(work, row, own, by)
         finally:
-            self._task.turn_condensing(False)
+            self._state.turn_condensing(False)
 
     async def _condense(self, work: _Work, row: CondensingRow, own: ModelClient, by: ModelClient) -> Condensed:
         await row.begin()
@@ -153,19 +153,19 @@ class Condenser:
         way: Literal["local", "remote"] = "local" if outcome.sealed is None else "remote"
         await row.tell(outcome.text, after=outcome.after, account=outcome.account, way=way, mark_id=mark_id)
         await self._keep_summary(outcome)
-        self._task.logger.info("Condensed (%s): %d tokens, now %d", way, row.before, outcome.after)
+        self._state.logger.info("Condensed (%s): %d tokens, now %d", way, row.before, outcome.after)
 
     # ---- what comes of it
 
     async def _begin(self, own: ModelClient, by: ModelClient, used: int, why: Why) -> _Work:
         """What there is to do. Raises NotCondensed if it would be in vain, whatever the summary says."""
-        conversation = self._task.conversation
+        conversation = self._state.conversation
         history = await self._without_newest(by) if why == "anew" else conversation.history
         records = [record for record in await history.api_history() if record.role != "system"]
         ends = partings(records)
         if not ends:
             raise NotCondensed(_TOO_SHORT)
-        request = await self._plain.build(self._task.situation, own.info, answer_tokens=None)
+        request = await self._plain.build(self._state, own.info, answer_tokens=None)
         parts = self._plain.parts(request)
         part = await self._part(records, ends, own.info, used)
         if part.records[-1].is_summary and why == "room":
@@ -177,7 +177,7 @@ class Condenser:
 
     async def _without_newest(self, by: ModelClient) -> MessageManager:
         """The history without its newest summary, and without those before it that a provider sealed and ``by`` cannot read."""
-        conversation = self._task.conversation
+        conversation = self._state.conversation
         view, dropped = conversation.history.view, set[str]()
         for mark in reversed(view.condenses):
             summaries = await conversation.log.api_between(mark.summary_seq, mark.summary_seq, limit=1, newest=True)
@@ -193,7 +193,7 @@ class Condenser:
         if work.why != "room" or (window is not None and fixed + sent.tokens() > window * LARGEST_REQUEST):
             return None
         asked = replace(work.request, messages=list(sent.messages))
-        sealed = await sealed_by_provider(self._task, by, asked, taken)
+        sealed = await sealed_by_provider(self._state, by, asked, taken)
         if sealed is None:
             return None
         summary = await asyncio.to_thread(compaction_placeholder, await _messages_of(work.part.records))
@@ -203,7 +203,7 @@ class Condenser:
 
     async def _outcome(self, work: _Work, by: ModelClient, taken: list[UsageReport]) -> _Outcome:
         fixed = work.parts.total - work.parts.messages
-        writer = SummaryWriter(self._task, self._plain, work.request, fixed, by, taken)
+        writer = SummaryWriter(self._state, self._plain, work.request, fixed, by, taken)
         part, records = work.part, work.part.records
         if work.why == "anew":
             ends = [end for end in work.ends if end < len(records)]
@@ -225,11 +225,11 @@ class Condenser:
         limits = CarryLimits.for_window(work.info.context_window)
         messages = await _messages_of(part.records)
         kept, carried, text = await asyncio.to_thread(
-            _put_together, messages, summary, limits, self._task.todos or None, self._plain.counter
+            _put_together, messages, summary, limits, self._state.todos or None, self._plain.counter
         )
         if text is None:
             raise NotCondensed(EMPTY)
-        history = self._task.conversation.history
+        history = self._state.conversation.history
         seen = {record.seq for record in await history.api_history()} if work.why == "anew" else None
         whole = [index for index in kept.whole if seen is None or part.records[index].seq in seen]
         keep = [part.records[index] for index in whole]
@@ -257,7 +257,7 @@ class Condenser:
         return self._parted(records, ends[-1])
 
     def _parted(self, records: Sequence[ApiRecord], end: int) -> _Part:
-        marks = self._task.conversation.history.view.condenses
+        marks = self._state.conversation.history.view.condenses
         through = max([reach(records[:end]), 1, *(mark.after for mark in marks)])
         left = [record.seq for record in records[end:] if record.seq and not record.is_summary]
         if any(seq <= through for seq in left):
@@ -270,7 +270,7 @@ class Condenser:
     # ---- recording it
 
     async def _put_in_force(self, outcome: _Outcome, event_ts: int) -> str:
-        conversation, part = self._task.conversation, outcome.part
+        conversation, part = self._state.conversation, outcome.part
         condense_id = f"condense-{uuid.uuid4()}"
         record = await conversation.add_api(
             "user",
@@ -295,7 +295,7 @@ class Condenser:
         return mark.id
 
     async def _keep_summary(self, outcome: _Outcome) -> None:
-        conversation, part = self._task.conversation, outcome.part
+        conversation, part = self._state.conversation, outcome.part
         counter = self._plain.counter
         await conversation.log.append_summary(
             SummaryDraft(

@@ -10,11 +10,13 @@ from ...providers import ErrorClass, ModelClient, ModelError, SealedRefused, ref
 from .condense_report import cleared_of, tell_cleared
 from .hidden_steps import revert
 from .largest_outputs import MOST_CUT, largest_outputs
+from .recovery_notice import RecoveryNotice
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
+    from .window import ContextWindow
 
-__all__ = ["ErrorRecovery", "RecoveryNotice", "Remedied"]
+__all__ = ["ErrorRecovery", "Remedied"]
 
 Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "revert", "hide"]
 
@@ -73,14 +75,6 @@ _EXHAUSTED: Final = "Nothing more was tried: the most attempts were made."
 
 
 @dataclass(frozen=True)
-class RecoveryNotice:
-    """How it goes with a request that a provider refused: something was tried, it helped, or nothing is left."""
-
-    kind: Literal["tried", "recovered", "exhausted"]
-    text: str
-
-
-@dataclass(frozen=True)
 class Remedied:
     """What was done. ``text`` is for the person while there is a ``pause``; None where a row of its own tells it already."""
 
@@ -91,8 +85,9 @@ class Remedied:
 class ErrorRecovery:
     """Mends one task's requests. ``answer_tokens`` is how long answers may be from now on, if that was the trouble."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, window: ContextWindow) -> None:
+        self._state = state
+        self._window = window
         self._tried: Counter[Remedy] = Counter()
         self._done: Counter[Remedy] = Counter()
         self._reverts = 0
@@ -102,13 +97,13 @@ class ErrorRecovery:
     @property
     def answer_tokens(self) -> int | None:
         """The longest answer to ask the task's model for; None for what it writes of itself."""
-        tokens, generation = self._answers.get(self._task.profile, (None, None))
+        tokens, generation = self._answers.get(self._state.profile, (None, None))
         # A conversation that was made shorter leaves more room.
         return tokens if generation is None or generation == self._generation else None
 
     @property
     def _generation(self) -> int | None:
-        plain = self._task.context.condensable(self._task.situation)
+        plain = self._state.context.condensable(self._state)
         return None if plain is None else plain.generation
 
     def begin(self, *, asked: bool = False) -> None:
@@ -133,7 +128,7 @@ class ErrorRecovery:
     @property
     def _one_by_one(self) -> bool:
         """Whether outputs are cut singly, each with another try, instead of as many at once as are too much (seed 004)."""
-        return self._task.settings.experiments.get(_AGGRESSIVE) is False
+        return self._state.settings.experiments.get(_AGGRESSIVE) is False
 
     async def remedy(self, error: ModelError, client: ModelClient) -> Remedied | None:
         """Do the next thing that may help; None if there is nothing left."""
@@ -142,10 +137,10 @@ class ErrorRecovery:
             return Remedied(_UNSEALED, _FIRST_PAUSE)
         if refuses_thoughts(error):
             return await self._without_thoughts(client)
-        if error.kind in _RECOVERED and "anthropic-auto-compact" in self._task.settings.disabled_hooks:
+        if error.kind in _RECOVERED and "anthropic-auto-compact" in self._state.settings.disabled_hooks:
             return None
         if error.kind in _OF_THE_WINDOW and error.limit is not None:
-            self._task.upkeep.learn_window(error.limit)
+            self._window.learn_window(error.limit)
         for remedy in _REMEDIES.get(error.kind, ()):
             while self._tried[remedy] < self._most(remedy):
                 self._tried[remedy] += 1
@@ -156,7 +151,7 @@ class ErrorRecovery:
                 self._tell("tried", done or _TOLD_ELSEWHERE.get(remedy, ""))
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._tried[remedy] - 1))
                 if remedy in _SILENT:
-                    await self._task.services.sleep(pause)
+                    await self._state.services.sleep(pause)
                 return Remedied(done or None, pause)
             # What did not help at once does not help later.
             self._tried[remedy] = max(self._tried[remedy], self._most(remedy))
@@ -166,10 +161,10 @@ class ErrorRecovery:
 
     async def _without_thoughts(self, client: ModelClient) -> Remedied | None:
         """Leave the thoughts out. Whether the request is made again by itself is the person's to choose."""
-        plain = self._task.context.condensable(self._task.situation)
-        async with self._task.upkeep.one_at_a_time:
+        plain = self._state.context.condensable(self._state)
+        async with self._window.one_at_a_time:
             left_out = plain is not None and await plain.leave_out_thoughts(client.info)
-        resumes = self._task.settings.experiments.get(_AUTO_RESUME, False)
+        resumes = self._state.settings.experiments.get(_AUTO_RESUME, False)
         return Remedied(_THOUGHTS_LEFT_OUT, _FIRST_PAUSE) if left_out and resumes else None
 
     def answered(self) -> None:
@@ -178,18 +173,18 @@ class ErrorRecovery:
             self._tell("recovered", _RECOVERED_NOTICE)
 
     def _tell(self, kind: Literal["tried", "recovered", "exhausted"], text: str) -> None:
-        self._task.services.on_recovery(self._task.task_id, RecoveryNotice(kind, text))
+        self._state.services.on_recovery(self._state.task_id, RecoveryNotice(kind, text))
 
     async def _apply(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
         """What was done, in a line; "" where a row of its own tells it, None if it cannot be done."""
         if remedy == "condense":
-            return "" if await self._task.upkeep.condense(client) else None
-        async with self._task.upkeep.one_at_a_time:
+            return "" if await self._window.condense(client) else None
+        async with self._window.one_at_a_time:
             return await self._apply_alone(remedy, error, client)
 
     async def _apply_alone(self, remedy: Remedy, error: ModelError, client: ModelClient) -> str | None:
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         match remedy:
             case "shorter_answer":
                 return self._shorter_answer(error, client)
@@ -209,9 +204,9 @@ class ErrorRecovery:
             case "condense":
                 raise AssertionError("it waits for the others by itself")
             case "revert":
-                return "" if plain is not None and await revert(task) else None
+                return "" if plain is not None and await revert(state.conversation) else None
             case "hide":
-                return "" if await task.context.recover(task.situation, error.kind) else None
+                return "" if await state.context.recover(state, error.kind) else None
 
     def _shorter_answer(self, error: ModelError, client: ModelClient) -> str | None:
         now = self.answer_tokens or error.output or client.info.max_output or _USUAL_ANSWER
@@ -222,16 +217,16 @@ class ErrorRecovery:
             tokens = min(room, now - 1) if error.kind == "output_cap" or error.current is not None else tokens
         if tokens < _LEAST_ANSWER:
             return None
-        self._answers[self._task.profile] = tokens, None if error.kind == "output_cap" else self._generation
+        self._answers[self._state.profile] = tokens, None if error.kind == "output_cap" else self._generation
         return f"There is no room for so long an answer: at most {tokens:,} tokens are asked for."
 
     async def _cut_outputs(self, error: ModelError, client: ModelClient) -> str | None:
         """Cut the largest outputs, if that makes enough room: else they are better read once more by who condenses."""
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         if plain is None:
             return None
-        used = error.current or await task.upkeep.used(plain, client)
+        used = error.current or await self._window.used(plain, client)
         limit = error.limit or client.info.context_window or used
         messages = await plain.history(client.info)
         most = 1 if self._one_by_one else MOST_CUT
@@ -240,7 +235,7 @@ class ErrorRecovery:
             return None
         cleared = cleared_of(messages, found.stubs, found.gain, "too_long")
         await plain.clear_results(found.stubs)
-        await tell_cleared(task.conversation, cleared, used)
+        await tell_cleared(state.conversation, cleared, used)
         cut = "1 long output of a tool is" if len(found.stubs) == 1 else f"{len(found.stubs)} long outputs of tools are"
         return f"The conversation was too long: {cut} cut."
 

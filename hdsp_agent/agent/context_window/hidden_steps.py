@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...context import COMPACT_USER_MESSAGE_MAX_TOKENS, Speaker, TokenCounter
 from ...messages import ClineMessage, ContextTruncation, JsonObject
 from ...persistence import ApiRecord
-from ..conversation.conversation import text_block
-
-if TYPE_CHECKING:
-    from ..task.task import Task
+from ..conversation.conversation import Conversation, text_block
 
 __all__ = ["REVERTED", "newest_step_to_hide", "revert", "words_to_spare"]
 
@@ -29,9 +26,8 @@ _NOTE: Final = (
 _NO_CALLS: Final = "no tools"
 
 
-async def revert(task: Task) -> bool:
-    """Hide the newest step of a task's conversation from its model; False if there is none to hide. It can be undone."""
-    conversation = task.conversation
+async def revert(conversation: Conversation) -> bool:
+    """Hide the newest step of a conversation from its model; False if there is none to hide. It can be undone."""
     records = [record for record in await conversation.history.api_history() if record.role != "system"]
     hidden = newest_step_to_hide(records)
     if sum(record.token_count for record in hidden) < _LEAST_GAIN:

@@ -7,7 +7,7 @@ from typing import Final, cast
 from pydantic import Field
 
 from ...context import NoticeKind
-from ...persistence import StateChange, TaskLog, TaskState
+from ...persistence import StateChange, StoredTaskState, TaskLog
 from ...wire import WireModel
 
 __all__ = ["ContextState", "KeptContext", "Stub", "context_state"]
@@ -35,7 +35,7 @@ class ContextState(WireModel):
     """Of answers up to this time no thoughts are sent: their provider refused them."""
 
 
-def context_state(state: TaskState) -> ContextState:
+def context_state(state: StoredTaskState) -> ContextState:
     """What a task's state keeps of it."""
     stored = (state.model_extra or {}).get(_FIELD)
     return ContextState() if stored is None else ContextState.model_validate(stored)

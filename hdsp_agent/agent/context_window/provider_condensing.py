@@ -22,38 +22,38 @@ from ...providers import (
 from .summary_request import SECONDS, has_own_prompt, take_turn
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["reads_all", "sealed_by_provider"]
 
 
 async def sealed_by_provider(
-    task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]
+    state: TaskState, client: ModelClient, request: ModelRequest, taken: list[UsageReport]
 ) -> JsonObject | None:
     """The item that stands for the messages of this request, for this model alone; None if there is none to be had.
 
     What it took is added to ``taken``. An endpoint where it fails is left alone for a while, or for good. Raises
     SealedRefused: then the messages of this request are of no use for a summary either.
     """
-    offers = task.services.offers
+    offers = state.services.offers
     endpoint = client.endpoint if isinstance(client, CompactingClient) else None
     if (
         not isinstance(client, CompactingClient)
         or endpoint is None
-        or not task.settings.condense_at_provider
-        or has_own_prompt(task)
+        or not state.settings.condense_at_provider
+        or has_own_prompt(state)
     ):
         return None
     if not offers.may_be_asked(endpoint):
         return None
-    await take_turn(task)
+    await take_turn(state)
     try:
-        done = await task.leash.run(_asked(client, request), f"Compaction of task {task.task_id}")
+        done = await state.cancellation.run(_asked(client, request), f"Compaction of task {state.task_id}")
     except SealedRefused:
         raise
     except ModelError as error:
         offers.failed(endpoint, error)
-        task.logger.info("The provider did not condense the conversation, so the agent does: %s", error.message)
+        state.logger.info("The provider did not condense the conversation, so the agent does: %s", error.message)
         return None
     if done.usage is not None:
         taken.append(done.usage)

@@ -15,7 +15,7 @@ from ...providers import ModelAnswer, ModelClient, ModelError, ModelEvent, Model
 from ..conversation.conversation import text_block
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["SECONDS", "has_own_prompt", "prompt_of", "summary_of", "take_turn", "with_prompt"]
 
@@ -40,13 +40,13 @@ def with_prompt(request: ModelRequest, messages: Sequence[ApiMessage], prompt: s
     return replace(request, messages=new)
 
 
-async def summary_of(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
+async def summary_of(state: TaskState, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
     """Have the model write it, in its turn. Raises ModelError, also for a refusal; a text of nothing is the caller's to judge.
 
     What each answer took is added to ``taken``, whatever comes of it.
     """
     try:
-        return await asyncio.wait_for(_tried(task, client, request, taken), SECONDS)
+        return await asyncio.wait_for(_tried(state, client, request, taken), SECONDS)
     except asyncio.TimeoutError:
         raise ModelError(
             f"The model did not write the summary within {SECONDS:.0f} seconds.",
@@ -55,28 +55,28 @@ async def summary_of(task: Task, client: ModelClient, request: ModelRequest, tak
         ) from None
 
 
-def prompt_of(task: Task) -> str:
+def prompt_of(state: TaskState) -> str:
     """What the model is asked, in the person's own words if there are any."""
-    return task.settings.custom_support_prompts.get(_TEMPLATE) or COMPACTION_PROMPT
+    return state.settings.custom_support_prompts.get(_TEMPLATE) or COMPACTION_PROMPT
 
 
-def has_own_prompt(task: Task) -> bool:
+def has_own_prompt(state: TaskState) -> bool:
     """Whether the person says in their own words what a summary is to hold."""
-    return bool(task.settings.custom_support_prompts.get(_TEMPLATE))
+    return bool(state.settings.custom_support_prompts.get(_TEMPLATE))
 
 
-async def take_turn(task: Task) -> None:
+async def take_turn(state: TaskState) -> None:
     """Wait until the profile's model may be asked."""
-    services = task.services
-    wait = services.spacing.take_turn(task.profile, services.models.rate_limit_seconds(task.profile))
+    services = state.services
+    wait = services.spacing.take_turn(state.profile, services.models.rate_limit_seconds(state.profile))
     if wait > 0:
         await services.sleep(wait)
 
 
-async def _tried(task: Task, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
+async def _tried(state: TaskState, client: ModelClient, request: ModelRequest, taken: list[UsageReport]) -> str:
     """Failures that pass are tried again."""
-    services, retries = task.services, 0
-    await take_turn(task)
+    services, retries = state.services, 0
+    await take_turn(state)
     while True:
         try:
             summary = await _asked(client, request, taken)

@@ -14,7 +14,7 @@ from .full_context import FullContext
 from .summary_request import prompt_of, summary_of, with_prompt
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["EMPTY", "LARGEST_REQUEST", "NotCondensed", "SummaryWriter"]
 
@@ -44,20 +44,20 @@ class SummaryWriter:
 
     def __init__(
         self,
-        task: Task,
+        state: TaskState,
         plain: FullContext,
         request: ModelRequest,
         fixed: int,
         by: ModelClient,
         taken: list[UsageReport],
     ) -> None:
-        self._task = task
+        self._state = state
         self._plain = plain
         self._request = request
         self._fixed = fixed
         self._by = by
         self._taken = taken
-        self._prompt = prompt_of(task)
+        self._prompt = prompt_of(state)
 
     async def write(
         self, records: Sequence[ApiRecord], ends: Sequence[int], check: Callable[[int], object]
@@ -114,9 +114,9 @@ class SummaryWriter:
         window = info.context_window
         if window is not None and size + (info.max_output or 0) > window:
             asked = replace(asked, max_output=max(_LEAST_SUMMARY, int(window * LARGEST_REQUEST) - size))
-        asking = summary_of(self._task, self._by, asked, self._taken)
-        summary = await self._task.leash.run(asking, f"Summary of task {self._task.task_id}")
-        return await self._task.conversation.mask(summary)
+        asking = summary_of(self._state, self._by, asked, self._taken)
+        summary = await self._state.cancellation.run(asking, f"Summary of task {self._state.task_id}")
+        return await self._state.conversation.mask(summary)
 
     async def _shorter(self, records: Sequence[ApiRecord], ends: Sequence[int], goal: int) -> int | None:
         """The last of these ends up to which there are no more tokens than this; for want of one, the first."""

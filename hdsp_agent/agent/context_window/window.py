@@ -28,13 +28,12 @@ from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, sea
 from ..conversation.conversation import text_block
 from .condense_report import cleared_of, tell_cleared
 from .condenser import Condenser, NotCondensed, Why
-from .error_recovery import ErrorRecovery
 from .full_context import FullContext
 from .provider_condensing import reads_all
 from .tool_output_limit import LEAST_LOOKED_AT, fitted
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["ContextWindow"]
 
@@ -48,8 +47,8 @@ _ROOM_BESIDE: Final = 1.05
 class ContextWindow:
     """Looks after what one task's model is sent. One thing at a time is done to it."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState) -> None:
+        self._state = state
         self.one_at_a_time = asyncio.Lock()
         self._held = BackgroundTasks()
         self._in_vain = 0
@@ -65,19 +64,19 @@ class ContextWindow:
 
     # ---- before and after a request
 
-    async def request(self, client: ModelClient, recovery: ErrorRecovery) -> ModelRequest:
+    async def request(self, client: ModelClient, answer_tokens: int | None) -> ModelRequest:
         """The next request, after what had to be done so that the model takes it in."""
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         if plain is None:
-            return await task.context.build(task.situation, client.info, answer_tokens=recovery.answer_tokens)
+            return await state.context.build(state, client.info, answer_tokens=answer_tokens)
         async with self.one_at_a_time:
             await self._make_room(plain, client)
             if not plain.is_told:
                 # It was hidden since the turn began.
                 await self._tell_surroundings(plain)
             await self._tell_how_full(plain, client)
-            request = await plain.build(task.situation, client.info, answer_tokens=recovery.answer_tokens)
+            request = await plain.build(state, client.info, answer_tokens=answer_tokens)
             self._asked = plain.generation, plain.parts(request)
             return request
 
@@ -85,63 +84,63 @@ class ContextWindow:
         """The model answered the last request."""
         self._lost = self._watch.has_degraded(answer) or self._lost
         self.counted = None
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         if plain is None or self._asked is None:
             return
         generation, estimated = self._asked
-        if plain.kept.state.profile != task.profile:
-            await plain.kept.change(profile=task.profile)
+        if plain.kept.state.profile != state.profile:
+            await plain.kept.change(profile=state.profile)
         if usage is None or not client.info.counts_tokens:
             return
-        task.services.calibration.observe(client.info.id, estimated=estimated.total, reported=usage.context)
+        state.services.calibration.observe(client.info.id, estimated=estimated.total, reported=usage.context)
         if generation == plain.generation:
             self.counted = plain.answered(estimated, usage)
 
     async def used(self, plain: FullContext, client: ModelClient) -> int:
         """The tokens of the next request, as far as they are known."""
-        request = await plain.build(self._task.situation, client.info, answer_tokens=None)
-        return plain.used(request, self._task.services.calibration.factor(client.info.id))
+        request = await plain.build(self._state, client.info, answer_tokens=None)
+        return plain.used(request, self._state.services.calibration.factor(client.info.id))
 
     def meter(self, client: ModelClient, used: int) -> Meter | None:
         """How full the model's window is, if its size is known."""
-        task, info = self._task, client.info
+        state, info = self._state, client.info
         window = self._window(client)
         if window is None:
             return None
-        settings = task.settings
+        settings = state.settings
         percent = condense_percent(
-            task.profile, general=settings.auto_condense_context_percent, by_profile=settings.profile_thresholds
+            state.profile, general=settings.auto_condense_context_percent, by_profile=settings.profile_thresholds
         )
         return meter(used, window=window, answer=info.max_output, percent=percent)
 
     def room(self, client: ModelClient) -> ModelRoom:
         """How much the task's model takes in, as people are told it."""
-        task = self._task
-        return room_of(client.info, task.profile, task.settings, window=self._window(client))
+        state = self._state
+        return room_of(client.info, state.profile, state.settings, window=self._window(client))
 
     async def bounded(self, content: str | list[JsonObject]) -> str | list[JsonObject]:
         """What a tool says, cut in the middle if it would take most of the room that is left."""
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         blocks = [text_block(content)] if isinstance(content, str) else content
         if plain is None or plain.counter.blocks(blocks) <= LEAST_LOOKED_AT:
             return content
         try:
-            client = await task.client()
+            client = await state.client()
         except HdspAgentError:
             # There is no model just now; what it has room for is not known.
             return content
         full = self.meter(client, await self.used(plain, client))
         free = None if full is None else full.free
-        return await fitted(blocks, free, task.conversation, plain.counter) or content
+        return await fitted(blocks, free, state.conversation, plain.counter) or content
 
     def learn_window(self, tokens: int) -> None:
         """The provider said how large the window of the task's model is; it counts where nothing else is known."""
-        self._windows[self._task.profile] = tokens
+        self._windows[self._state.profile] = tokens
 
     def _window(self, client: ModelClient) -> int | None:
-        return client.info.context_window or self._windows.get(self._task.profile)
+        return client.info.context_window or self._windows.get(self._state.profile)
 
     # ---- on the person's wish
 
@@ -150,12 +149,12 @@ class ContextWindow:
         await self._held.finish(self._condense_now())
 
     async def _condense_now(self) -> None:
-        task = self._task
-        plain = task.context.condensable(task.situation)
+        state = self._state
+        plain = state.context.condensable(state)
         if plain is None:
             raise Conflict("What this model sees is kept short anyway, so there is nothing to condense.")
         async with self.one_at_a_time:
-            client = await task.client()
+            client = await state.client()
             try:
                 await self._condense(plain, client, await self.used(plain, client))
             except NotCondensed as reason:
@@ -175,7 +174,7 @@ class ContextWindow:
 
     async def condense(self, client: ModelClient) -> bool:
         """Condense because the provider refused; whether the conversation is shorter now."""
-        plain = self._task.context.condensable(self._task.situation)
+        plain = self._state.context.condensable(self._state)
         if plain is None:
             return False
         async with self.one_at_a_time:
@@ -186,21 +185,21 @@ class ContextWindow:
             return True
 
     async def _make_room(self, plain: FullContext, client: ModelClient) -> None:
-        task = self._task
+        state = self._state
         last = plain.kept.state.profile
-        before = None if last is None or last == task.profile else await self._still_there(last)
-        if last is not None and last != task.profile:
+        before = None if last is None or last == state.profile else await self._still_there(last)
+        if last is not None and last != state.profile:
             plain.another_model()
             self._in_vain = 0
         used = await self._made_readable(plain, client, before, await self.used(plain, client))
         if await self._prune(plain, client, used):
             used = await self.used(plain, client)
-        if self._lost and task.settings.auto_condense_context:
+        if self._lost and state.settings.auto_condense_context:
             # The model works on without a word since it was condensed: it has lost the thread.
             with suppress(NotCondensed):
                 used = await self._condense(plain, client, used)
         full = self.meter(client, used)
-        if full is None or not full.is_over_limit or not task.settings.auto_condense_context:
+        if full is None or not full.is_over_limit or not state.settings.auto_condense_context:
             self._in_vain = 0
             return
         window = full.window
@@ -249,14 +248,14 @@ class ContextWindow:
         why: Why = "room",
     ) -> int:
         """Condense; the size from now on."""
-        task = self._task
+        state = self._state
         history = await plain.history(own.info)
         by = larger or await self._cheaper(own, used, history)
         could_read = reads_all(by, history)
         if self._lost:
             why, self._lost = "anew", False
         try:
-            done = await Condenser(task, plain).condense(own, by, used=used, why=why)
+            done = await Condenser(state, plain).condense(own, by, used=used, why=why)
         except NotCondensed as error:
             # Another model may be gone, though its profile is there. Or only now the provider refused what it had sealed,
             # so that is not what a summary can be made of.
@@ -265,13 +264,13 @@ class ContextWindow:
             if not gone and not refused:
                 raise
             again: Why = "anew" if refused or not reads_all(own, history) else why
-            done = await Condenser(task, plain).condense(own, own, used=used, why=again)
+            done = await Condenser(state, plain).condense(own, own, used=used, why=again)
         self._watch.condensed(done.messages)
         return done.tokens
 
     async def _cheaper(self, own: ModelClient, used: int, history: Sequence[ApiMessage]) -> ModelClient:
         """The model that writes summaries by the settings, if it takes all of it in and can read it; else the task's own."""
-        wanted = self._task.settings.condensing_api_config_id
+        wanted = self._state.settings.condensing_api_config_id
         client = None if wanted is None else await self._still_there(wanted)
         if client is None or not reads_all(client, history):
             return own
@@ -280,7 +279,7 @@ class ContextWindow:
 
     async def _still_there(self, profile: str) -> ModelClient | None:
         """The model of a profile that may have been deleted, or may not be usable any more."""
-        models = self._task.services.models
+        models = self._state.services.models
         if models.settings_of(profile) is None:
             return None
         try:
@@ -306,19 +305,19 @@ class ContextWindow:
             return False
         cleared = cleared_of(messages, plan.stubs, plan.gain, "old")
         await plain.clear_results(plan.stubs)
-        await tell_cleared(self._task.conversation, cleared, used)
-        self._task.logger.info("Cleared %d old outputs, about %d tokens", len(plan.stubs), plan.gain)
+        await tell_cleared(self._state.conversation, cleared, used)
+        self._state.logger.info("Cleared %d old outputs, about %d tokens", len(plan.stubs), plan.gain)
         return True
 
     async def _tell_surroundings(self, plain: FullContext) -> None:
         """Tell again what went of it."""
-        surroundings = await plain.environment(self._task.situation, spoken=False)
+        surroundings = await plain.environment(self._state, spoken=False)
         if surroundings is not None:
-            await self._task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
+            await self._state.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
 
     async def _tell_how_full(self, plain: FullContext, client: ModelClient) -> None:
         """Tell the agent once, when its window becomes full."""
-        if "context-window-monitor" in self._task.settings.disabled_hooks:
+        if "context-window-monitor" in self._state.settings.disabled_hooks:
             return
         if self._monitor is None:
             self._monitor = ContextMonitor(issued=plain.kept.state.issued)
@@ -326,5 +325,5 @@ class ContextWindow:
         if notice is None:
             return
         await plain.kept.change(issued=sorted(self._monitor.issued))
-        self._task.services.on_notice(self._task.task_id, notice.kind, notice.percent)
-        await self._task.conversation.add_api("user", [text_block(notice.text)])
+        self._state.services.on_notice(self._state.task_id, notice.kind, notice.percent)
+        await self._state.conversation.add_api("user", [text_block(notice.text)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from ...messages import ClineAsk, FollowUpData
 from .asks import AnswerGiven, AskNotOpen
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["AutoAnswer"]
 
@@ -22,15 +22,16 @@ __all__ = ["AutoAnswer"]
 class AutoAnswer:
     """Answers one task's follow-up questions when nobody else does in time. Never answers anything else."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, answer: Callable[[int, AnswerGiven], Awaitable[object]]) -> None:
+        self._state = state
+        self._answer = answer
         self._timer: asyncio.Task[None] | None = None
         self._at: int | None = None
 
     @property
     def at(self) -> int | None:
         """When the question on screen is answered, in milliseconds since 1970; None if it is not."""
-        return self._at if self._task.status == "interactive" else None
+        return self._at if self._state.status == "interactive" else None
 
     def cancel(self) -> None:
         """The person answers themselves, in their own time."""
@@ -41,7 +42,7 @@ class AutoAnswer:
     @asynccontextmanager
     async def watching(self, ask: ClineAsk, text: str | None) -> AsyncIterator[None]:
         """While this question is asked, the time runs, if the person wants that and an answer is suggested."""
-        settings = self._task.settings
+        settings = self._state.settings
         wanted = settings.auto_approval_enabled and settings.always_allow_followup_questions
         suggestion = _first_suggestion(text) if wanted and ask == "followup" else None
         seconds = settings.followup_auto_approve_timeout_ms / 1000
@@ -58,14 +59,14 @@ class AutoAnswer:
             await asyncio.wait({timer})
 
     async def _answer_after(self, seconds: float, suggestion: str) -> None:
-        await self._task.services.sleep(seconds)
-        asks = self._task.dialogue.asks
+        await self._state.services.sleep(seconds)
+        asks = self._state.dialogue.asks
         await asks.any_open(1.0)
         question = asks.newest("followup")
         if question is None:
             return
         try:
-            await self._task.answer(question.ts, AnswerGiven("messageResponse", suggestion))
+            await self._answer(question.ts, AnswerGiven("messageResponse", suggestion))
         except AskNotOpen:
             # The person was quicker.
             return

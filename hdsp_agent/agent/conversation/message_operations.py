@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from ...checkpoints import RestoredConversation
     from ...checkpoints.timeline import ConversationPart
     from ...persistence import Newer, RewindMark, UndoMark
-    from .._task_manager import TaskManager
+    from ..task.subtasks import Subtasks
     from ..task.task import Task
+    from ..task.task_pool import TaskPool
 
 __all__ = ["MessageOperations"]
 
@@ -55,9 +57,10 @@ class MessageOperations:
     What cannot be done is refused before anything is stopped or changed.
     """
 
-    def __init__(self, manager: TaskManager) -> None:
-        self._manager = manager
-        self._files = FileRollback(manager.services)
+    def __init__(self, tasks: TaskPool, subtasks: Subtasks) -> None:
+        self._tasks = tasks
+        self._subtasks = subtasks
+        self._files = FileRollback(tasks.services)
         self._held = BackgroundTasks()
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
@@ -109,7 +112,7 @@ class MessageOperations:
             more_effects=more,
             can_be_undone=bool(removed.messages or restored.messages),
             gone_on=foreseen.gone_on,
-            stops_task=self._manager.status(task_id) == "running",
+            stops_task=self._tasks.status(task_id) == "running",
             files=await self._files.preview(await self._reader(task_id), history, change, removed.acts)
             if along
             else None,
@@ -117,19 +120,19 @@ class MessageOperations:
 
     async def fork(self, task_id: TaskId, ts: int) -> TaskId:
         """A new task with the conversation up to and with ``ts``; its id. The old one stays as it is."""
-        fork = await fork_task(self._manager.services, await self._reader(task_id), ts)
-        self._manager.events.emit(TaskCreated(payload=(fork,)))
+        fork = await fork_task(self._tasks.services, await self._reader(task_id), ts)
+        self._tasks.events.emit(TaskCreated(payload=(fork,)))
         return fork
 
     async def close(self) -> None:
         """Wait for what is under way."""
         await self._held.drain(STOP_SECONDS)
 
-    # ---- for a moment that is gone back to
+    # ---- for a checkpoint that is gone back to
 
     def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
         """The conversation as a part of a preview."""
-        return RewindPreview(self, task_id, change)
+        return RewindPreview(task_id, change, self.preview)
 
     async def ends_before(self, task_id: TaskId, ts: int) -> bool:
         """Whether the message ``ts``, and all that followed, was taken back and nothing was said since."""
@@ -147,8 +150,8 @@ class MessageOperations:
         async with self._door(task_id):
             await self._refuse_early(task_id, change, newer, files=False)
             async with self._at_rest(task_id) as task:
-                await task.leash.gone(_LAST_SECONDS)
-                yield RewindTransaction(self, task, change)
+                await task.state.cancellation.gone(_LAST_SECONDS)
+                yield RewindTransaction(task.state, change, self.preview, partial(self.change_at_rest, task))
 
     @asynccontextmanager
     async def settling(
@@ -163,14 +166,14 @@ class MessageOperations:
                 yield None
                 return
             change = UndoOrRedo(operation="undo", mark_id=went.mark_id)
-            asking = self._manager.opened(task_id) if asked_in == task_id else None
+            asking = self._tasks.opened(task_id) if asked_in == task_id else None
             if asking is not None:
-                yield RewindTransaction(self, asking, change)
+                yield RewindTransaction(asking.state, change, self.preview, partial(self.change_at_rest, asking))
                 return
-            await self._manager.refuse_beside_child(task_id)
+            await self._subtasks.refuse_beside_child(task_id)
             async with self._at_rest(task_id) as task:
-                await task.leash.gone(_LAST_SECONDS)
-                yield RewindTransaction(self, task, change)
+                await task.state.cancellation.gone(_LAST_SECONDS)
+                yield RewindTransaction(task.state, change, self.preview, partial(self.change_at_rest, task))
 
     async def _went(self, went: RestoredConversation) -> bool:
         """Whether the conversation is still kept, and the mark was made before the crash."""
@@ -192,11 +195,11 @@ class MessageOperations:
 
         ``mark_id`` is what the mark is to be called.
         """
-        history = task.conversation.history
+        history = task.state.conversation.history
         before = history.view.visible_ui
         mark = await _do(history, change, newer, files, mark_id)
         await self._settle_item(task)
-        task.conversation.shown_changed(await _shown(history, before))
+        task.state.conversation.shown_changed(await _shown(history, before))
         return None if mark is None else mark.id
 
     # ---- inside
@@ -220,14 +223,14 @@ class MessageOperations:
             await self._refuse_early(task_id, change, newer, files)
             async with self._at_rest(task_id, opening) as task:
                 # A tool that is slow to end must not write behind what is brought back.
-                await task.leash.gone(_LAST_SECONDS)
-                history = task.conversation.history
-                async with self._files.moved(task.conversation.log, history, change, wanted=files) as operation:
+                await task.state.cancellation.gone(_LAST_SECONDS)
+                history = task.state.conversation.history
+                async with self._files.moved(task.state.conversation.log, history, change, wanted=files) as operation:
                     await self.change_at_rest(task, change, newer=newer, files=operation)
 
     async def _refuse_early(self, task_id: TaskId, change: ConversationChange, newer: Newer, files: bool) -> None:
         """Raise what the change would, while the task still works undisturbed."""
-        await self._manager.refuse_beside_child(task_id)
+        await self._subtasks.refuse_beside_child(task_id)
         history = await self._to_look_at(task_id)
         foreseen = await _foresee(history, change)
         if foreseen.gone_on and newer == "refuse":
@@ -237,12 +240,12 @@ class MessageOperations:
         await self._files.refuse_early(await self._reader(task_id), history, change, wanted=files)
 
     async def _reader(self, task_id: TaskId) -> TaskReader:
-        task = self._manager.opened(task_id)
-        return task.conversation.log if task else await self._manager.services.store.view(task_id)
+        task = self._tasks.opened(task_id)
+        return task.state.conversation.log if task else await self._tasks.services.store.view(task_id)
 
     async def _to_look_at(self, task_id: TaskId) -> MessageManager:
-        task = self._manager.opened(task_id)
-        return task.conversation.history if task else await history_to_read(await self._reader(task_id))
+        task = self._tasks.opened(task_id)
+        return task.state.conversation.history if task else await history_to_read(await self._reader(task_id))
 
     def _door(self, task_id: TaskId) -> asyncio.Lock:
         """Two tabs may change one conversation at a time; the second change is judged by what the first left."""
@@ -253,50 +256,50 @@ class MessageOperations:
 
     async def _settle_item(self, task: Task) -> None:
         """Let the task's line in the history say what its conversation now ends with."""
-        conversation = task.conversation
+        conversation = task.state.conversation
         done = last_that_counts(await conversation.history.ui_page(limit=_SHOWN)) == "completion_result"
         changes: HistoryItemChange = {"status": "completed" if done else "active"}
-        if task.item.awaiting_child_id is not None:
+        if task.state.item.awaiting_child_id is not None:
             calls = await unanswered_calls(conversation.log, conversation.history.view)
             if any(call.get("name") == "new_task" for call in calls):
                 return
             changes = {**changes, "awaiting_child_id": None, "delegated_to_id": None}
-        if task.item.status == changes["status"]:
+        if task.state.item.status == changes["status"]:
             return
         # Not through the task's own note: it has not counted again what was spent.
-        task.item = task.item.model_copy(update=dict(changes))
-        conversation.log.update_state(history_item=task.item)
+        task.state.item = task.state.item.model_copy(update=dict(changes))
+        conversation.log.update_state(history_item=task.state.item)
         await conversation.log.save_state()
-        history = self._manager.services.history
+        history = self._tasks.services.history
         if history is not None:
-            await history.put(task.item, owner=conversation.log.metadata.user)
+            await history.put(task.state.item, owner=conversation.log.metadata.user)
 
     @asynccontextmanager
     async def _at_rest(self, task_id: TaskId, opening: Opening | None = None) -> AsyncIterator[Task]:
         """The task with nothing under way. Afterwards it goes on as ``opening`` says, or asks, or is closed as before."""
-        task = self._manager.opened(task_id)
+        task = self._tasks.opened(task_id)
         if task is not None:
             await task.halt()
-            if self._manager.opened(task_id) is not task:
+            if self._tasks.opened(task_id) is not task:
                 # It came to its end by itself just then.
                 task = None
         was_open = task is not None
         if task is None:
-            task = await self._manager.open_at_rest(task_id)
+            task = await self._tasks.open_at_rest(task_id)
         changed = False
         try:
             yield task
             changed = True
         finally:
-            done = task.item.status == "completed"
+            done = task.state.item.status == "completed"
             if changed and opening is not None:
                 task.launch(opening)
             elif was_open and not done:
                 task.launch(Again())
             else:
                 if done and was_open:
-                    task.dialogue.resting_with("completion_result")
-                await self._manager.close(task_id, finished=done)
+                    task.state.dialogue.resting_with("completion_result")
+                await self._tasks.close(task_id, finished=done)
 
 
 async def _foresee(history: MessageManager, change: ConversationChange) -> Foreseen:

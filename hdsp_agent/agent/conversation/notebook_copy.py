@@ -10,7 +10,7 @@ from ... import persistence
 from ...errors import HdspAgentError
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["NotebookCopy"]
 
@@ -20,26 +20,26 @@ _KILOBYTE = 1024
 class NotebookCopy:
     """Lets the notebook of one task carry what was said so far. Of subtasks the parent tells."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState) -> None:
+        self._state = state
         self._written = ""
 
     async def write(self) -> None:
         """Write it if it is another than before. What cannot be written is told in the log and tried again after a turn."""
-        task = self._task
+        state = self._state
         # The person's own settings: a folder that somebody shares has no say in what is shared.
-        settings, files, notebook = task.services.settings(), task.services.files, task.notebook
-        if not settings.embed_history_in_notebook or files is None or notebook is None or task.parent is not None:
+        settings, files, notebook = state.services.settings(), state.services.files, state.notebook
+        if not settings.embed_history_in_notebook or files is None or notebook is None or state.parent is not None:
             return
         most = settings.embed_history_max_kilobytes * _KILOBYTE
         try:
             # What is read of it comes from the disk.
-            await task.conversation.log.sync()
-            conversation = await persistence.embedded_conversation(task.conversation.log, most)
+            await state.conversation.log.sync()
+            conversation = await persistence.embedded_conversation(state.conversation.log, most)
         except HdspAgentError as error:
-            task.logger.warning("%s does not carry this conversation: %s", notebook.path, error.message)
+            state.logger.warning("%s does not carry this conversation: %s", notebook.path, error.message)
             return
         written = hashlib.sha256(json.dumps(conversation).encode()).hexdigest()
         if conversation is not None and written != self._written:
             self._written = written
-            files.embed(task.folder, notebook.path, conversation)
+            files.embed(state.folder, notebook.path, conversation)

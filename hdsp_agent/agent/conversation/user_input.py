@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..._background_tasks import BackgroundTasks
 from ...messages import ClineMessage, JsonObject, QueuedMessage
-from ..task.persisted_state import PersistedTaskState, Untold
+from ..task.persisted_state import Untold
 from .asks import AskAnswer
 from .conversation import text_block
 
 if TYPE_CHECKING:
-    from ..task.task import Task
+    from ..task.task_state import TaskState
+    from ..user_messages._expanded_message import Expand
 
 __all__ = ["PendingUserInput"]
 
@@ -20,18 +21,19 @@ __all__ = ["PendingUserInput"]
 class PendingUserInput:
     """Tells one task's model, at once or before its next turn. What waits is kept: a restart does not lose it."""
 
-    def __init__(self, task: Task, kept: PersistedTaskState) -> None:
-        self._task = task
-        self._kept = kept
+    def __init__(self, state: TaskState, expand: Expand) -> None:
+        self._state = state
+        self._expand = expand
+        self._kept = kept = state.persisted
         self._untold = kept.untold
         self._held = BackgroundTasks()
 
     async def add(self, answer: AskAnswer) -> bool:
         """Tell the model what was said with an answer; whether anything was."""
-        blocks = (await self._task.speech.heard(answer.text, answer.images)).blocks
+        blocks = (await self._expand(answer.text, answer.images)).blocks
         if not blocks:
             return False
-        await self._task.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
+        await self._state.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
         return True
 
     def add_later(self, answer: AskAnswer) -> None:
@@ -53,7 +55,7 @@ class PendingUserInput:
         for message in new:
             self._tell_later(Untold(text=message.text, images=tuple(message.images or ()), said_at=message.ts))
         if new:
-            await self._task.conversation.log.save_state()
+            await self._state.conversation.log.save_state()
 
     @property
     def any_said(self) -> bool:
@@ -64,7 +66,7 @@ class PendingUserInput:
         """Tell the model what was kept for now; whether anything was."""
         untold = [entry for entry in self._untold if self._is_there(entry)]
         for entry in untold:
-            blocks = (await self._task.speech.heard(entry.text, entry.images)).blocks
+            blocks = (await self._expand(entry.text, entry.images)).blocks
             if entry.note is not None:
                 blocks.append(text_block(entry.note))
             await self._to_its_end(self._tell(entry, blocks))
@@ -72,10 +74,10 @@ class PendingUserInput:
 
     async def take_queue(self) -> bool:
         """Make what waits in the queue part of the conversation, one after the other; whether anything was there."""
-        queue, taken = self._task.queue, False
+        queue, taken = self._state.queue, False
         while (message := queue.claim()) is not None:
             try:
-                heard = await self._task.speech.heard(message.text, message.images or ())
+                heard = await self._expand(message.text, message.images or ())
                 await self._to_its_end(self._take_queued(message, heard.blocks))
             finally:
                 queue.unclaim()
@@ -88,28 +90,28 @@ class PendingUserInput:
 
     def _is_there(self, untold: Untold) -> bool:
         """Whether it was not taken back."""
-        return untold.said_at is None or untold.said_at in self._task.conversation.history.view.visible_ui
+        return untold.said_at is None or untold.said_at in self._state.conversation.history.view.visible_ui
 
     async def _tell(self, untold: Untold, blocks: list[JsonObject]) -> None:
         if blocks:
-            await self._task.conversation.add_api("user", blocks, ts=untold.said_at, durable=True)
+            await self._state.conversation.add_api("user", blocks, ts=untold.said_at, durable=True)
         self._untold = [entry for entry in self._untold if entry is not untold]
         self._kept.keep_untold(self._untold)
 
     async def _take_queued(self, message: QueuedMessage, blocks: list[JsonObject]) -> None:
         """Tell it, or the rest of it: a crash in between must neither lose it nor tell it twice."""
-        task, ts = self._task, self._task.queue.told_at(message.id)
-        log = task.conversation.log
+        state, ts = self._state, self._state.queue.told_at(message.id)
+        log = state.conversation.log
         shown = None if ts is None else await log.ui.get(ts)
         if shown is None or shown.say != "user_feedback":
-            ts = await task.dialogue.user_said(
-                message.text, message.images or (), first=lambda ts: task.queue.telling(message.id, ts)
+            ts = await state.dialogue.user_said(
+                message.text, message.images or (), first=lambda ts: state.queue.telling(message.id, ts)
             )
         elif any([record.ts == ts async for record in log.api.iterate()]):
-            await task.queue.taken(message.id)
+            await state.queue.taken(message.id)
             return
-        await task.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await task.queue.taken(message.id)
+        await state.conversation.add_api("user", blocks, ts=ts, durable=True)
+        await state.queue.taken(message.id)
 
     async def _to_its_end(self, work: Coroutine[object, object, None]) -> None:
         """Do it whole: whoever is stopped in the middle waits for the end, and nothing is told twice or half."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...config import tool_set
 from ...providers import KnownModel, ModelRequest
-from .._ports import ContextPort, Situation, Telling
+from .._ports import Situation, Telling
 from ..context_window import FullContext
+from ..context_window.port import ContextPort
 from ._lite_context import LiteContext
 
 __all__ = ["ContextSelector"]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ...messages import TaskId, TodoItem
-from ...tools import ActionRequest, Completion, SinceAsked, ToolFailed
+from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
 
 if TYPE_CHECKING:
-    from .task import Task
+    from .task_state import TaskState
 
-__all__ = ["TaskFlow"]
+__all__ = ["Approve", "TaskFlow"]
+
+Approve: TypeAlias = Callable[[ActionRequest, ApprovalAsk, str], Awaitable[Approval]]
 
 _FINISH: Final = ActionRequest(frozenset({"subtask"}), "attempt_completion")
 _SAID_ABOUT_IT: Final = "The user said about this result:"
@@ -24,8 +26,9 @@ _FINISH_TEXT: Final = '{"tool":"finishTask"}'
 class TaskFlow:
     """The part of a task that flow tools reach. ``outcome`` is what they made of the turn."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, approve: Approve) -> None:
+        self._state = state
+        self._approve = approve
         self.outcome: Outcome | None = None
         self.failed_before = False
 
@@ -37,62 +40,60 @@ class TaskFlow:
     @property
     def todos(self) -> Sequence[TodoItem]:
         """The plan."""
-        return self._task.todos
+        return self._state.todos
 
     async def modes(self) -> Sequence[str]:
         """The modes there are to switch to."""
-        return [mode.slug for mode in await self._task.services.modes.names(self._task.workspace)]
+        return [mode.slug for mode in await self._state.services.modes.names(self._state.workspace)]
 
     async def update_todos(self, todos: Sequence[TodoItem]) -> Sequence[TodoItem]:
         """Replace the plan; what the person changed about it while it was approved counts."""
-        task = self._task
-        edited, task.edited_todos = task.edited_todos, None
-        task.todos = list(edited or todos)
-        return task.todos
+        state = self._state
+        edited, state.edited_todos = state.edited_todos, None
+        state.todos = list(edited or todos)
+        return state.todos
 
     async def switch_mode(self, slug: str, reason: str | None) -> None:
         """Go on in another mode."""
         await self._known_mode(slug)
-        await self._task.switch_mode(slug)
+        await self._state.switch_mode(slug)
 
     async def new_task(self, mode: str, message: str, todos: Sequence[TodoItem]) -> str:
         """Hand work to a subtask; this task goes on when that is done. It is recorded before the subtask exists."""
         await self._known_mode(mode)
         child = TaskId(str(uuid.uuid4()))
-        await self._task.await_child(child)
+        await self._state.await_child(child)
         self.outcome = Delegated(child, mode, message, tuple(todos))
         return f"The subtask {child} was begun. Its result follows when it is done."
 
     async def since_asked(self) -> SinceAsked:
         """What was asked, and what was done since; without the call that is being made."""
-        return since_asked(list(await self._task.conversation.history.api_history()))
+        return since_asked(list(await self._state.conversation.history.api_history()))
 
     async def complete(self, result: str) -> Completion:
         """Present the result and end the work; of a subtask, if the person agrees that it is done."""
-        task = self._task
+        state = self._state
         if self.failed_before:
             raise ToolFailed(
                 "A tool failed in this turn, so the task is not complete. Look at what went wrong, then try again."
             )
-        still_open = [todo for todo in task.todos if todo.status != "completed"]
-        if still_open and task.settings.prevent_completion_with_open_todos:
+        still_open = [todo for todo in state.todos if todo.status != "completed"]
+        if still_open and state.settings.prevent_completion_with_open_todos:
             raise ToolFailed(
                 f"The to-do list has {len(still_open)} open items. Finish them or take them off the list first."
             )
         told = result
-        if task.parent is not None and not task.returned:
-            from .tool_context import CallContext
-
-            approval = await CallContext(task, task.calls).approve(_FINISH, "tool", _FINISH_TEXT)
+        if state.parent is not None and not state.returned:
+            approval = await self._approve(_FINISH, "tool", _FINISH_TEXT)
             if not approval.approved:
                 return Completion(False, approval.feedback, approval.images)
             if approval.feedback:
                 # Its own model has no turn left to hear of it.
                 told = f"{result}\n\n{_SAID_ABOUT_IT}\n{approval.feedback}"
-        await task.conversation.say("completion_result", result, partial=False, durable=True)
+        await state.conversation.say("completion_result", result, partial=False, durable=True)
         self.outcome = Completed(told)
         return Completion(True)
 
     async def _known_mode(self, slug: str) -> None:
-        if await self._task.services.modes.get(slug, self._task.workspace) is None:
+        if await self._state.services.modes.get(slug, self._state.workspace) is None:
             raise ToolFailed(f"There is no mode {slug}. Use one of: {', '.join(await self.modes())}.")

@@ -13,14 +13,18 @@ from .outcomes import Completed, Outcome, TaskStopped
 from .tool_calls import Call
 
 if TYPE_CHECKING:
-    from .task import Task
+    from ..context_window import ContextWindow
+    from ..conversation.user_input import PendingUserInput
+    from .model_requests import ModelRequests
+    from .task_state import TaskState
+    from .tool_calls import ToolCalls
 
 __all__ = ["Loop"]
 
 _NO_TOOL: Final = "MODEL_NO_TOOLS_USED"
 _USE_A_TOOL: Final = (
     "[ERROR] You did not use a tool in your previous response. Please retry with a tool use.\n\n"
-    "If you have completed the task, use the attempt_completion tool. If you need something from the user, use the "
+    "If you have completed the state, use the attempt_completion tool. If you need something from the user, use the "
     "ask_followup_question tool. Otherwise go on with the next step. (This is an automated message, so do not answer it.)"
 )
 _GO_ON_WRITING: Final = (
@@ -36,8 +40,19 @@ _MISTAKES: Final = (
 class Loop:
     """Turn after turn of one task."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(
+        self,
+        state: TaskState,
+        requests: ModelRequests,
+        calls: ToolCalls,
+        window: ContextWindow,
+        user_input: PendingUserInput,
+    ) -> None:
+        self._state = state
+        self._requests = requests
+        self._calls = calls
+        self._window = window
+        self._user_input = user_input
         self._toolless = 0
         self._syncing: asyncio.Task[None] | None = None
         """Brings what a turn recorded to the disk, while the next one asks the model."""
@@ -58,32 +73,32 @@ class Loop:
             spoken = False
             if outcome is None:
                 continue
-            if isinstance(outcome, Completed) and self._task.queue:
+            if isinstance(outcome, Completed) and self._state.queue:
                 # Something was said meanwhile: the person is not done yet.
                 continue
             return outcome
 
     async def _turn(self, *, spoken: bool) -> Outcome | None:
-        task = self._task
-        spoken = await task.words.add_late() or spoken
+        state = self._state
+        spoken = await self._user_input.add_late() or spoken
         spoken = await self._after_mistakes() or spoken
         # Last: words that were said meanwhile may be what let it go on.
-        spoken = await task.words.take_queue() or spoken
-        await task.renew()
-        surroundings = await task.context.environment(task.situation, spoken=spoken)
+        spoken = await self._user_input.take_queue() or spoken
+        await state.renew()
+        surroundings = await state.context.environment(state, spoken=spoken)
         if surroundings is not None:
-            await task.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
-        stream = await task.requests.answer()
+            await state.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
+        stream = await self._requests.answer()
         await self._synced()
-        said = stream.answer.message(stream.first_ts or task.conversation.log.next_ts())
-        await task.conversation.add_answer(said, task.upkeep.counted)
+        said = stream.answer.message(stream.first_ts or state.conversation.log.next_ts())
+        await state.conversation.add_answer(said, self._window.counted)
         if not stream.answer.calls:
             await self._without_tool(stream)
             return None
         self._toolless = 0
-        outcome = await task.calls.run([_call(call, stream) for call in stream.answer.calls])
-        await task.note_progress()
-        self._syncing = asyncio.create_task(task.conversation.log.sync(), name=f"Sync of task {task.task_id}")
+        outcome = await self._calls.run([_call(call, stream) for call in stream.answer.calls])
+        await state.note_progress()
+        self._syncing = asyncio.create_task(state.conversation.log.sync(), name=f"Sync of task {state.task_id}")
         if outcome is not None:
             await self._synced()
         return outcome
@@ -97,27 +112,27 @@ class Loop:
 
     async def _after_mistakes(self) -> bool:
         """Ask the person what to do about a model that errs and errs; whether they said something."""
-        task = self._task
-        if not task.mistakes.reached(task.mistake_limit):
+        state = self._state
+        if not state.mistakes.reached(state.mistake_limit):
             return False
-        answer = await task.dialogue.ask("mistake_limit_reached", _MISTAKES, halt=Halt(kind="mistakes"))
-        task.mistakes.over()
+        answer = await state.dialogue.ask("mistake_limit_reached", _MISTAKES, halt=Halt(kind="mistakes"))
+        state.mistakes.over()
         if answer.response == "noButtonClicked":
-            await task.words.add(answer)
+            await self._user_input.add(answer)
             raise TaskStopped
-        return await task.words.add(answer)
+        return await self._user_input.add(answer)
 
     async def _without_tool(self, stream: AnswerStream) -> None:
         """An answer that asks for nothing is not an end: once that is said to the model only, then to the person too."""
-        task = self._task
+        state = self._state
         if stream.answer.stop == "pause":
             return
         self._toolless += 1
         if self._toolless > 1:
-            await task.conversation.say("error", _NO_TOOL)
-            task.mistakes.made()
+            await state.conversation.say("error", _NO_TOOL)
+            state.mistakes.made()
         text = _GO_ON_WRITING if stream.answer.stop == "max_tokens" else _USE_A_TOOL
-        await task.conversation.add_api("user", [text_block(text)])
+        await state.conversation.add_api("user", [text_block(text)])
 
 
 def _call(call: ToolCallDone, stream: AnswerStream) -> Call:

@@ -32,7 +32,10 @@ from .truncation_detector import TruncationDetector
 from .usage_meter import request_info, with_request
 
 if TYPE_CHECKING:
-    from .task import Task
+    from ..context_window import ContextWindow
+    from ..conversation.user_input import PendingUserInput
+    from .answer_stream import Preview
+    from .task_state import TaskState
 
 __all__ = ["ModelRequests"]
 
@@ -59,10 +62,13 @@ class _Tries:
 class ModelRequests:
     """Asks the model for one task."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
+    def __init__(self, state: TaskState, window: ContextWindow, user_input: PendingUserInput, preview: Preview) -> None:
+        self._state = state
+        self._window = window
+        self._user_input = user_input
+        self._preview = preview
         self._cuts = TruncationDetector()
-        self._recovery = ErrorRecovery(task)
+        self._recovery = ErrorRecovery(state, window)
         self.room: ModelRoom | None = None
         """What the model takes in, once it was asked."""
 
@@ -81,23 +87,23 @@ class ModelRequests:
             await self._after_nothing(tries)
 
     async def _try(self, tries: _Tries) -> AnswerStream | None:
-        task = self._task
-        stream = AnswerStream(task.conversation, task.preview, lambda usage: None, task.services.gathering)
+        state = self._state
+        stream = AnswerStream(state.conversation, self._preview, lambda usage: None, state.services.gathering)
         started: ClineMessage | None = None
         client: ModelClient | None = None
         try:
-            client = await task.client()
-            self.room = task.upkeep.room(client)
-            request = await task.upkeep.request(client, self._recovery)
+            client = await state.client()
+            self.room = self._window.room(client)
+            request = await self._window.request(client, self._recovery.answer_tokens)
             await self._space()
             started = await self._tell_started(client)
             began = time.monotonic()
-            await task.leash.run(stream.take(client.stream(request)), f"Model request of task {task.task_id}")
+            await state.cancellation.run(stream.take(client.stream(request)), f"Model request of task {state.task_id}")
             await self._tell_ended(started, client, stream, time.monotonic() - began)
             await self._tell_left_out(request, client, stream.answer.usage)
-            await task.upkeep.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
+            await self._window.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
             for ts in stream.shown_in_vain:
-                await task.withdraw_question(ts)
+                await state.withdraw_question(ts)
             if stream.answer.stop == "refusal":
                 raise ModelError(
                     "The model declined to answer this.", kind="content_filter", provider=client.info.provider
@@ -117,37 +123,39 @@ class ModelRequests:
     # ---- before
 
     async def _stay_within_limits(self) -> None:
-        task = self._task
-        reached = reached_limit(task.spending, task.settings)
+        state = self._state
+        reached = reached_limit(state.spending, state.settings)
         if reached is None:
             return
-        answer = await task.dialogue.ask("auto_approval_max_req_reached", reached.text)
-        await task.words.add(answer)
+        answer = await state.dialogue.ask("auto_approval_max_req_reached", reached.text)
+        await self._user_input.add(answer)
         if not answer.approved:
             raise TaskStopped
-        task.spending.reset()
+        state.spending.reset()
 
     async def _space(self) -> None:
         """Keep requests as far apart as the profile wants, over all tasks."""
-        task = self._task
-        least = task.services.models.rate_limit_seconds(task.profile)
-        wait = task.services.spacing.take_turn(task.profile, least)
+        state = self._state
+        least = state.services.models.rate_limit_seconds(state.profile)
+        wait = state.services.spacing.take_turn(state.profile, least)
         if wait > 0:
             ts: int | None = None
 
             async def show(left: int) -> None:
                 nonlocal ts
                 text = json.dumps({"seconds": left})
-                ts = await task.conversation.say("api_req_rate_limit_wait", text, partial=True, ts=ts)
+                ts = await state.conversation.say("api_req_rate_limit_wait", text, partial=True, ts=ts)
 
-            await count_down(round(wait + 0.5), show, task.services.sleep)
+            await count_down(round(wait + 0.5), show, state.services.sleep)
             if ts is not None:
-                await task.conversation.say("api_req_rate_limit_wait", json.dumps({"seconds": 0}), partial=False, ts=ts)
+                await state.conversation.say(
+                    "api_req_rate_limit_wait", json.dumps({"seconds": 0}), partial=False, ts=ts
+                )
 
     # ---- the account
 
     async def _tell_started(self, client: ModelClient) -> ClineMessage:
-        task = self._task
+        state = self._state
         message = ClineMessage(
             ts=NOT_YET,
             type="say",
@@ -155,16 +163,16 @@ class ModelRequests:
             text=request_info(client.protocol, client.info, None).to_json(),
             api_protocol=client.protocol,
         )
-        task.spending.requests += 1
-        return await task.conversation.create(message)
+        state.spending.requests += 1
+        return await state.conversation.create(message)
 
     async def _tell_ended(
         self, started: ClineMessage, client: ModelClient, stream: AnswerStream, seconds: float
     ) -> None:
         usage = stream.answer.usage
-        self._task.logger.info(
+        self._state.logger.info(
             "Model call #%d: %s, %s tokens in, %s out, %d ms",
-            self._task.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
+            self._state.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
         )  # fmt: skip
         await self._account(started, client, usage)
 
@@ -174,31 +182,33 @@ class ModelRequests:
             return
         sent = self._cuts.first_seen(request, usage, client.info.context_window)
         if sent is not None:
-            await self._task.conversation.say(
+            await self._state.conversation.say(
                 "error", _LEFT_OUT.format(model=client.info.id, sent=sent, counted=usage.context)
             )
 
     async def _tell_failed(
         self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream, error: ModelError
     ) -> None:
-        task = self._task
+        state = self._state
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            why = await task.conversation.mask(error.message)
+            why = await state.conversation.mask(error.message)
             await self._account(started, client, stream.answer.usage, "streaming_failed", why)
 
     async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
         """What the model had said stays, what it wanted done is not done."""
-        task = self._task
+        state = self._state
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            ends = task.server_ends
+            ends = state.server_ends
             reason: ClineApiReqCancelReason = "streaming_failed" if ends else "user_cancelled"
             await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if ends else None)
         if stream.answer.text.strip():
-            await task.conversation.add_api("assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts)
+            await state.conversation.add_api(
+                "assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts
+            )
 
     async def _account(
         self,
@@ -208,25 +218,25 @@ class ModelRequests:
         cancelled: ClineApiReqCancelReason | None = None,
         why: str | None = None,
     ) -> None:
-        task = self._task
+        state = self._state
         info = request_info(client.protocol, client.info, usage, cancel_reason=cancelled, streaming_failed_message=why)
         if usage is None and cancelled is None:
             info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
-        await task.conversation.update(started.model_copy(update={"text": info.to_json()}))
-        task.usage.add(info)
-        log = task.conversation.log
+        await state.conversation.update(started.model_copy(update={"text": info.to_json()}))
+        state.usage.add(info)
+        log = state.conversation.log
         log.update_state(model_use=with_request(log.state.model_use or (), client.info.id, info))
-        task.spending.cost += info.cost or 0.0
-        await task.note_progress()
-        task.services.events.emit(
+        state.spending.cost += info.cost or 0.0
+        await state.note_progress()
+        state.services.events.emit(
             TaskTokenUsageUpdated(
-                payload=(task.task_id, task.usage.tokens(), task.usage.tool_usage()), tools=task.usage.own_tools()
+                payload=(state.task_id, state.usage.tokens(), state.usage.tool_usage()), tools=state.usage.own_tools()
             )
         )
 
     async def _withdraw_previews(self, stream: AnswerStream) -> None:
         for ts in [*stream.previews.values(), *stream.shown_in_vain]:
-            await self._task.withdraw_question(ts)
+            await self._state.withdraw_question(ts)
 
     # ---- after
 
@@ -235,15 +245,15 @@ class ModelRequests:
         tries.empty += 1
         if tries.empty == 1:
             return
-        await self._task.conversation.say("error", NO_ANSWER)
+        await self._state.conversation.say("error", NO_ANSWER)
         error = ModelError(_NO_ANSWER_TEXT, kind="broken_stream")
         await self._after_failure(error, tries, None, begun=True)
 
     async def _after_failure(
         self, error: ModelError, tries: _Tries, client: ModelClient | None, *, begun: bool
     ) -> None:
-        task = self._task
-        settings = task.settings
+        state = self._state
+        settings = state.settings
         if client is not None and (done := await self._recovery.remedy(error, client)) is not None:
             if done.text is not None:
                 await self._wait_and_show(error, done.text, math.ceil(done.pause))
@@ -255,20 +265,20 @@ class ModelRequests:
                 tries.failures,
                 settings.request_delay_seconds,
                 retry_after=error.retry_after,
-                least=task.services.models.rate_limit_seconds(task.profile),
+                least=state.services.models.rate_limit_seconds(state.profile),
             )
             await self._wait_and_show(error, error.message, seconds)
             tries.failures += 1
             return
-        answer = await task.dialogue.ask(
+        answer = await state.dialogue.ask(
             "api_req_failed",
             _failure_text(error),
             model_failure=ModelFailure(kind=error.kind, parts=await self._parts(error)),
         )
-        await task.words.add(answer)
+        await self._user_input.add(answer)
         if answer.response == "noButtonClicked":
             raise TaskStopped
-        await task.conversation.say("api_req_retried")
+        await state.conversation.say("api_req_retried")
         tries.failures = 0
         self._recovery.begin(asked=True)
 
@@ -276,7 +286,7 @@ class ModelRequests:
         """What the page needs to word a failure in the person's language."""
         if error.kind == "other" and error.particular is None:
             return None
-        mask = self._task.conversation.mask
+        mask = self._state.conversation.mask
         raw = " ".join(error.raw.split())[:_LONGEST_RAW]
         return ModelFailureParts(
             status=error.http_status,
@@ -285,7 +295,7 @@ class ModelRequests:
         )
 
     async def _wait_and_show(self, error: ModelError, why: str, seconds: int) -> None:
-        task = self._task
+        state = self._state
         parts = await self._parts(error) if why == error.message else None
         failure: JsonObject = {"kind": error.kind}
         if parts is not None:
@@ -298,17 +308,17 @@ class ModelRequests:
 
         async def show(left: int) -> None:
             nonlocal ts
-            ts = await task.conversation.say(
+            ts = await state.conversation.say(
                 "api_req_retry_delayed", text(left), partial=True, ts=ts, model_failure=failure
             )
 
         waited = False
         try:
-            await count_down(seconds, show, task.services.sleep)
+            await count_down(seconds, show, state.services.sleep)
             waited = True
         finally:
             if ts is not None:
-                await task.conversation.say(
+                await state.conversation.say(
                     "api_req_retry_delayed", why, partial=False, ts=ts, model_failure={**failure, "retried": waited}
                 )
 

@@ -25,11 +25,14 @@ from ..conversation.user_text import CUT_OFF, RESUMPTION, said
 from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, TaskStopped
 from .recorded_state import SERVER_STOPPED, RecordedState, recall
 from .todo_list import todos_text
-from .tool_calls import calls_of
+from .tool_calls import ToolCalls, calls_of
 from .usage_meter import request_of
 
 if TYPE_CHECKING:
-    from .task import Task
+    from ..conversation.user_input import PendingUserInput
+    from ..user_messages._expanded_message import Expand
+    from .loop import Loop
+    from .task_state import TaskState
 
 __all__ = ["TaskStarter"]
 
@@ -42,14 +45,20 @@ _SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this
 class TaskStarter:
     """Begins the work on one task."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self._half_restores = InterruptedRestores(task)
+    def __init__(
+        self, state: TaskState, loop: Loop, calls: ToolCalls, user_input: PendingUserInput, expand: Expand
+    ) -> None:
+        self._state = state
+        self._loop = loop
+        self._calls = calls
+        self._user_input = user_input
+        self._expand = expand
+        self._half_restores = InterruptedRestores(state, user_input.add_later)
 
     async def run(self, opening: Opening) -> Outcome:
         """Begin, and work until there is an outcome. Raises Stopped."""
-        task = self._task
-        task.dialogue.working()
+        state = self._state
+        state.dialogue.working()
         match opening:
             case Begin():
                 await self._begin(opening)
@@ -60,7 +69,7 @@ class TaskStarter:
                     return outcome
             case Edited(text=text, images=images):
                 recalled = await self._recall()
-                await task.calls.interrupted(calls_of(recalled.calls))
+                await self._calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
                 await self._half_restores.settle(recalled.aside)
@@ -68,40 +77,40 @@ class TaskStarter:
                 await self._child_done(opening)
             case _:
                 assert_never(opening)
-        task.dialogue.asks.go_on()
-        return await task.loop.run(spoken=not isinstance(opening, ChildDone))
+        state.dialogue.asks.go_on()
+        return await self._loop.run(spoken=not isinstance(opening, ChildDone))
 
     async def _begin(self, opening: Begin) -> None:
-        task = self._task
-        task.todos = list(opening.todos)
-        ts = await task.conversation.say("text", opening.text, images=opening.images, durable=True)
+        state = self._state
+        state.todos = list(opening.todos)
+        ts = await state.conversation.say("text", opening.text, images=opening.images, durable=True)
         # A subtask's first words are the model's, whatever they look like.
-        by_person = task.parent is None
+        by_person = state.parent is None
         blocks = (
-            (await task.speech.heard(opening.text, opening.images)).blocks
+            (await self._expand(opening.text, opening.images)).blocks
             if by_person
             else said(opening.text, opening.images)
         )
         if opening.todos:
             # Shown too: a restart knows the list by its messages alone.
-            await task.dialogue.tell_approved("tool", todos_text(opening.todos))
+            await state.dialogue.tell_approved("tool", todos_text(opening.todos))
             blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
-        await task.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await task.note_progress(text=opening.text, pictures=len(opening.images))
-        task.services.events.emit(TaskStarted(payload=(task.task_id,)))
+        await state.conversation.add_api("user", blocks, ts=ts, durable=True)
+        await state.note_progress(text=opening.text, pictures=len(opening.images))
+        state.services.events.emit(TaskStarted(payload=(state.task_id,)))
 
     async def _say_first_or_later(self, recalled: RecordedState, text: str, images: tuple[str, ...]) -> None:
-        task = self._task
+        state = self._state
         if recalled.first is None:
             await self._begin(Begin(text, images))
             return
-        ts = await task.dialogue.user_said(text, images)
-        heard = await task.speech.heard(text, images)
-        await task.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
+        ts = await state.dialogue.user_said(text, images)
+        heard = await self._expand(text, images)
+        await state.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
 
     async def _again(self, again: Again) -> Outcome | None:
         """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
-        task = self._task
+        state = self._state
         recalled = await self._recall()
         pending = recalled.pending
         if await self._half_restores.settle(recalled.aside):
@@ -116,92 +125,92 @@ class TaskStarter:
         if asked == "completion_result" and answer.approved:
             return Completed("", again=True)
         # At once: whoever stops the task now was heard all the same.
-        task.words.add_later(answer)
+        self._user_input.add_later(answer)
         if answer.response == "noButtonClicked" or (asked == "auto_approval_max_req_reached" and not answer.approved):
             raise TaskStopped
         if asked == "auto_approval_max_req_reached":
-            task.spending.reset()
-        if task.item.status == "completed":
-            await task.note_item(status="active")
+            state.spending.reset()
+        if state.item.status == "completed":
+            await state.note_item(status="active")
         await self._take_back(recalled)
-        if not task.words.any_said and not task.queue:
-            await task.conversation.add_api("user", [text_block(RESUMPTION)])
+        if not self._user_input.any_said and not state.queue:
+            await state.conversation.add_api("user", [text_block(RESUMPTION)])
         return None
 
     async def _finish_calls(self, recalled: RecordedState, pending: ClineMessage) -> Outcome | None:
         """The calls of the last answer that nobody has decided. Whatever they do is asked about, even if it was begun."""
-        task = self._task
-        task.dialogue.expect(pending)
-        task.asks_everything = True
+        state = self._state
+        state.dialogue.expect(pending)
+        state.asks_everything = True
         try:
-            outcome = await task.calls.run(calls_of(recalled.calls))
+            outcome = await self._calls.run(calls_of(recalled.calls))
         finally:
-            task.asks_everything = False
-            task.dialogue.expect(None)
+            state.asks_everything = False
+            state.dialogue.expect(None)
         return outcome
 
     async def _ask_to_go_on(
         self, recalled: RecordedState, pending: ClineMessage | None, stopped_by: Literal["person"] | None
     ) -> AskAnswer:
-        task = self._task
+        state = self._state
         if pending is not None and pending.ask is not None:
-            task.dialogue.expect(pending)
-            return await task.dialogue.ask(pending.ask, pending.text)  # type: ignore[arg-type]  # as above
+            state.dialogue.expect(pending)
+            return await state.dialogue.ask(pending.ask, pending.text)  # type: ignore[arg-type]  # as above
         if recalled.completed:
-            return await task.dialogue.ask("resume_completed_task")
-        return await task.dialogue.ask("resume_task", stopped_by=stopped_by)
+            return await state.dialogue.ask("resume_completed_task")
+        return await state.dialogue.ask("resume_task", stopped_by=stopped_by)
 
     async def _take_back(self, recalled: RecordedState) -> None:
         """Answer the calls whose outcome nobody knows, and stop waiting for a subtask."""
-        task = self._task
-        child = task.item.awaiting_child_id
+        state = self._state
+        child = state.item.awaiting_child_id
         if child is None:
-            await task.calls.interrupted(calls_of(recalled.calls))
+            await self._calls.interrupted(calls_of(recalled.calls))
             return
-        await task.calls.interrupted(calls_of(recalled.calls), _SUBTASK_LEFT.format(child=child))
-        await task.note_item(status="active", awaiting_child_id=None, delegated_to_id=None)
+        await self._calls.interrupted(calls_of(recalled.calls), _SUBTASK_LEFT.format(child=child))
+        await state.note_item(status="active", awaiting_child_id=None, delegated_to_id=None)
 
     async def _child_done(self, opening: ChildDone) -> None:
         """The subtask's result is the result of the call that began it."""
-        task = self._task
+        state = self._state
         recalled = await self._recall()
         if recalled.pending is not None and recalled.pending.ask == "resume_task":
             # Asked whether to go on without the subtask; nobody needs to answer that any more.
-            await task.dialogue.withdraw(recalled.pending)
+            await state.dialogue.withdraw(recalled.pending)
         text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
         calls = calls_of(recalled.calls)
         began = next((call for call in reversed(calls) if call.name == "new_task"), None)
         if began is not None:
-            await task.conversation.say("subtask_result", opening.summary)
-            await task.calls.interrupted([call for call in calls if call is not began])
-            await task.calls.answered(began, text)
-        await task.note_item(
+            await state.conversation.say("subtask_result", opening.summary)
+            await self._calls.interrupted([call for call in calls if call is not began])
+            await self._calls.answered(began, text)
+        await state.note_item(
             status="active",
             awaiting_child_id=None,
             delegated_to_id=None,
             completed_by_child_id=opening.child,
             completion_result_summary=opening.summary,
         )
-        events = task.services.events
-        events.emit(TaskDelegationCompleted(payload=(task.task_id, opening.child, opening.summary)))
-        events.emit(TaskUnpaused(payload=(task.task_id,)))
-        events.emit(TaskDelegationResumed(payload=(task.task_id, opening.child)))
+        events = state.services.events
+        events.emit(TaskDelegationCompleted(payload=(state.task_id, opening.child, opening.summary)))
+        events.emit(TaskUnpaused(payload=(state.task_id,)))
+        events.emit(TaskDelegationResumed(payload=(state.task_id, opening.child)))
 
     async def _recall(self) -> RecordedState:
         """Read the logs, and end what a crash left open."""
-        task = self._task
-        log, history = task.conversation.log, task.conversation.history
+        state = self._state
+        log, history = state.conversation.log, state.conversation.history
         recalled = await recall(
-            log, history.view, task.conversation.masker,
-            counted_from=task.counted_from, aside=self._half_restores.is_its_own,
+            log, history.view, state.conversation.masker,
+            counted_from=state.counted_from, aside=self._half_restores.is_its_own,
         )  # fmt: skip
-        task.usage, task.spending, task.todos = recalled.usage, recalled.spending, recalled.todos
-        await task.words.keep(recalled.unheard)
+        state.usage, state.spending, state.todos = recalled.usage, recalled.spending, recalled.todos
+        await self._user_input.keep(recalled.unheard)
         for message in recalled.torn:
             if message.type == "ask":
-                await task.dialogue.withdraw(message)
+                await state.dialogue.withdraw(message)
             else:
-                await task.conversation.update(message.model_copy(update=_as_left(message)))
+                await state.conversation.update(message.model_copy(update=_as_left(message)))
         if recalled.request is not None:
             await self._tell_what_it_said(recalled)
             await self._account_for(recalled.request)
@@ -212,7 +221,7 @@ class TaskStarter:
         text = "".join(message.text or "" for message in recalled.spoken)
         if text.strip() and not recalled.calls:
             first = recalled.spoken[0].ts
-            await self._task.conversation.add_api("assistant", [text_block(text + CUT_OFF)], ts=first, durable=True)
+            await self._state.conversation.add_api("assistant", [text_block(text + CUT_OFF)], ts=first, durable=True)
 
     async def _account_for(self, request: ClineMessage) -> None:
         info = request_of(request)
@@ -221,7 +230,7 @@ class TaskStarter:
         ended = info.model_copy(
             update={"cancel_reason": "streaming_failed", "streaming_failed_message": SERVER_STOPPED}
         )
-        await self._task.conversation.update(request.model_copy(update={"text": ended.to_json()}))
+        await self._state.conversation.update(request.model_copy(update={"text": ended.to_json()}))
 
 
 def _as_left(message: ClineMessage) -> dict[str, object]:

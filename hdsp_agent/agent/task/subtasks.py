@@ -15,11 +15,12 @@ from ...messages import (
     TaskSpawned,
 )
 from ...persistence import TaskReader, replay
-from .outcomes import Again, ChildDone, Delegated, Opening
+from .outcomes import Again, ChildDone, Completed, Delegated, Opening
 
 if TYPE_CHECKING:
-    from .._task_manager import TaskManager
+    from .outcomes import Outcome
     from .task import Task
+    from .task_pool import TaskPool
 
 __all__ = ["Subtasks", "last_word"]
 
@@ -31,17 +32,26 @@ _PAGE: Final = 50
 class Subtasks:
     """What a manager does about subtasks. The link is the parent's: it names the child it waits for in its own state."""
 
-    def __init__(self, manager: TaskManager) -> None:
-        self._manager = manager
+    def __init__(self, tasks: TaskPool) -> None:
+        self._tasks = tasks
+
+    async def hand_over(self, task: Task, outcome: Outcome) -> None:
+        """Work goes on in another task: in the parent of one that is done, or in a subtask."""
+        match outcome:
+            case Completed(result=result):
+                if task.state.parent is not None and not task.state.returned:
+                    await self.child_done(task.state.parent, task.task_id, result)
+            case Delegated():
+                await self.begin_child(task, outcome)
 
     async def begin_child(self, parent: Task, wanted: Delegated) -> None:
         """Begin the subtask that a parent, which has stopped, waits for."""
-        events = self._manager.events
+        events = self._tasks.events
         try:
-            await self._manager.create_child(parent, wanted)
+            await self._tasks.create_child(parent, wanted)
         except HdspAgentError as error:
             logger.error("The subtask %s of task %s could not begin: %s", wanted.child, parent.task_id, error)
-            await self._manager.take_up(parent.task_id, Again())
+            await self._tasks.take_up(parent.task_id, Again())
             return
         events.emit(TaskSpawned(payload=(parent.task_id, wanted.child)))
         events.emit(TaskDelegated(payload=(parent.task_id, wanted.child)))
@@ -51,13 +61,13 @@ class Subtasks:
         """Bring a subtask's result to the parent, which goes on without being asked."""
         if not await self.parent_waits(parent, child):
             return
-        asking = self._manager.opened(parent)
+        asking = self._tasks.opened(parent)
         try:
             if asking is not None:
                 # Looked at since a restart, it asks whether to go on without its subtask.
                 await asking.go_on_with(ChildDone(child, result))
             else:
-                await self._manager.take_up(parent, ChildDone(child, result))
+                await self._tasks.take_up(parent, ChildDone(child, result))
         except HdspAgentError as error:
             # The result stays with the child; the parent fetches it when it is taken up.
             logger.error("Task %s could not go on after its subtask %s: %s", parent, child, error)
@@ -67,14 +77,14 @@ class Subtasks:
         if parent is None:
             return False
         try:
-            state = await (await self._manager.services.store.view(parent)).read_state()
+            state = await (await self._tasks.services.store.view(parent)).read_state()
         except UnknownTask:
             return False
         return state.history_item is not None and state.history_item.awaiting_child_id == child
 
     async def opening_of(self, task_id: TaskId) -> Opening:
         """How a task is taken up: one whose subtask finished meanwhile goes on with its result."""
-        store = self._manager.services.store
+        store = self._tasks.services.store
         state = await (await store.view(task_id)).read_state()
         child = state.history_item.awaiting_child_id if state.history_item else None
         if child is None:
@@ -105,7 +115,7 @@ class Subtasks:
         child = await self._awaited_by(task_id)
         while child is not None and child not in seen:
             seen.add(child)
-            task = self._manager.opened(child)
+            task = self._tasks.opened(child)
             if task is not None:
                 return task
             child = await self._awaited_by(child)
@@ -121,17 +131,17 @@ class Subtasks:
         return line
 
     async def _awaited_by(self, task_id: TaskId) -> TaskId | None:
-        task = self._manager.opened(task_id)
+        task = self._tasks.opened(task_id)
         try:
-            store = self._manager.services.store
-            item = task.item if task else (await (await store.view(task_id)).read_state()).history_item
+            store = self._tasks.services.store
+            item = task.state.item if task else (await (await store.view(task_id)).read_state()).history_item
         except UnknownTask:
             return None
         return None if item is None or item.awaiting_child_id is None else TaskId(item.awaiting_child_id)
 
     async def costs(self, task_id: TaskId) -> AggregatedCosts:
         """What a task cost, and its subtasks at any depth, each counted once."""
-        store = self._manager.services.store
+        store = self._tasks.services.store
         own = 0.0
         children = 0.0
         seen: set[str] = set()
@@ -141,9 +151,9 @@ class Subtasks:
             if member in seen:
                 continue
             seen.add(member)
-            task = self._manager.opened(TaskId(member))
+            task = self._tasks.opened(TaskId(member))
             try:
-                item = task.item if task else (await (await store.view(TaskId(member))).read_state()).history_item
+                item = task.state.item if task else (await (await store.view(TaskId(member))).read_state()).history_item
             except UnknownTask:
                 if member == task_id:
                     raise

@@ -20,10 +20,12 @@ from ...providers import parsed_arguments
 from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ..checkpoints.automatic import SavedStep
 from .outcomes import Delegated, Outcome
-from .tool_context import CallContext
+from .tool_context import CallContext, CallParts
 
 if TYPE_CHECKING:
-    from .task import Task
+    from ..context_window import ContextWindow
+    from ..conversation.user_input import PendingUserInput
+    from .task_state import TaskState
 
 __all__ = ["Call", "ToolCalls", "calls_of"]
 
@@ -59,24 +61,24 @@ def calls_of(blocks: Sequence[JsonObject]) -> list[Call]:
 class ToolCalls:
     """Runs the calls of one task."""
 
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self._rejected = False
+    def __init__(self, state: TaskState, parts: CallParts, window: ContextWindow, user_input: PendingUserInput) -> None:
+        self._state = state
+        self._parts = parts
+        self._window = window
+        self._user_input = user_input
         self._failures: dict[str, str] = {}
 
-    @property
-    def rejected(self) -> bool:
-        """Whether the person refused something in this turn: nothing after it is done, or even asked about."""
-        return self._rejected
-
-    def reject(self) -> None:
-        """The person refused."""
-        self._rejected = True
+    def preview(self, tool: str, partial: JsonObject) -> str | None:
+        """What to show of a call while its arguments stream."""
+        try:
+            return self._state.services.tools.get(tool).preview(partial, CallContext(self._state, self._parts))
+        except HdspAgentError:
+            return None
 
     async def run(self, calls: Sequence[Call]) -> Outcome | None:
         """Run them in order, neighbours that only read side by side; what they made of the turn."""
-        self._rejected = False
-        flow = self._task.flow
+        self._parts.turn.rejected = False
+        flow = self._parts.flow
         flow.begin_turn()
         for together, group in groupby(calls, self._may_run_beside):
             if together:
@@ -103,13 +105,12 @@ class ToolCalls:
         await self._do(call)
         if call.shown_at is not None:
             # Shown while it streamed, and then never asked. What was shown may end in the middle of a word.
-            whole = self._task.preview(call.name, _object(call.arguments))
-            await self._task.withdraw_question(call.shown_at, whole, self._failures.pop(call.id, None))
+            whole = self.preview(call.name, _object(call.arguments))
+            await self._state.withdraw_question(call.shown_at, whole, self._failures.pop(call.id, None))
 
     async def _do(self, call: Call) -> None:
-        task = self._task
-        flow = task.flow
-        if self._rejected:
+        flow = self._parts.flow
+        if self._parts.turn.rejected:
             await self._answer(call, ToolResult(_SKIPPED.format(name=call.name), is_error=True))
             return
         if flow.outcome is not None:
@@ -126,35 +127,35 @@ class ToolCalls:
         await self._run_tool(call, tool, arguments)
 
     async def _run_tool(self, call: Call, tool: Tool, arguments: ToolArguments) -> None:
-        task = self._task
-        files = task.services.files
-        notebook = task.notebook.path if task.notebook is not None else None
-        saved = None if files is None else SavedStep(files, task.folder, task.task_id, call.name, notebook)
-        context = CallContext(task, self, shown_at=call.shown_at, saved=saved)
+        state = self._state
+        files = state.services.files
+        notebook = state.notebook.path if state.notebook is not None else None
+        saved = None if files is None else SavedStep(files, state.folder, state.task_id, call.name, notebook)
+        context = CallContext(state, self._parts, shown_at=call.shown_at, saved=saved)
         begun = monotonic()
         try:
             running = _saved(tool, arguments, context, saved)
-            result = await task.leash.run(running, f"Tool {call.name} of task {task.task_id}")
+            result = await state.cancellation.run(running, f"Tool {call.name} of task {state.task_id}")
         except ToolFailed as failure:
             result = ToolResult(str(failure), is_error=True)
         except HdspAgentError as error:
-            if task.conversation.log.paused is not None:
+            if state.conversation.log.paused is not None:
                 # The task itself cannot go on: nothing more can be recorded.
                 raise
             result = ToolResult(error.message, is_error=True)
         except Exception as error:
-            task.logger.exception("The tool %s failed", call.name)
+            state.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
         how = "denied" if context.denied else "failed" if result.is_error else "done"
-        task.logger.info("Tool %s: %s, %d ms", call.name, how, (monotonic() - begun) * 1000)
+        state.logger.info("Tool %s: %s, %d ms", call.name, how, (monotonic() - begun) * 1000)
         if result.is_error and not context.denied:
             at = None if result.shown else context.approved_at
             await self._failed(call, result, monotonic() - begun, approved_at=at)
             return
         if not context.denied:
-            task.mistakes.over()
+            state.mistakes.over()
         await self._record(call, result, monotonic() - begun)
-        if isinstance(task.flow.outcome, Delegated):
+        if isinstance(self._parts.flow.outcome, Delegated):
             # Its result is the subtask's, which comes when that is done.
             return
         await self._answer(call, result)
@@ -162,12 +163,12 @@ class ToolCalls:
     # ---- before
 
     def _understood(self, call: Call) -> tuple[Tool, ToolArguments]:
-        task = self._task
+        state = self._state
         tool = self._tool(call.name)
-        if tool is None or all(spec.name != call.name for spec in task.situation.tools):
-            known = ", ".join(spec.name for spec in task.situation.tools)
+        if tool is None or all(spec.name != call.name for spec in state.tools):
+            known = ", ".join(spec.name for spec in state.tools)
             raise InvalidInput(f"There is no tool {call.name} in this mode. Use one of: {known}.", field="name")
-        arguments = task.services.tools.validate(call.name, call.arguments)
+        arguments = state.services.tools.validate(call.name, call.arguments)
         try:
             parsed_arguments(call.arguments)
         except ValueError as error:
@@ -176,23 +177,23 @@ class ToolCalls:
 
     def _tool(self, name: str) -> Tool | None:
         try:
-            return self._task.services.tools.get(name)
+            return self._state.services.tools.get(name)
         except HdspAgentError:
             return None
 
     async def _not_again(self, call: Call) -> bool:
         """Whether the model may make this call, or has made it too often without a change."""
-        task = self._task
+        state = self._state
         # A question that is put again after a restart was counted when it was put first.
-        if task.asks_everything or task.repetition.allows(call.name, _object(call.arguments)):
+        if state.asks_everything or state.repetition.allows(call.name, _object(call.arguments)):
             return True
-        answer = await task.dialogue.ask(
+        answer = await state.dialogue.ask(
             "mistake_limit_reached",
             f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it go on.",
             halt=Halt(kind="repetition", tool=call.name),
         )
-        task.words.add_later(answer)
-        await self._failed(call, _REPEATED.format(name=call.name, count=task.repetition.limit), counts=False)
+        self._user_input.add_later(answer)
+        await self._failed(call, _REPEATED.format(name=call.name, count=state.repetition.limit), counts=False)
         return False
 
     # ---- after
@@ -206,25 +207,25 @@ class ToolCalls:
         counts: bool = True,
         approved_at: int | None = None,
     ) -> None:
-        task = self._task
+        state = self._state
         result = ToolResult(why, is_error=True) if isinstance(why, str) else why
-        task.flow.failed_before = True
+        self._parts.flow.failed_before = True
         if counts and result.counts:
-            task.mistakes.made()
+            state.mistakes.made()
         await self._record(call, result, seconds)
         await self._answer(call, result)
-        error = (await task.conversation.mask(_text_of(result)))[:1000]
+        error = (await state.conversation.mask(_text_of(result)))[:1000]
         if approved_at is not None:
-            await task.dialogue.failed(approved_at, error)
+            await state.dialogue.failed(approved_at, error)
         elif call.shown_at is not None:
             self._failures[call.id] = error
-        task.services.events.emit(tool_failed(task.task_id, call.name, error))
+        state.services.events.emit(tool_failed(state.task_id, call.name, error))
 
     async def _record(self, call: Call, result: ToolResult, seconds: float) -> None:
-        task = self._task
-        text = await task.conversation.mask(_text_of(result)[:_MOST_RECORDED])
-        task.usage.tried(call.name, failed=result.is_error)
-        await task.conversation.log.append_tool(
+        state = self._state
+        text = await state.conversation.mask(_text_of(result)[:_MOST_RECORDED])
+        state.usage.tried(call.name, failed=result.is_error)
+        await state.conversation.log.append_tool(
             ToolDraft(
                 tool_name=call.name,
                 arguments=_object(call.arguments),
@@ -236,12 +237,12 @@ class ToolCalls:
         )
 
     async def _answer(self, call: Call, result: ToolResult) -> None:
-        content = cast("JsonValue", await self._task.upkeep.bounded(result.content))
+        content = cast("JsonValue", await self._window.bounded(result.content))
         block: JsonObject = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if result.is_error:
             block["is_error"] = True
         # On the disk at the end of the turn at the latest.
-        await self._task.conversation.add_api("user", [block])
+        await self._state.conversation.add_api("user", [block])
 
     async def answered(self, call: Call, text: str) -> None:
         """Give a call a result that came from elsewhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -22,15 +22,27 @@ from .flow_port import TaskFlow
 if TYPE_CHECKING:
     from ...notebooks import Notebooks
     from ...tools import PathPolicy, ToolState
-    from .task import Task
-    from .tool_calls import ToolCalls
+    from ..conversation.auto_answer import AutoAnswer
+    from ..user_messages._expanded_message import Expand
+    from .task_state import TaskState
+    from .turn import Turn
 
-__all__ = ["CallContext"]
+__all__ = ["CallContext", "CallParts"]
 
 _UNSAVED: Final = (
     "The files could not be saved before the agent changes them, so these changes cannot be taken back with the "
     "conversation: {reason}"
 )
+
+
+@dataclass(frozen=True)
+class CallParts:
+    """The parts of a task that its calls reach."""
+
+    turn: Turn
+    flow: TaskFlow
+    auto_answer: AutoAnswer
+    expand: Expand
 
 
 class CallContext:
@@ -41,10 +53,10 @@ class CallContext:
     """
 
     def __init__(
-        self, task: Task, calls: ToolCalls, *, shown_at: int | None = None, saved: SavedStep | None = None
+        self, state: TaskState, parts: CallParts, *, shown_at: int | None = None, saved: SavedStep | None = None
     ) -> None:
-        self._task = task
-        self._calls = calls
+        self._state = state
+        self._parts = parts
         self._shown_at = shown_at
         self._saved = saved
         self.denied = False
@@ -53,47 +65,47 @@ class CallContext:
     @property
     def task_id(self) -> TaskId:
         """Whose call it is."""
-        return self._task.task_id
+        return self._state.task_id
 
     @property
     def workspace(self) -> Path:
         """The folder the task works in."""
-        return self._task.folder
+        return self._state.folder
 
     @property
     def settings(self) -> GlobalSettings:
         """The settings in force for the task."""
-        return self._task.settings
+        return self._state.settings
 
     @property
     def mode(self) -> ModeConfig:
         """The mode the task is in."""
-        return self._task.mode
+        return self._state.mode
 
     @property
     def paths(self) -> PathPolicy:
         """Which paths may be touched."""
-        return self._task.paths
+        return self._state.paths
 
     @property
     def vault(self) -> Vault:
         """What was masked, for a run the person approved."""
-        return self._task.conversation.masker.vault
+        return self._state.conversation.masker.vault
 
     @property
     def flow(self) -> TaskFlow:
         """The plan, the mode, subtasks and the end."""
-        return self._task.flow
+        return self._parts.flow
 
     @property
     def state(self) -> ToolState:
         """What tools remember between calls."""
-        return self._task.tool_state
+        return self._state.tool_state
 
     @property
     def notebooks(self) -> Notebooks:
         """Notebooks and kernels."""
-        notebooks = self._task.services.notebooks
+        notebooks = self._state.services.notebooks
         if notebooks is None:
             raise ToolFailed("There are no notebooks and kernels here: this agent was started without them.")
         return notebooks
@@ -101,11 +113,11 @@ class CallContext:
     @property
     def notebook(self) -> NotebookRef | None:
         """The notebook the task is about."""
-        return self._task.notebook
+        return self._state.notebook
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
-        return self._task.conversation.masker.mask(text)
+        return self._state.conversation.masker.mask(text)
 
     async def approve(
         self,
@@ -120,21 +132,21 @@ class CallContext:
     ) -> Approval:
         """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
         ToolFailed."""
-        task = self._task
-        if self._calls.rejected:
+        state = self._state
+        if self._parts.turn.rejected:
             return self._refused(Approval(approved=False))
         decision = await self._decided(action)
         if decision.verdict == "deny":
             raise ToolFailed(f"This is not allowed here: {decision.reason}")
         at = self._question_at(ask, ts)
         protected = True if "write_protected" in action.risks else None
-        if decision.verdict == "approve" and not task.asks_everything:
-            at = self.approved_at = await task.dialogue.tell_approved(
+        if decision.verdict == "approve" and not state.asks_everything:
+            at = self.approved_at = await state.dialogue.tell_approved(
                 ask, text, ts=at, is_protected=protected, progress=progress
             )
             await self._save_first(action, at, meanwhile)
             return Approval(approved=True, runs=decision.runs)
-        answer = await task.dialogue.ask(
+        answer = await state.dialogue.ask(
             ask,
             text,
             ts=at,
@@ -143,11 +155,11 @@ class CallContext:
             flags=decision.flags,
             about=action,
             proposal=proposal,
-            unless=lambda: self._calls.rejected,
+            unless=lambda: self._parts.turn.rejected,
         )
         if answer is None:
             return self._refused(Approval(approved=False))
-        heard = await task.speech.heard(answer.text, answer.images)
+        heard = await self._parts.expand(answer.text, answer.images)
         approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
@@ -158,11 +170,11 @@ class CallContext:
         return approval
 
     async def _decided(self, action: ActionRequest) -> Decision:
-        task = self._task
-        settings, policy, mode = task.settings, task.services.policy(), task.mode
+        state = self._state
+        settings, policy, mode = state.settings, state.services.policy(), state.mode
 
         def decide() -> Decision:
-            return task.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
+            return state.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
 
         if action.command is None and action.same_as is None and action.path is None and not action.paths:
             return decide()
@@ -185,10 +197,10 @@ class CallContext:
         edits = "\n".join(diff for diff in diffs if diff)
         if not edits:
             return action, replace(approval, edited=edited)
-        await self._task.dialogue.show_edited(answer.asked_at, shown, decision.flags)
+        await self._state.dialogue.show_edited(answer.asked_at, shown, decision.flags)
         path = None if tool is None else ClineSayTool.model_validate_json(tool).path
         told = ClineSayTool(tool="editedExistingFile", path=path, diff=edits)
-        await self._task.conversation.say("user_feedback_diff", told.to_json(), durable=True)
+        await self._state.conversation.say("user_feedback_diff", told.to_json(), durable=True)
         return action, replace(approval, edited=edited, edits=edits)
 
     async def _save_first(
@@ -209,29 +221,29 @@ class CallContext:
         """
         if self._saved is None:
             return
-        task = self._task
+        state = self._state
         begun = monotonic()
         try:
             checkpoint = await self._saved.approved(action, at)
         except HdspAgentError as error:
-            if not task.told_unsaved:
-                task.told_unsaved = True
-                await task.conversation.say("error", _UNSAVED.format(reason=error.message))
+            if not state.told_unsaved:
+                state.told_unsaved = True
+                await state.conversation.say("error", _UNSAVED.format(reason=error.message))
         else:
             if checkpoint is not None:
                 took = round((monotonic() - begun) * 1000)
-                await task.checkpoint_messages.put(checkpoint, self._saved.changed_since, took)
+                await state.checkpoint_messages.put(checkpoint, self._saved.changed_since, took)
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True
-        self._calls.reject()
+        self._parts.turn.rejected = True
         return approval
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
         """Ask the person something else; wait as long as it takes."""
-        async with self._task.answers_itself.watching(ask, text):
-            answer = await self._task.dialogue.ask(ask, text)
-        heard = await self._task.speech.heard(answer.text, answer.images)
+        async with self._parts.auto_answer.watching(ask, text):
+            answer = await self._state.dialogue.ask(ask, text)
+        heard = await self._parts.expand(answer.text, answer.images)
         return replace(answer, text=heard.text, images=heard.images)
 
     async def say(
@@ -248,17 +260,17 @@ class CallContext:
         """Tell the person something; the time of the message, to say it anew."""
         about = None if notebook is None else notebook.to_wire()
         run = None if command_run is None else command_run.to_wire()
-        return await self._task.conversation.say(
+        return await self._state.conversation.say(
             say, text, images=images, partial=partial, ts=ts, notebook=about, command_run=run
         )
 
     async def put_artifact(self, data: bytes) -> str:
         """Keep a long output or a picture, and return its name."""
-        return await self._task.conversation.log.put_artifact(data)
+        return await self._state.conversation.log.put_artifact(data)
 
     async def read_artifact(self, name: str) -> bytes:
         """What was kept."""
-        return await self._task.conversation.log.read_artifact(name)
+        return await self._state.conversation.log.read_artifact(name)
 
     def _question_at(self, ask: ClineAsk, ts: int | None) -> int | None:
         """The time of the question that the arguments showed while they streamed; it becomes whole once."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._expander import ExpandedMessage, MessageExpander
+from ._expanded_message import ExpandedMessage
+from ._expander import MessageExpander
 from ._slash_commands import SlashCommand, SlashCommands, project_commands
 
 __all__ = ["ExpandedMessage", "MessageExpander", "SlashCommand", "SlashCommands", "project_commands"]

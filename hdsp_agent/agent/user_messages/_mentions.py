@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Final
 from ..._threads import Stop, in_thread
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
-from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, data_url, place_of
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, ToolResult, data_url, place_of
 from ..conversation.asks import AskAnswer
 from ..git import NoRepository, commit_text, working_tree_text
-from ..task.tool_context import CallContext
+from ..task.tool_context import CallContext, CallParts
 
 if TYPE_CHECKING:
     from ...tools import PathPolicy
-    from ..task.task import Task
+    from ..task.task_state import TaskState
 
 __all__ = ["Attachments", "attachments_for", "mentions_in"]
 
@@ -72,14 +72,14 @@ def mentions_in(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-async def attachments_for(text: str, task: Task) -> Attachments:
+async def attachments_for(text: str, state: TaskState, parts: CallParts) -> Attachments:
     """Read what a message names. What cannot be read is said in words; nobody is asked anything."""
     named = mentions_in(text)
-    parts: list[str] = []
+    texts: list[str] = []
     images: list[str] = []
     left = _MOST_CHARACTERS
     for name in named[:_MOST]:
-        attached = await _attached(name, task)
+        attached = await _attached(name, _Named(state, parts))
         if attached is None:
             continue
         content = attached.content
@@ -87,26 +87,26 @@ async def attachments_for(text: str, task: Task) -> Attachments:
         if len(words) > left:
             words = f"{words[:left]}\n[… the rest is left out: too much was attached at once. Read it with the tools …]"
         left = max(0, left - len(words))
-        parts.append(f"<{attached.tag}{attached.attributes}>\n{words}\n</{attached.tag}>")
+        texts.append(f"<{attached.tag}{attached.attributes}>\n{words}\n</{attached.tag}>")
         images += [url for block in content if (url := data_url(block)) is not None]
     if len(named) > _MOST:
-        parts.append(f"[{len(named) - _MOST} more were named. They are not attached; read them with the tools.]")
-    return Attachments("\n\n".join(parts), tuple(images))
+        texts.append(f"[{len(named) - _MOST} more were named. They are not attached; read them with the tools.]")
+    return Attachments("\n\n".join(texts), tuple(images))
 
 
-async def _attached(name: str, task: Task) -> _Attached | None:
+async def _attached(name: str, context: _Named) -> _Attached | None:
     """What a name stands for; None where it stands for nothing, such as a person whose name has the letters of a hash."""
     if name.startswith("/"):
         relative = name.lstrip("/") or "."
-        tool, arguments = _reader(relative, task)
+        tool, arguments = _reader(relative, context)
         kind = "folder_content" if name.endswith("/") else "file_content"
-        return _Attached(kind, await _read(_by_tool(tool, arguments, task)), f' path="{escape(relative)}"')
+        return _Attached(kind, await _read(_by_tool(tool, arguments, context)), f' path="{escape(relative)}"')
     if name == _PROBLEMS:
-        path = f' path="{escape(task.notebook.path)}"' if task.notebook is not None else ""
-        return _Attached("notebook_errors", await _read(_errors_of_notebook(task)), path)
+        path = f' path="{escape(context.notebook.path)}"' if context.notebook is not None else ""
+        return _Attached("notebook_errors", await _read(_errors_of_notebook(context)), path)
     if name == _GIT_CHANGES:
-        return _Attached("git_working_state", await _read(_by_git(working_tree_text, task)))
-    content = await _read(_by_git(lambda paths: _commit(paths, name), task))
+        return _Attached("git_working_state", await _read(_by_git(working_tree_text, context)))
+    content = await _read(_by_git(lambda paths: _commit(paths, name), context))
     if not content and len(name) < _WHOLE_HASH:
         return None
     return _Attached("git_commit", content or [_not_attached("there is no such commit here.")], f' hash="{name}"')
@@ -122,40 +122,38 @@ async def _read(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject
         return [_not_attached(str(error))]
 
 
-def _reader(relative: str, task: Task) -> tuple[str, JsonObject]:
+def _reader(relative: str, context: _Named) -> tuple[str, JsonObject]:
     if relative == "." or relative.endswith("/"):
         return "list_files", {"path": relative.rstrip("/") or "."}
-    if relative.endswith(".ipynb") and task.services.notebooks is not None:
+    if relative.endswith(".ipynb") and context.has_notebooks:
         return "read_notebook", {"path": relative, "view": "cells"}
     return "read_file", {"path": relative}
 
 
-async def _by_tool(tool: str, arguments: JsonObject, task: Task) -> Sequence[JsonObject]:
-    checked = task.services.tools.validate(tool, json.dumps(arguments))
-    result = await task.services.tools.get(tool).run(checked, _Named(task, task.calls))
+async def _by_tool(tool: str, arguments: JsonObject, context: _Named) -> Sequence[JsonObject]:
+    result = await context.run(tool, arguments)
     content = [_words(result.content)] if isinstance(result.content, str) else result.content
     return [_not_attached(str(block["text"])) for block in content] if result.is_error else content
 
 
-async def _errors_of_notebook(task: Task) -> Sequence[JsonObject]:
+async def _errors_of_notebook(context: _Named) -> Sequence[JsonObject]:
     """The cells of the conversation's notebook whose outputs hold an error, with those outputs."""
-    if task.notebook is None or task.services.notebooks is None:
+    if context.notebook is None or not context.has_notebooks:
         return [_not_attached("this conversation is about no notebook.")]
-    place = await place_of(None, _Named(task, task.calls))
+    place = await place_of(None, context)
     snapshot = await place.document.snapshot(outputs="none")
     failed = [cell.id for cell in snapshot.cells if cell.output_summary.error is not None]
     if not failed:
         return [_words("No cell of the notebook shows an error.")]
     shown: JsonObject = {"view": "outputs", "cells": list(failed[:_MOST_FAILED_CELLS])}
-    content = await _by_tool("read_notebook", shown, task)
+    content = await _by_tool("read_notebook", shown, context)
     if len(failed) > _MOST_FAILED_CELLS:
         return [*content, _words(f"[… {len(failed) - _MOST_FAILED_CELLS} more cells show an error …]")]
     return content
 
 
-async def _by_git(read: Callable[[PathPolicy], str | None], task: Task) -> Sequence[JsonObject]:
+async def _by_git(read: Callable[[PathPolicy], str | None], context: _Named) -> Sequence[JsonObject]:
     """A text of what Git knows, masked; nothing where it knows nothing."""
-    context = _Named(task, task.calls)
     # It shows what files contain, so whoever forbids reading those forbids this.
     await context.approve(ActionRequest(risks=frozenset({"read"}), tool="read_file"), "tool", "")
 
@@ -185,6 +183,16 @@ def _words(text: str) -> JsonObject:
 class _Named(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
+    @property
+    def has_notebooks(self) -> bool:
+        """Whether there are notebooks and kernels here."""
+        return self._state.services.notebooks is not None
+
+    async def run(self, tool: str, arguments: JsonObject) -> ToolResult:
+        """What one of the model's own tools makes of it."""
+        tools = self._state.services.tools
+        return await tools.get(tool).run(tools.validate(tool, json.dumps(arguments)), self)
+
     async def approve(
         self,
         action: ActionRequest,
@@ -197,9 +205,9 @@ class _Named(CallContext):
         progress: ProgressStatus | None = None,
     ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
-        task = self._task
-        decision = task.services.approvals.decide(
-            action, settings=task.settings, policy=task.services.policy(), mode=task.mode
+        state = self._state
+        decision = state.services.approvals.decide(
+            action, settings=state.settings, policy=state.services.policy(), mode=state.mode
         )
         if decision.verdict == "deny":
             raise ToolFailed(decision.reason)

@@ -17,7 +17,7 @@ from .._status import STATUS_COLOURS
 from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
-    from ...persistence import Records, Stream, TaskReader, TaskState
+    from ...persistence import Records, StoredTaskState, Stream, TaskReader
     from .._record_texts import AnyRecord
     from .._terminal import Colour, Terminal
 
@@ -197,7 +197,7 @@ def _short(terminal: Terminal, title: str, count: int, records: Sequence[AnyReco
         terminal.line(cut(f"  [{text.key}] {text.what}: {one_line(text.short)}", terminal.width or _LINE))
 
 
-def _facts(reader: TaskReader, state: TaskState) -> list[tuple[str, str, Colour | None]]:
+def _facts(reader: TaskReader, state: StoredTaskState) -> list[tuple[str, str, Colour | None]]:
     metadata, item, key = reader.metadata, state.history_item, reader.metadata.task_key
     return [
         ("Task UUID", reader.task_id, None),
@@ -224,7 +224,7 @@ def _facts(reader: TaskReader, state: TaskState) -> list[tuple[str, str, Colour 
     ]
 
 
-def _times(reader: TaskReader, state: TaskState) -> tuple[datetime | None, datetime | None, float | None]:
+def _times(reader: TaskReader, state: StoredTaskState) -> tuple[datetime | None, datetime | None, float | None]:
     from ...persistence import parse_iso_time
 
     begun = parse_iso_time(state.started_at or "") or parse_iso_time(reader.metadata.created_at)

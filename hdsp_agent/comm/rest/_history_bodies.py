@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...messages import HistoryItem, HistorySnippet, HistorySort, JsonObject
-from ...persistence import TaskMetadata, TaskState, TaskStatus
+from ...persistence import StoredTaskState, TaskMetadata, TaskStatus
 from ...wire import WireModel
 
 __all__ = [
@@ -96,7 +96,7 @@ class TaskView(WireModel):
     """What is known of a task, and how many records each of its logs has."""
 
     metadata: TaskMetadata
-    state: TaskState
+    state: StoredTaskState
     counts: dict[str, int]
 
 

@@ -18,7 +18,7 @@ from .._damage_reports import DamageReports
 from .._disk_space import check_free_space
 from .._new_task import first_records
 from .._protocol import DamageNotice, NewTaskRecord, Place, TaskOverview, TaskRecovery
-from .._records import STREAM_FILES, TaskMetadata, TaskState
+from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
 from .._trace import task_logger
 from ._file_records import UI_FORM
 from ._file_task_log import REMEMBERED, FileTaskLog
@@ -105,10 +105,10 @@ class FileStore:
         """How many bytes a task takes."""
         return await asyncio.to_thread(self._folders.size, task_id)
 
-    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+    async def amend(self, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]) -> StoredTaskState:
         """Change the state of a task nobody works on, such as its title."""
 
-        def amend() -> TaskState:
+        def amend() -> StoredTaskState:
             lock, folder = self._take(task_id)
             try:
                 state = change(read_state(folder, repair=True))
@@ -207,7 +207,7 @@ class FileStore:
 
         return self._begin(await asyncio.to_thread(resume), "resumed")
 
-    def _load(self, folder: Path, lock: TaskLock, metadata: TaskMetadata, state: TaskState) -> FileTaskLog:
+    def _load(self, folder: Path, lock: TaskLock, metadata: TaskMetadata, state: StoredTaskState) -> FileTaskLog:
         log = FileTaskLog(
             self._folders, self._writer, folder, lock, metadata, state,
             on_damage=self._damages.tell, on_end=self._ended,

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...messages import TaskId
 from .._protocol import DamageNotice, Outcome
 from .._recording_log import REMEMBERED, RecordingLog
-from .._records import STREAM_FILES, TaskMetadata, TaskState
+from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
 from ._file_task_reader import FileTaskReader
 from ._log_writer import LogFile, LogWriter
 from ._state_keeper import HEARTBEAT_SECONDS, StateKeeper
@@ -30,7 +30,7 @@ class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
         folder: Path,
         lock: TaskLock,
         metadata: TaskMetadata,
-        state: TaskState,
+        state: StoredTaskState,
         *,
         on_damage: Callable[[DamageNotice], None],
         on_end: Callable[[TaskId], None],
@@ -49,11 +49,11 @@ class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
         self._check_ours()
         return await asyncio.to_thread(self._artifacts.put, data)
 
-    def _write_state(self, state: TaskState) -> None:
+    def _write_state(self, state: StoredTaskState) -> None:
         self._lock.beat()
         write_record(self._place / STATE, state)
 
-    async def _end_task(self, state: TaskState, outcome: Outcome) -> None:
+    async def _end_task(self, state: StoredTaskState, outcome: Outcome) -> None:
         try:
             await asyncio.to_thread(end_task, self._folders, self._place, self._lock, state, outcome)
         except BaseException:

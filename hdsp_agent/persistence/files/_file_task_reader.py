@@ -13,7 +13,7 @@ from ...append_log.corrupt_lines import CorruptLine, keep_aside
 from ...append_log.jsonl import JsonlLog, LineForm
 from ...messages import TaskId
 from .._protocol import DamageNotice
-from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState
+from .._records import STREAM_FILES, StoredTaskState, Stream, TaskMetadata
 from .._stream_reader import StreamReader
 from .._trace import TaskLogger, task_logger
 from ._artifacts import Artifacts
@@ -46,7 +46,7 @@ class FileTaskReader(StreamReader):
         self._artifacts = Artifacts(partial(_folder_of, folders, metadata.uuid))
         super().__init__(metadata, remembered=remembered)
 
-    async def read_state(self) -> TaskState:
+    async def read_state(self) -> StoredTaskState:
         """How it is getting on."""
         return await asyncio.to_thread(lambda: read_state(self._folder(), repair=False))
 

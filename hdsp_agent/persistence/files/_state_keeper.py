@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 from ..._iso_time import iso_time
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from .._protocol import StateChange
-from .._records import TaskState
+from .._records import StoredTaskState
 
 __all__ = ["HEARTBEAT_SECONDS", "StateKeeper"]
 
@@ -28,8 +28,8 @@ class StateKeeper:
 
     def __init__(
         self,
-        write: Callable[[TaskState], None],
-        state: TaskState,
+        write: Callable[[StoredTaskState], None],
+        state: StoredTaskState,
         log: logging.LoggerAdapter[logging.Logger],
         *,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
@@ -46,7 +46,7 @@ class StateKeeper:
         self.trouble: StorageUnavailable | None = None
 
     @property
-    def state(self) -> TaskState:
+    def state(self) -> StoredTaskState:
         """The state as last changed."""
         return self._state
 

@@ -15,7 +15,7 @@ from ...errors import Conflict, UnknownTask
 from ...messages import ClineMessage, TaskId
 from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, TaskRecovery
-from .._records import COMPLETED_STATUSES, STREAM_FILES, TaskState
+from .._records import COMPLETED_STATUSES, STREAM_FILES, StoredTaskState
 from ._file_records import UI_FORM
 from ._task_folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
 from ._task_locks import LOCK_NAME, LockWatch, TaskLock, read_lock
@@ -23,7 +23,9 @@ from ._task_locks import LOCK_NAME, LockWatch, TaskLock, read_lock
 __all__ = ["end_task", "recover_task", "settle_task", "take_task"]
 
 
-def end_task(folders: TaskFolders, folder: Path, lock: TaskLock, state: TaskState, outcome: Outcome) -> TaskState:
+def end_task(
+    folders: TaskFolders, folder: Path, lock: TaskLock, state: StoredTaskState, outcome: Outcome
+) -> StoredTaskState:
     """Take all steps that are left; returns the state as it is then. May be called again after it failed."""
     task_id = TaskId(folder.name)
     now = iso_time()
@@ -45,7 +47,7 @@ def end_task(folders: TaskFolders, folder: Path, lock: TaskLock, state: TaskStat
     return ended
 
 
-def take_task(folders: TaskFolders, task_id: TaskId) -> tuple[Path, TaskLock, TaskState]:
+def take_task(folders: TaskFolders, task_id: TaskId) -> tuple[Path, TaskLock, StoredTaskState]:
     """Take a task that nobody works on, wherever it is, to work on it again."""
     while True:
         place, folder = folders.find(task_id)

@@ -33,7 +33,7 @@ from ..._private_open import open_private
 from ...append_log.gzip_logs import PACKED, open_gzip
 from ...errors import Conflict, InvalidInput, UnknownTask
 from ...messages import TaskId
-from .._records import STREAM_FILES, TaskMetadata, TaskState
+from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
 from ._task_locks import LOCK_NAME
 
 __all__ = ["ARTIFACTS", "Place", "TaskFolders"]
@@ -90,7 +90,7 @@ class TaskFolders:
         except OSError as error:
             raise storage_error(self.root / place, "read", error) from error
 
-    def create(self, metadata: TaskMetadata, state: TaskState, fill: Callable[[Path], None]) -> Path:
+    def create(self, metadata: TaskMetadata, state: StoredTaskState, fill: Callable[[Path], None]) -> Path:
         """Make a task's folder with all its files; it appears only when it is complete."""
         folder = self.at("running", metadata.uuid)
         if folder.exists() or self.at("completed", metadata.uuid).exists():
@@ -172,12 +172,12 @@ def _taken(task_id: TaskId) -> Conflict:
     return Conflict(f"There is a task {task_id} already. Use another id.", task=task_id)
 
 
-def write_record(path: Path, record: TaskMetadata | TaskState) -> None:
+def write_record(path: Path, record: TaskMetadata | StoredTaskState) -> None:
     """Replace a whole-file record as one step."""
     replace_file(path, record_as_json(record, indent=2) + b"\n")
 
 
-def record_as_json(record: TaskMetadata | TaskState, *, indent: int | None = None) -> bytes:
+def record_as_json(record: TaskMetadata | StoredTaskState, *, indent: int | None = None) -> bytes:
     """The record as it is kept. Half a surrogate pair, which no file can hold, becomes a question mark as in the logs."""
     try:
         return record.model_dump_json(by_alias=True, indent=indent).encode()
@@ -186,17 +186,17 @@ def record_as_json(record: TaskMetadata | TaskState, *, indent: int | None = Non
         return json.dumps(fields, ensure_ascii=False, indent=indent).encode("utf-8", "replace")
 
 
-def read_state(folder: Path, *, repair: bool) -> TaskState:
+def read_state(folder: Path, *, repair: bool) -> StoredTaskState:
     """The task's state. One that cannot be read is set aside by whoever may (``repair``), and a failed one shown."""
     path = folder / STATE
     found = read_with_identity(path)
     if found is not None:
         with suppress(ValidationError):
-            return TaskState.model_validate_json(found[0])
+            return StoredTaskState.model_validate_json(found[0])
         if repair:
             set_aside(path, iso_time().replace(":", ""))
     problem = "is missing" if found is None else "was damaged and set aside" if repair else "is damaged"
-    return TaskState(status="failed", updated_at=iso_time(), error=f"{STATE} {problem}.", resumable=True)
+    return StoredTaskState(status="failed", updated_at=iso_time(), error=f"{STATE} {problem}.", resumable=True)
 
 
 def read_metadata(folder: Path) -> TaskMetadata:

@@ -10,7 +10,7 @@ from ..._iso_time import parse_iso_time
 from ...errors import UnknownTask
 from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
 from .._protocol import TaskOverview, TaskRecovery, TaskStore
-from .._records import TaskMetadata, TaskState
+from .._records import StoredTaskState, TaskMetadata
 from ._index import HistoryIndex, HistoryRecord
 
 __all__ = ["as_left", "history_item", "list_recovered", "task_record", "task_records"]
@@ -31,7 +31,7 @@ def task_record(store: TaskStore, task_id: TaskId) -> HistoryRecord:
     return _record(store.overview(task_id, messages=_TEXT_MESSAGES), None)
 
 
-def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage | None) -> HistoryItem:
+def history_item(metadata: TaskMetadata, state: StoredTaskState, first: ClineMessage | None) -> HistoryItem:
     """The line the task has in the history; for a task that never got one, what its files tell."""
     if state.history_item is not None:
         return as_left(state.history_item, state)
@@ -56,7 +56,7 @@ def history_item(metadata: TaskMetadata, state: TaskState, first: ClineMessage |
     return as_left(item, state)
 
 
-def as_left(item: HistoryItem, state: TaskState) -> HistoryItem:
+def as_left(item: HistoryItem, state: StoredTaskState) -> HistoryItem:
     """The line, and how the task was left if nobody works on it and it is not done."""
     waits = item.status == "delegated" and state.status == "paused"
     left = None if item.status == "completed" or waits or state.status not in get_args(HistoryState) else state.status

@@ -18,7 +18,7 @@ from .._disk_space import check_free_space
 from .._new_task import first_records
 from .._protocol import DamageNotice, NewTaskRecord, Place, TaskOverview, TaskRecovery
 from .._recording_log import REMEMBERED
-from .._records import TaskMetadata, TaskState
+from .._records import StoredTaskState, TaskMetadata
 from .._trace import task_logger
 from ..files._file_records import UI_FORM
 from ..files._interrupted_tasks import MONITOR_SECONDS
@@ -118,7 +118,7 @@ class SqliteStore:
         """How many bytes a task takes."""
         return await asyncio.to_thread(self._database.read, lambda connection: self._rows.size(connection, task_id))
 
-    async def amend(self, task_id: TaskId, change: Callable[[TaskState], TaskState]) -> TaskState:
+    async def amend(self, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]) -> StoredTaskState:
         """Change the state of a task nobody works on, such as its title."""
         return await self._held.finish(
             self._writer.run(lambda connection: self._rows.amend(connection, task_id, change), durable=True)
@@ -190,7 +190,7 @@ class SqliteStore:
         metadata, state = first_records(new)
         checked_id(metadata.uuid)
 
-        def create(connection: sqlite3.Connection, lock: RowLock) -> tuple[TaskMetadata, TaskState]:
+        def create(connection: sqlite3.Connection, lock: RowLock) -> tuple[TaskMetadata, StoredTaskState]:
             self._rows.create(connection, metadata, state, lock)
             return metadata, state
 
@@ -207,7 +207,7 @@ class SqliteStore:
     async def _begin(
         self,
         task_id: TaskId,
-        take: Callable[[sqlite3.Connection, RowLock], tuple[TaskMetadata, TaskState]],
+        take: Callable[[sqlite3.Connection, RowLock], tuple[TaskMetadata, StoredTaskState]],
         how: str,
     ) -> SqliteTaskLog:
         lock = await asyncio.to_thread(RowLock, task_id)

@@ -11,7 +11,7 @@ from ...errors import StorageUnavailable
 from ...messages import TaskId
 from .._protocol import DamageNotice, Outcome
 from .._recording_log import REMEMBERED, RecordingLog
-from .._records import TaskMetadata, TaskState
+from .._records import StoredTaskState, TaskMetadata
 from ..files._state_keeper import HEARTBEAT_SECONDS, StateKeeper
 from ._database import TaskDatabase, Work
 from ._group_writer import GroupWriter, TaskTable
@@ -33,7 +33,7 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         writer: GroupWriter,
         lock: RowLock,
         metadata: TaskMetadata,
-        state: TaskState,
+        state: StoredTaskState,
         *,
         on_damage: Callable[[DamageNotice], None],
         on_end: Callable[[TaskId], None],
@@ -45,7 +45,7 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         self._group = writer
         tables = {stream: TaskTable(metadata.uuid, lock.number, lock.token, stream) for stream in STREAM_TABLES}
 
-        def write(state: TaskState) -> None:
+        def write(state: StoredTaskState) -> None:
             writer.submit(lambda connection: rows.save_state(connection, lock, state), task_id=lock.task_id).result()
 
         keeper = StateKeeper(write, state, self._logger, heartbeat_seconds=heartbeat_seconds)
@@ -68,7 +68,7 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         await super().save_state()
         await self._group.append(self._files["ui"], b"", durable=True)
 
-    async def _end_task(self, state: TaskState, outcome: Outcome) -> None:
+    async def _end_task(self, state: StoredTaskState, outcome: Outcome) -> None:
         await self._write(lambda connection: self._rows.end(connection, self._lock, state, outcome))
         self._lock.forget()
 

@@ -14,7 +14,7 @@ from ...append_log.corrupt_lines import CorruptLine
 from ...append_log.jsonl import LineForm
 from ...errors import InvalidInput, NotFound
 from .._protocol import DamageNotice
-from .._records import Stream, TaskMetadata, TaskState
+from .._records import StoredTaskState, Stream, TaskMetadata
 from .._stream_reader import StreamReader
 from .._trace import task_logger
 from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
@@ -51,10 +51,10 @@ class SqliteTaskReader(StreamReader):
         self._logger = task_logger(logger, metadata.uuid)
         super().__init__(metadata, remembered=remembered)
 
-    async def read_state(self) -> TaskState:
+    async def read_state(self) -> StoredTaskState:
         """How it is getting on."""
 
-        def read(connection: sqlite3.Connection) -> TaskState:
+        def read(connection: sqlite3.Connection) -> StoredTaskState:
             return self._rows.find(connection, self.task_id).read_state()
 
         return await asyncio.to_thread(self._database.read, read)

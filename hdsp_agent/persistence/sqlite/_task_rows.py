@@ -16,7 +16,7 @@ from ...errors import Conflict
 from ...messages import ClineMessage, TaskId
 from .._abandoned_tasks import settled_status
 from .._protocol import Outcome, Place, TaskRecovery
-from .._records import LockRecord, TaskMetadata, TaskState
+from .._records import LockRecord, StoredTaskState, TaskMetadata
 from ..files._file_records import UI_FORM
 from ..files._task_folders import METADATA, STATE, checked_id, record_as_json, unknown_task
 from ..files._task_locks import LockWatch
@@ -25,7 +25,7 @@ from ._task_schema import STREAM_TABLES
 
 __all__ = ["TaskRow", "TaskRows"]
 
-R = TypeVar("R", TaskMetadata, TaskState)
+R = TypeVar("R", TaskMetadata, StoredTaskState)
 
 _MAX_PAGES_GIVEN_BACK: Final = 20_000
 _SIZES_REMEMBERED: Final = 1_000
@@ -48,9 +48,9 @@ class TaskRow:
             uuid=self.task_id, created_at=iso_time(), process_id=0, hostname=""
         )
 
-    def read_state(self) -> TaskState:
+    def read_state(self) -> StoredTaskState:
         """Its state; one that cannot be read shows as a failed one."""
-        return _parsed(TaskState, self.state) or TaskState(
+        return _parsed(StoredTaskState, self.state) or StoredTaskState(
             status="failed", updated_at=iso_time(), error="The state of the task is damaged.", resumable=True
         )
 
@@ -81,7 +81,9 @@ class TaskRows:
         rows = connection.execute("SELECT task_id FROM tasks WHERE place IN (?, ?) ORDER BY number", places).fetchall()
         return [TaskId(row[0]) for row in rows]
 
-    def create(self, connection: sqlite3.Connection, metadata: TaskMetadata, state: TaskState, lock: RowLock) -> None:
+    def create(
+        self, connection: sqlite3.Connection, metadata: TaskMetadata, state: StoredTaskState, lock: RowLock
+    ) -> None:
         """Make a running task, which the lock's holder works on."""
         if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (metadata.uuid,)).fetchone():
             raise Conflict(f"There is a task {metadata.uuid} already. Use another id.", task=metadata.uuid)
@@ -92,7 +94,9 @@ class TaskRows:
         assert made.lastrowid is not None
         lock.take(connection, made.lastrowid, self._watch, self._database)
 
-    def take(self, connection: sqlite3.Connection, task_id: TaskId, lock: RowLock) -> tuple[TaskMetadata, TaskState]:
+    def take(
+        self, connection: sqlite3.Connection, task_id: TaskId, lock: RowLock
+    ) -> tuple[TaskMetadata, StoredTaskState]:
         """Take a task that nobody works on, wherever it is, to work on it again."""
         row = self.find(connection, task_id)
         lock.take(connection, row.number, self._watch, self._database)
@@ -108,19 +112,19 @@ class TaskRows:
         )
         return row.read_metadata(), state
 
-    def save_state(self, connection: sqlite3.Connection, lock: RowLock, state: TaskState) -> None:
+    def save_state(self, connection: sqlite3.Connection, lock: RowLock, state: StoredTaskState) -> None:
         """Write the state, and beat."""
         lock.beat(connection)
         connection.execute(_SET_STATE, (as_json(state), lock.number))
 
-    def end(self, connection: sqlite3.Connection, lock: RowLock, state: TaskState, outcome: Outcome) -> None:
+    def end(self, connection: sqlite3.Connection, lock: RowLock, state: StoredTaskState, outcome: Outcome) -> None:
         """Move a task that this process works on to the completed ones."""
         lock.beat(connection)
         _complete(connection, lock.number, state, outcome)
 
     def amend(
-        self, connection: sqlite3.Connection, task_id: TaskId, change: Callable[[TaskState], TaskState]
-    ) -> TaskState:
+        self, connection: sqlite3.Connection, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]
+    ) -> StoredTaskState:
         """Change the state of a task nobody works on."""
         row = self.at_rest(connection, task_id)
         self._keep_damaged(connection, row)
@@ -216,11 +220,11 @@ class TaskRows:
         )
 
     def _keep_damaged(self, connection: sqlite3.Connection, row: TaskRow) -> None:
-        if _parsed(TaskState, row.state) is None:
+        if _parsed(StoredTaskState, row.state) is None:
             _set_aside(connection, row.number, STATE, row.state)
 
 
-def as_json(record: TaskMetadata | TaskState) -> str:
+def as_json(record: TaskMetadata | StoredTaskState) -> str:
     """A record as its column holds it."""
     return record_as_json(record).decode()
 
@@ -233,7 +237,7 @@ def _set_aside(connection: sqlite3.Connection, number: int, name: str, data: byt
     )
 
 
-def _complete(connection: sqlite3.Connection, number: int, state: TaskState, outcome: Outcome) -> None:
+def _complete(connection: sqlite3.Connection, number: int, state: StoredTaskState, outcome: Outcome) -> None:
     now = iso_time()
     ended = state.model_copy(
         update={

@@ -16,7 +16,7 @@ from ...append_log.log_tail import is_record
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME
-from .._records import TaskMetadata, TaskState
+from .._records import StoredTaskState, TaskMetadata
 from ..sqlite._sqlite_store import SqliteStore
 from ..sqlite._task_rows import TaskRow
 from ..sqlite._task_schema import STREAM_TABLES
@@ -126,7 +126,7 @@ class _DatabaseExamination:
 
     def _is_damaged(self, task_id: TaskId) -> bool:
         row = self._database.read(lambda connection: self._rows.find(connection, task_id))
-        return not (_is_readable(TaskMetadata, row.metadata) and _is_readable(TaskState, row.state))
+        return not (_is_readable(TaskMetadata, row.metadata) and _is_readable(StoredTaskState, row.state))
 
     def _mend_records(self, task_id: TaskId) -> None:
         def mend() -> None:
@@ -145,7 +145,7 @@ def _problems(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
 
-def _is_readable(kind: type[TaskMetadata | TaskState], data: bytes) -> bool:
+def _is_readable(kind: type[TaskMetadata | StoredTaskState], data: bytes) -> bool:
     try:
         kind.model_validate_json(data)
     except ValidationError:

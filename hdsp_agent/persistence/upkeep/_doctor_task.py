@@ -24,7 +24,7 @@ from ...append_log.gzip_logs import PACKED, open_packed
 from ...append_log.log_tail import is_record, repair_tail
 from ...errors import HdspAgentError
 from ...messages import TaskId
-from .._records import STREAM_FILES, Stream, TaskMetadata, TaskState
+from .._records import STREAM_FILES, StoredTaskState, Stream, TaskMetadata
 from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._task_folders import ARTIFACTS, METADATA, STATE, read_metadata, read_state, tidy, write_record
 from ..files._task_locks import LOCK_NAME
@@ -63,7 +63,7 @@ class TaskExamination:
         """Look at everything."""
         self._modes()
         self._record(METADATA, TaskMetadata.model_validate_json, self._mend_metadata)
-        self._record(STATE, TaskState.model_validate_json, self._mend_state)
+        self._record(STATE, StoredTaskState.model_validate_json, self._mend_state)
         for stream, name in STREAM_FILES.items():
             self._log(stream, name)
         self._artifacts()

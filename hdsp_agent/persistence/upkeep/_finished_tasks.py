@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...errors import Conflict
 from ...messages import TaskId
-from .._records import TaskState
+from .._records import StoredTaskState
 
 __all__ = ["FinishedTasks", "changed_meanwhile"]
 
@@ -31,7 +31,7 @@ class FinishedTasks(ABC):
         """Whether there is such a task, finished or not."""
 
     @abstractmethod
-    def state(self, task_id: TaskId) -> TaskState:
+    def state(self, task_id: TaskId) -> StoredTaskState:
         """The task's state."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class FinishedTasks(ABC):
         """How many bytes it takes."""
 
     @abstractmethod
-    def delete(self, task_id: TaskId, is_due: Callable[[TaskState], bool]) -> None:
+    def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
         """Delete it if that is due still. A ``Conflict`` says that it is not, or who works on it."""
 
     @abstractmethod

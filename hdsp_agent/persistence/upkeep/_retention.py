@@ -16,7 +16,7 @@ from ..._private_files import make_private_folder, read_with_identity, replace_f
 from ...errors import Conflict, HdspAgentError, UnknownTask, Unsupported
 from ...messages import TaskId
 from .._protocol import TaskStore
-from .._records import COMPLETED_STATUSES, TaskState
+from .._records import COMPLETED_STATUSES, StoredTaskState
 from .._trace import task_logger
 from ..files._file_store import FileStore
 from ..history._index import HistoryIndex
@@ -235,18 +235,18 @@ class _Exemptions:
         return False
 
 
-def _is_kept(state: TaskState) -> bool:
+def _is_kept(state: StoredTaskState) -> bool:
     return state.pinned or bool(state.history_item and state.history_item.is_favorited)
 
 
 def _is_to_be_deleted(
-    finished: FinishedTasks, task_id: TaskId, state: TaskState, rules: RetentionRules, now: datetime
+    finished: FinishedTasks, task_id: TaskId, state: StoredTaskState, rules: RetentionRules, now: datetime
 ) -> bool:
     due = rules.step(_age(finished, task_id, state, now)) == "deleted"
     return due and not _is_kept(state) and state.is_over
 
 
-def _age(finished: FinishedTasks, task_id: TaskId, state: TaskState, now: datetime) -> timedelta | None:
+def _age(finished: FinishedTasks, task_id: TaskId, state: StoredTaskState, now: datetime) -> timedelta | None:
     """How long ago something happened to the task; None if nobody can tell, so that nothing is done to it."""
     said = [parse_iso_time(text) for text in (state.updated_at, state.completed_at) if text]
     credible = [moment for moment in said if moment is not None and _EPOCH <= moment <= now + _TOLERANCE]

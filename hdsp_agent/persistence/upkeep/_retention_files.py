@@ -19,7 +19,7 @@ from ..._private_files import Identity, identity_of, make_private_folder, storag
 from ...append_log.gzip_logs import PACKED, open_packed, write_packed
 from ...errors import HdspAgentError
 from ...messages import TaskId
-from .._records import COMPLETED_STATUSES, STREAM_FILES, Stream, TaskState
+from .._records import COMPLETED_STATUSES, STREAM_FILES, StoredTaskState, Stream
 from ..files._file_store import FileStore
 from ..files._task_folders import TaskFolders, folder_size, read_state
 from ..files._task_locks import TaskLock
@@ -55,7 +55,7 @@ class FinishedFolders(FinishedTasks):
             return False
         return True
 
-    def state(self, task_id: TaskId) -> TaskState:
+    def state(self, task_id: TaskId) -> StoredTaskState:
         """The task's state."""
         return read_state(self._folder(task_id), repair=False)
 
@@ -67,7 +67,7 @@ class FinishedFolders(FinishedTasks):
         """How many bytes it takes."""
         return folder_size(self._folder(task_id))
 
-    def delete(self, task_id: TaskId, is_due: Callable[[TaskState], bool]) -> None:
+    def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
         """Delete it if that is due still."""
         folder = self._folder(task_id)
         lock = TaskLock.acquire(folder)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...errors import UnknownTask
 from ...messages import TaskId
-from .._records import TaskState
+from .._records import StoredTaskState
 from ..sqlite._sqlite_store import SqliteStore
 from ._finished_tasks import FinishedTasks, changed_meanwhile
 
@@ -44,7 +44,7 @@ class FinishedRows(FinishedTasks):
             return False
         return True
 
-    def state(self, task_id: TaskId) -> TaskState:
+    def state(self, task_id: TaskId) -> StoredTaskState:
         """The task's state."""
         return self._database.read(lambda connection: self._rows.find(connection, task_id).read_state())
 
@@ -56,7 +56,7 @@ class FinishedRows(FinishedTasks):
         """How many bytes it takes."""
         return self._database.read(lambda connection: self._rows.size(connection, task_id))
 
-    def delete(self, task_id: TaskId, is_due: Callable[[TaskState], bool]) -> None:
+    def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
         """Delete it if that is due still."""
 
         def delete(connection: sqlite3.Connection) -> None:

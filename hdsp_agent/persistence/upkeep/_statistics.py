@@ -16,7 +16,7 @@ from ..._iso_time import parse_iso_time
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._protocol import TaskReader, TaskStore
-from .._records import COMPLETED_STATUSES, ModelUse, TaskMetadata, TaskState, TaskStatus
+from .._records import COMPLETED_STATUSES, ModelUse, StoredTaskState, TaskMetadata, TaskStatus
 from ._work_progress import Progress
 
 __all__ = ["Statistics", "Totals", "statistics"]
@@ -131,7 +131,7 @@ class _Facts:
 
     task_id: TaskId
     metadata: TaskMetadata
-    state: TaskState
+    state: StoredTaskState
     messages: int
     before: int
     after: int
@@ -173,7 +173,7 @@ class WantedTasks:
     until: datetime | None
     statuses: Collection[TaskStatus] | None
 
-    def __contains__(self, task: tuple[TaskMetadata, TaskState]) -> bool:
+    def __contains__(self, task: tuple[TaskMetadata, StoredTaskState]) -> bool:
         metadata, state = task
         begun = _begun(metadata, state)
         if self.user is not None and (metadata.user or UNKNOWN) != self.user:
@@ -199,7 +199,7 @@ async def _look(store: TaskStore, task_id: TaskId, wanted: WantedTasks) -> _Fact
         return error
 
 
-async def _facts(reader: TaskReader, state: TaskState) -> _Facts:
+async def _facts(reader: TaskReader, state: StoredTaskState) -> _Facts:
     newest = await reader.api.newest(1)
     before = after = 0
     if state.compression_count:
@@ -262,7 +262,7 @@ def _use_of(facts: _Facts) -> Sequence[ModelUse]:
     return (whole,) if whole.requests or whole.tokens_in or whole.cost else ()
 
 
-def _begun(metadata: TaskMetadata, state: TaskState) -> datetime | None:
+def _begun(metadata: TaskMetadata, state: StoredTaskState) -> datetime | None:
     return parse_iso_time(metadata.created_at) or parse_iso_time(state.started_at or "")
 
 

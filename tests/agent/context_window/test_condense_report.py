@@ -78,7 +78,7 @@ async def test_a_condensation_tells_what_it_kept_and_dropped_and_is_undone_by_it
         assert told.dropped.tokens > told.prev_context_tokens - told.new_context_tokens > 0
         assert told.mark_id is not None
         await agent.manager.messages.undo(task_id, told.mark_id)
-        _, history = await agent.manager.open_log(task_id)
+        _, history = await agent.manager.tasks.open_log(task_id)
         assert "look-1" in str([record.content for record in await history.api_history()])
         # The row would tell an untruth.
         assert not [row for row in await history.ui_page(limit=200) if row.say == "condense_context"]
@@ -129,7 +129,7 @@ async def test_hidden_messages_are_told_with_what_that_saves_and_come_back(tmp_p
         assert told is not None and told.mark_id is not None
         assert told.prev_context_tokens > told.new_context_tokens > 0
         await agent.manager.messages.undo(task_id, told.mark_id)
-        history = await (await agent.manager.open_log(task_id))[1].api_history()
+        history = await (await agent.manager.tasks.open_log(task_id))[1].api_history()
         assert "look-0" in str([record.content for record in history])
 
 

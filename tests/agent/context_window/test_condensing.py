@@ -149,7 +149,7 @@ async def test_it_is_done_when_the_person_wishes_and_can_be_undone(tmp_path: Pat
         # The call that ran meanwhile has its result.
         assert "part 1" not in after and "'tool_use_id': 's'" in after
         await agent.manager.messages.undo(task_id)
-        history = await (await agent.manager.open_log(task_id))[1].api_history()
+        history = await (await agent.manager.tasks.open_log(task_id))[1].api_history()
         assert "part 1" in str([record.content for record in history])
 
 
@@ -247,7 +247,9 @@ async def test_at_most_two_are_in_vain(tmp_path: Path) -> None:
     turns = [look(0), *[[*say(SUMMARY)] for _ in range(6)], DONE]
     async with small_agent(tmp_path, turns) as agent:
         task_id = await agent.start(words)
-        await until(lambda: agent.manager.opened(task_id) is None or agent.task(task_id).dialogue.asks.newest())
+        await until(
+            lambda: agent.manager.tasks.opened(task_id) is None or agent.task(task_id).state.dialogue.asks.newest()
+        )
         asked = [request for request in agent.model.requests if asks_for_summary(request)]
     assert len(asked) <= 2
 
@@ -299,7 +301,7 @@ async def test_a_row_that_a_crash_left_says_that_it_was_not_done(tmp_path: Path)
     async with running_agent(tmp_path, [look(1, 10), call_tool("slow", {"text": "x"}, id="s")], settings=AUTO) as agent:
         task_id = await agent.start()
         await until((agent.workspace / "slow.txt").exists)
-        ts = await agent.task(task_id).conversation.say("condense_context", partial=True)
+        ts = await agent.task(task_id).state.conversation.say("condense_context", partial=True)
     async with running_agent(tmp_path, [DONE], settings=AUTO) as agent:
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_task")
@@ -390,10 +392,10 @@ async def test_what_was_counted_before_it_was_condensed_does_not_count_after_a_r
     async with small_agent(tmp_path, [DONE], window=100_000) as agent:
         await agent.manager.resume(task_id)
         task = agent.task(task_id)
-        plain = task.context.condensable(task.situation)
+        plain = task.state.context.condensable(task.state)
         assert isinstance(plain, FullContext)
         # The estimate has to do.
-        assert await task.upkeep.used(plain, agent.model) < 10_000
+        assert await task.window.used(plain, agent.model) < 10_000
 
 
 async def test_words_that_all_have_to_stay_are_said_to_be_why_it_cannot_be_shorter(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def test_empty_messages_are_filled(tmp_path: Path) -> None:
     async with small_agent(tmp_path, [question, refusal("empty_content", index=1), filled]) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "followup")
-        await agent.task(task_id).conversation.add_api("user", [{"type": "text", "text": " "}])
+        await agent.task(task_id).state.conversation.add_api("user", [{"type": "text", "text": " "}])
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "this")
         await agent.completed(task_id)
         [told] = await retries(agent, task_id)

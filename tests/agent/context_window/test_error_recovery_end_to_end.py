@@ -122,11 +122,11 @@ async def test_empty_texts_are_replaced_and_where_there_is_nothing_a_word_is_put
     async with sealing_agent(tmp_path, [], [MISSING], window=200_000) as (server, agent):
 
         async def second(reply: Reply) -> None:
-            task = agent.manager.opened(started)
+            task = agent.manager.tasks.opened(started)
             assert task is not None
             # As a stop or a crash leaves them: an answer of nothing, and words that are none.
-            await task.conversation.add_api("assistant", [])
-            await task.conversation.add_api("user", [{"type": "text", "text": " "}])
+            await task.state.conversation.add_api("assistant", [])
+            await task.state.conversation.add_api("user", [{"type": "text", "text": " "}])
             await reply.send(looked(2, "Two."))
 
         server.turns = [looked(1, "One."), second, no, done()]

@@ -48,7 +48,7 @@ async def test_the_newest_step_is_hidden_and_the_model_is_told(tmp_path: Path) -
         assert agent.slept == [2]
         # Nothing is gone, and it can be undone.
         await agent.manager.messages.undo(task_id)
-        history = await (await agent.manager.open_log(task_id))[1].api_history()
+        history = await (await agent.manager.tasks.open_log(task_id))[1].api_history()
         assert "part 2" in str([each.content for each in history])
 
 
@@ -140,7 +140,7 @@ async def test_only_what_the_model_sees_can_be_hidden(tmp_path: Path) -> None:
     async with small_agent(tmp_path, [look(1, 10), call_tool("slow", {"text": "x"}, id="s")]) as agent:
         task_id = await agent.start()
         await until((agent.workspace / "slow.txt").exists)
-        log, history = agent.task(task_id).conversation.log, agent.task(task_id).conversation.history
+        log, history = agent.task(task_id).state.conversation.log, agent.task(task_id).state.conversation.history
         for seqs in ((), (99,)):
             with pytest.raises(InvalidInput):
                 await history.hide(seqs, truncation_id="t", event_ts=log.next_ts())

@@ -142,7 +142,7 @@ async def test_a_wish_to_condense_while_a_question_waits_does_not_cost_its_answe
         asked = await agent.asked(task_id, "followup")
         with pytest.raises(Conflict, match="too short"):
             await agent.manager.condense(task_id)
-        shown = await seen_by_model(agent.manager.services, agent.task(task_id).conversation.log)
+        shown = await seen_by_model(agent.manager.services, agent.task(task_id).state.conversation.log)
         await agent.manager.answer(task_id, asked.ts, "messageResponse", "The blue one")
         await agent.completed(task_id)
         sent = agent.model.requests[-1]

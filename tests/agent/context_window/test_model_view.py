@@ -20,7 +20,7 @@ async def test_it_is_the_last_request_and_what_came_since(tmp_path: Path) -> Non
         task_id = await agent.start(f"Look at it. My key is {KEY}")
         await until((agent.workspace / "slow.txt").exists)
         sent = agent.model.requests[-1]
-        log = agent.task(task_id).conversation.log
+        log = agent.task(task_id).state.conversation.log
         seen = await seen_by_model(agent.manager.services, log)
     assert seen.request.system == sent.system
     assert list(seen.request.messages)[: len(sent.messages)] == list(sent.messages)
@@ -64,8 +64,8 @@ async def test_characters_are_counted_as_the_person_has_set(tmp_path: Path) -> N
             await until(lambda: agent.model.requests)
             task = agent.task(task_id)
             sizes = [TokenCounter(counting).text(words) for counting in ("bytes", "cjk")]
-            seen = await seen_by_model(agent.manager.services, task.conversation.log)
-            plain = task.context.condensable(task.situation)
+            seen = await seen_by_model(agent.manager.services, task.state.conversation.log)
+            plain = task.state.context.condensable(task.state)
             assert plain is not None and plain.counter == TokenCounter.of(settings)
             assert seen.sizes[0] == plain.counter.message(seen.request.messages[0])
             totals.append(seen.sizes[0])

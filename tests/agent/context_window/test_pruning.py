@@ -76,7 +76,7 @@ async def test_a_plan_for_a_conversation_that_changed_meanwhile_is_dropped(
         found = plan(self, messages, used, cold=cold)
         if found is not None and not dropped.is_set():
             dropped.set()
-            loop.call_soon_threadsafe(agent.task(task_id).conversation.history_changed)
+            loop.call_soon_threadsafe(agent.task(task_id).state.conversation.history_changed)
         return found
 
     monkeypatch.setattr(Pruner, "plan", late_plan)

@@ -35,12 +35,12 @@ async def test_a_refusal_that_comes_once_ends_in_a_successful_turn_or_one_questi
         task_id = await agent.start()
 
         def over() -> bool:
-            task = agent.manager.opened(task_id)
-            return task is None or task.dialogue.asks.newest("api_req_failed") is not None
+            task = agent.manager.tasks.opened(task_id)
+            return task is None or task.state.dialogue.asks.newest("api_req_failed") is not None
 
         await until(over)
         asked = [message for message in await agent.ui(task_id) if message.ask == "api_req_failed"]
-        done = agent.manager.opened(task_id) is None
+        done = agent.manager.tasks.opened(task_id) is None
     assert done != bool(asked) and len(asked) <= 1
     if asked:
         assert asked[0].text

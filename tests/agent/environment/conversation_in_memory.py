@@ -17,7 +17,7 @@ from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.config import GlobalSettings, ModeConfig, ProviderSettings
 from hdsp_agent.events import Emitter
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, ApiRecord, Masker, MessageManager, TaskLog, TaskState
+from hdsp_agent.persistence import ApiDraft, ApiRecord, Masker, MessageManager, StoredTaskState, TaskLog
 from hdsp_agent.providers import KnownModel, ModelRequest, ToolSpec
 
 from ...persistence.conversation import Conversation as Stored
@@ -71,7 +71,7 @@ class Around:
 class _Log:
     """As much of a task's log as a context needs. The records are those of the stored conversation."""
 
-    def __init__(self, stored: Stored, state: TaskState) -> None:
+    def __init__(self, stored: Stored, state: StoredTaskState) -> None:
         self._stored = stored
         self.task_id = TaskId("task")
         self.state = state
@@ -87,7 +87,7 @@ class _Log:
         return self._stored.tick()
 
     def update_state(self, **changes: object) -> None:
-        self.state = TaskState.model_validate({**self.state.model_dump(by_alias=True), **changes})
+        self.state = StoredTaskState.model_validate({**self.state.model_dump(by_alias=True), **changes})
 
     async def save_state(self) -> None:
         """Nothing else holds it."""
@@ -105,7 +105,7 @@ class InMemory:
         self.around = around
         self.where = where or Where()
         self.stored = Stored()
-        self._log = _Log(self.stored, TaskState(updated_at=""))
+        self._log = _Log(self.stored, StoredTaskState(updated_at=""))
         self._open(self.stored.manager)
 
     def _open(self, manager: MessageManager) -> None:

@@ -40,7 +40,7 @@ class Weak:
     async def done(self, words: str) -> TaskId:
         """A task about the notebook that runs to its end."""
         task_id = await self.manager.start(TaskRequest(words, notebook=NotebookRef(path="a.ipynb")))
-        await until(lambda: self.manager.opened(task_id) is None or None, 30)
+        await until(lambda: self.manager.tasks.opened(task_id) is None or None, 30)
         return task_id
 
     async def shown(self, task_id: TaskId, say: str) -> list[ClineMessage]:
@@ -190,10 +190,12 @@ async def test_a_second_message_tells_only_what_changed(tmp_path: Path) -> None:
         asked = await agent.manager.resume(task_id)
         assert asked is not None
         task = agent.manager.get(task_id)
-        question = await until(lambda: task.dialogue.asks.newest("resume_completed_task", "completion_result"), 10)
+        question = await until(
+            lambda: task.state.dialogue.asks.newest("resume_completed_task", "completion_result"), 10
+        )
         await agent.manager.answer(task_id, question.ts, "messageResponse", "And plus two?")
         await until(lambda: len(agent.model.requests) == 4 or None, 30)
-        await until(lambda: agent.manager.opened(task_id) is None or None, 30)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 30)
         last = json.dumps(list(agent.model.requests[2].messages)[-1].content)
         assert "Person: And plus two?" in last
         assert await agent.answer(task_id) == "It is 3."
@@ -256,9 +258,9 @@ async def test_a_task_that_was_cut_within_a_step_goes_on_with_it(tmp_path: Path)
         await agent.manager.cancel(task_id)
         assert len(agent.model.requests) == 1
         task = agent.manager.get(task_id)
-        question = await until(lambda: task.dialogue.asks.newest("resume_task"), 10)
+        question = await until(lambda: task.state.dialogue.asks.newest("resume_task"), 10)
         await agent.manager.answer(task_id, question.ts, "yesButtonClicked")
-        await until(lambda: agent.manager.opened(task_id) is None or None, 60)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 60)
         assert agent.sources() == ["import time\ntime.sleep(60)", "1 + 1"]
         # The cell that was running was stopped, and did not hold up the next one.
         assert (await agent.states(task_id))[-1] == (2, "ok")

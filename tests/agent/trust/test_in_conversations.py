@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent import TaskRequest
+from hdsp_agent.agent import IpcCommandSession, TaskRequest
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import (
@@ -133,7 +133,7 @@ async def test_programs_outside_get_only_what_the_person_trusted_before(tmp_path
     fill(tmp_path / "work")
     done = call_tool("attempt_completion", {"result": "All done"}, id="end")
     async with running_agent(tmp_path, [done], tools=ToolRegistry()) as agent:
-        program = agent.manager.session()
+        program = IpcCommandSession.of(agent.manager)
 
         async def offered() -> set[str]:
             modes = await program.command(GetModesCommand())
@@ -160,7 +160,7 @@ async def test_a_conversation_in_a_folders_mode_goes_on_in_its_own_when_the_trus
     async with running_agent(tmp_path, [ask, done], tools=ToolRegistry(), trusted=True) as agent:
         task_id = await agent.manager.start(TaskRequest("Do it", mode="own"))
         question = await agent.asked(task_id, "followup")
-        assert agent.manager.get(task_id).mode.slug == "own"
+        assert agent.manager.get(task_id).state.mode.slug == "own"
         # By another program of the same person, as far as this one knows.
         other = TrustedFolders(tmp_path / "home", OperatorPolicy)
         await asyncio.to_thread(other.decide, agent.workspace, False)

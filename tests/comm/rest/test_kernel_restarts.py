@@ -50,9 +50,9 @@ async def test_the_kernel_restarts_and_its_cells_run_again_up_to_the_one_that_wa
 
         # What the kernel had is not lost.
         (before,) = [
-            one["moment"]
+            one["checkpoint"]
             for one in (await get(jp_fetch, "checkpoints"))["operations"]
-            if one["moment"]["reason"] == "before restart"
+            if one["checkpoint"]["reason"] == "before restart"
         ]
         assert (before["kind"], before["tool"], before["variables"]) == ("before", "restart", [PATH])
         await post(jp_fetch, "checkpoints", before["id"], "restore", parts={"variables": True}, path=PATH)

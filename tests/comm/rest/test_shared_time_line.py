@@ -64,12 +64,12 @@ async def test_a_note_is_seen_by_its_writer_alone_wherever_moments_are_told(
     for answer in told:
         assert SECRET.encode() not in answer
     rows = json.loads(told[-1])["operations"]
-    (hers,) = [row["moment"] for row in rows if row["moment"]["id"] == noted["id"]]
+    (hers,) = [row["checkpoint"] for row in rows if row["checkpoint"]["id"] == noted["id"]]
     assert (hers["reason"], hers["kind"]) == ("asked for", "asked_for")
-    assert "mine" in [row["moment"]["reason"] for row in rows]
+    assert "mine" in [row["checkpoint"]["reason"] for row in rows]
 
     seen = json.loads(await ask(jp_fetch, "ann", "checkpoints"))["operations"]
-    reasons = [row["moment"]["reason"] for row in seen]
+    reasons = [row["checkpoint"]["reason"] for row in seen]
     assert SECRET in reasons and "mine" not in reasons
 
     repository = zipfile.ZipFile(

@@ -1,0 +1,37 @@
+"""What a task needs of whatever decides what its model sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ...providers import KnownModel, ModelRequest
+from .._ports import Situation, Telling
+
+if TYPE_CHECKING:
+    from ..conversation.conversation import Conversation
+    from .full_context import FullContext
+
+__all__ = ["ContextPort", "Contexts"]
+
+
+class ContextPort(Protocol):
+    """What the model sees of one conversation."""
+
+    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+        """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
+
+    async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
+        """The next request, to the model this is known of."""
+
+    def condensable(self, situation: Situation) -> FullContext | None:
+        """What may be pruned and condensed; None where requests are made to fit anyway."""
+
+    async def recover(self, situation: Situation, kind: str) -> bool:
+        """Hide the oldest part after the provider refused; whether it is worth another try."""
+
+
+class Contexts(Protocol):
+    """Makes the context of a conversation."""
+
+    def __call__(self, conversation: Conversation, workspace: str | None) -> ContextPort:
+        """A context that reads the conversation it is given."""

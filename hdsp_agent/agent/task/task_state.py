@@ -1,0 +1,305 @@
+"""What is known of one task: its conversation, mode, profile, usage, queue and plan. Its parts read and change it here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import JsonValue
+from typing_extensions import Unpack
+
+from ...config import (
+    GlobalSettings,
+    ModeConfig,
+    ProviderSettings,
+    ToolSet,
+    tool_set,
+    tools_left_out,
+    with_profile,
+    with_project,
+)
+from ...errors import InvalidInput
+from ...messages import (
+    HistoryItem,
+    NotebookRef,
+    QueuedMessage,
+    QueuedMessagesUpdated,
+    TaskId,
+    TaskModeSwitched,
+    TaskStatus,
+    TodoItem,
+)
+from ...persistence import Masker, MessageManager, TaskLog, iso_time, task_logger
+from ...providers import ModelClient, ToolSpec
+from .._agent_services import AgentServices
+from ..checkpoints.checkpoint_messages import CheckpointMessages
+from ..context_window.port import ContextPort
+from ..conversation.conversation import Conversation
+from ..conversation.dialogue import Dialogue
+from ..conversation.history_items import HistoryItemChange, TaskConfig, fresh_item
+from ..conversation.history_sync import HistorySync
+from ..conversation.message_queue import MessageQueue
+from ..modes import DEFAULT_MODE
+from .cancellation import BoundedCancellation
+from .persisted_state import PersistedTaskState
+from .recorded_state import recall
+from .repetition import RepetitionGuard
+from .task_limits import Mistakes, Spending
+from .usage_meter import UsageMeter
+
+if TYPE_CHECKING:
+    from ...tools import PathPolicy, ToolState
+
+__all__ = ["TaskState"]
+
+logger = logging.getLogger(__name__)
+
+
+class TaskState:
+    """One task as all its parts share it. It does no work by itself."""
+
+    def __init__(
+        self,
+        services: AgentServices,
+        log: TaskLog,
+        history: MessageManager,
+        mode: ModeConfig,
+        profile: str,
+        *,
+        parent_waits: bool,
+    ) -> None:
+        metadata = log.metadata
+        self.services: Final = services
+        self.logger: Final = task_logger(logger, log.task_id)
+        self.mode = mode
+        self.profile = profile
+        self.workspace: Final = metadata.workspace
+        self.folder: Final = Path(metadata.workspace) if metadata.workspace else services.workspace
+        self.parent: Final = metadata.parent_task_id
+        self.returned: Final = not parent_waits
+        self._config: Final = TaskConfig.of(metadata.config)
+        self.counted_from: Final = self._config.forked_at
+        self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
+        self._settings: GlobalSettings | None = None
+        self._project: Mapping[str, JsonValue] = {}
+
+        masker = Masker(services.settings().masked_kinds)
+        self.conversation: Final = Conversation(log, history, masker, services.sink, services.events)
+        self.dialogue: Final = Dialogue(self.conversation, services.events)
+        self.context: Final[ContextPort] = services.contexts(self.conversation, metadata.workspace)
+        self.cancellation: Final = BoundedCancellation()
+        self.persisted: Final = PersistedTaskState(log)
+        self.queue: Final = MessageQueue(self._save_queue, self.persisted.queue)
+        self._queue_told = self.queue.messages
+        self.on_queue_changed: Callable[[], None] = lambda: None
+        """Called when what waits in the queue is another."""
+        self.item: HistoryItem = log.state.history_item or fresh_item(metadata)
+        self.usage = UsageMeter()
+        self.spending = Spending()
+        struck = self.persisted.strikes
+        self.mistakes: Final = Mistakes(struck.mistakes)
+        self.repetition: Final = RepetitionGuard(last_call=struck.last_call, same_calls=struck.same_calls)
+        self.todos: list[TodoItem] = []
+        self.edited_todos: list[TodoItem] | None = None
+        self.asks_everything = False
+        self.told_unsaved = False
+        """Whether the person was told that files could not be saved."""
+        self.stopping = False
+        self.server_ends = False
+        """Nobody stops it: all tasks are put aside."""
+        self.is_over = False
+        """Its log is closed."""
+        self.completed = False
+        """It has done what it was to do; what is recorded of that may be under way."""
+        self.condensing = False
+        """What its model sees is being condensed."""
+        self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
+        outputs = self.persisted
+        self.tool_state.outputs.attach(outputs.outputs, save=outputs.save_outputs, shown=outputs.shown_text)
+        self.checkpoint_messages: Final = CheckpointMessages(self.conversation)
+        self.history_sync: Final = HistorySync(services.history, metadata.user, self.logger, on_listed=self._listed)
+        self._paths: tuple[GlobalSettings, PathPolicy] | None = None
+        self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
+
+    @property
+    def task_id(self) -> TaskId:
+        """Its id."""
+        return self.conversation.task_id
+
+    @property
+    def status(self) -> TaskStatus:
+        """What it is doing, as its questions tell."""
+        return self.dialogue.status
+
+    @property
+    def notebook(self) -> NotebookRef | None:
+        """The notebook it is about."""
+        # Its line in the history follows when the notebook is renamed.
+        return self.item.notebook or self.conversation.log.metadata.notebook
+
+    @property
+    def settings(self) -> GlobalSettings:
+        """The settings in force, with what was set for this task alone."""
+        base, provider = self.services.settings(), self.provider
+        left_out = tools_left_out(provider)
+        if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
+            self._made_of = base, left_out
+            policy = self.services.policy()
+            own = self._config.settings(with_project(base, self._project, policy.forced_settings()), policy)
+            self._settings = with_profile(own, provider)
+        return self._settings
+
+    @property
+    def mistake_limit(self) -> int:
+        """After how many mistakes in a row it asks."""
+        return self.services.models.mistake_limit(self.profile)
+
+    @property
+    def paths(self) -> PathPolicy:
+        """Which files it may touch."""
+        settings = self.settings
+        if self._paths is None or self._paths[0] is not settings:
+            self._paths = settings, self.services.paths(self.folder, settings)
+        return self._paths[1]
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools the model may call, in an order that stays."""
+        mode, settings, chosen = key = (self.mode, self.settings, tool_set(self.provider))
+        known = self._tools
+        if known is None or known[0][0] is not mode or known[0][1] is not settings or known[0][2] != chosen:
+            specs = self.services.tools.specs(mode, self.services.policy(), settings, tool_set=chosen)
+            self._tools = known = key, specs
+        return known[1]
+
+    @property
+    def provider(self) -> ProviderSettings | None:
+        """The profile of its model."""
+        return self.services.models.settings_of(self.profile)
+
+    @property
+    def cost(self) -> float:
+        """What it has cost so far, in US dollars."""
+        return self.usage.cost
+
+    async def recount(self) -> None:
+        """Count again what was spent, without taking the work up."""
+        conversation = self.conversation
+        recalled = await recall(
+            conversation.log, conversation.history.view, conversation.masker, counted_from=self.counted_from
+        )
+        self.usage, self.spending, self.todos = recalled.usage, recalled.spending, recalled.todos
+
+    async def _save_queue(self, messages: Sequence[QueuedMessage]) -> None:
+        await self.persisted.save_queue(self.queue.to_store)
+        waiting = list(messages)
+        if waiting == self._queue_told:
+            return
+        self._queue_told = waiting
+        self.services.events.emit(QueuedMessagesUpdated(payload=(self.task_id, waiting)))
+        self.on_queue_changed()
+
+    def turn_condensing(self, on: bool) -> None:
+        """Whether what its model sees is being condensed."""
+        self.condensing = on
+        self.conversation.log.update_state(status="compressing" if on else "processing")
+
+    def _listed(self, item: HistoryItem) -> None:
+        """Keep the number that the history gave the task, so that it stays when the index is lost."""
+        if not self.is_over and item.number != self.item.number:
+            self.item = self.item.model_copy(update={"number": item.number})
+            self.conversation.log.update_state(history_item=self.item)
+
+    async def client(self) -> ModelClient:
+        """The model it uses."""
+        return await self.services.models.client(self.profile)
+
+    async def withdraw_question(self, ts: int, text: str | None = None, failure: str | None = None) -> None:
+        """A question that was shown while a call streamed is not asked after all.
+
+        ``text`` is all of it, where it is known, and ``failure`` why the call failed, where it did.
+        """
+        message = await self.conversation.log.ui.get(ts)
+        if message is not None and message.partial:
+            whole = message if text is None else message.model_copy(update={"text": text})
+            await self.dialogue.withdraw(whole, failure)
+
+    async def switch_mode(self, slug: str) -> None:
+        """Go on in another mode, with its profile."""
+        mode = await self.services.modes.get(slug, self.workspace)
+        if mode is None:
+            raise InvalidInput(f"There is no mode {slug}.", field="mode", mode=slug)
+        self.mode = mode
+        self.profile = self.services.models.profile_for(slug, self.profile)
+        await self.note_item(mode=slug, api_config_name=self.profile)
+        self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
+
+    async def renew(self) -> None:
+        """Go by its mode and its folder's settings as they are now: files may have changed, and whether the folder is trusted."""
+        modes, project = await asyncio.to_thread(self._look_at_folder)
+        if project != self._project:
+            self._project, self._settings = project, None
+        now = modes.get(self.mode.slug)
+        if now is not None and now != self.mode:
+            self.mode = now
+        elif now is None and self.mode.source == "project":
+            for slug in (self.settings.mode, DEFAULT_MODE):
+                if await self.services.modes.get(slug, self.workspace) is not None:
+                    await self.switch_mode(slug)
+                    return
+
+    def _look_at_folder(self) -> tuple[Mapping[str, ModeConfig], Mapping[str, JsonValue]]:
+        services, folder = self.services, self.folder
+        return services.modes.by_slug(str(folder)), services.project_settings(folder)
+
+    async def switch_profile(self, name: str) -> None:
+        """Go on with another model."""
+        self.profile = name
+        await self.note_item(api_config_name=name)
+
+    async def await_child(self, child: TaskId) -> None:
+        """Note that it waits for a subtask, before there is one."""
+        children = [*(self.item.child_ids or ()), child]
+        await self.note_item(status="delegated", delegated_to_id=child, awaiting_child_id=child, child_ids=children)
+
+    async def note_item(self, **changes: Unpack[HistoryItemChange]) -> None:
+        """Change its line in the history; it is on the disk then."""
+        self.item = self.item.model_copy(update=dict(changes))
+        await self.note_progress()
+        await self.conversation.log.save_state()
+        await self.history_sync.told()
+
+    async def note_progress(self, *, text: str | None = None, pictures: int = 0) -> None:
+        """Bring its state up to date; its line in the history follows without being waited for.
+
+        ``text`` and ``pictures`` are what it begins with.
+        """
+        log, usage = self.conversation.log, self.usage
+        changes: dict[str, object] = {
+            "ts": log.last_ui_ts,
+            "tokens_in": usage.tokens_in,
+            "tokens_out": usage.tokens_out,
+            "cache_writes": usage.cache_writes,
+            "cache_reads": usage.cache_reads,
+            "total_cost": usage.cost,
+            "mode": self.mode.slug,
+            "api_config_name": self.profile,
+            "state": None,
+        }
+        if text is not None:
+            changes["task"] = await self.conversation.mask(text)
+            changes["pictures"] = pictures or None if not text.strip() else None
+        self.item = self.item.model_copy(update=changes)
+        log.update_state(
+            status="compressing" if self.condensing else "processing",
+            history_item=self.item,
+            llm_call_count=usage.requests,
+            total_tokens_used=usage.total_tokens,
+            current_context_tokens=usage.context_tokens,
+            last_activity=iso_time(),
+        )
+        await self.persisted.save_strikes(self.mistakes, self.repetition)
+        self.history_sync.tell(self.item, text=None if text is None else self.item.task)
