@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ..config import GlobalSettings, ModeConfig, ToolGroup
+from ..errors import HdspAgentError, StorageUnavailable
 from ..messages import (
     ClineAsk,
     ClineAskResponse,
@@ -317,6 +318,11 @@ class SimpleTool(ABC, Generic[A]):
             return await self._run(arguments, context)
         except ToolFailed as failure:
             return ToolResult(str(failure), is_error=True)
+        except StorageUnavailable:
+            # Perhaps the conversation itself cannot be recorded any more, and then the task ends.
+            raise
+        except HdspAgentError as error:
+            return ToolResult(error.message, is_error=True)
 
     @abstractmethod
     async def _run(self, arguments: A, context: ToolContext) -> ToolResult:

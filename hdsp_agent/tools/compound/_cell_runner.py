@@ -17,7 +17,7 @@ from .._tool_failed import ToolFailed
 from ..notebook._cell_selection import numbers_of
 from ..notebook._code_runner import MOST_SECONDS, begun, result_of, waited_for
 from ..notebook._edit_cells import EditCells, EditCellsArguments
-from ..notebook._notebook_location import NotebookLocation, failing_in_words, place_of
+from ..notebook._notebook_location import NotebookLocation, place_of
 from ..notebook._operations import CellOperation
 from ..notebook._run_cells import RunCells, RunCellsArguments
 from ._code import last_names, made_names, wanted_names
@@ -46,7 +46,7 @@ class CellRunner:
     async def of(cls, context: ToolContext) -> CellRunner:
         """Raises ToolFailed where the task is about no notebook, or it may not be touched."""
         place = await place_of(None, context)
-        return cls(context, place, await failing_in_words(place.document.snapshot()))
+        return cls(context, place, await place.document.snapshot())
 
     def cell(self, number: int) -> Cell:
         """The cell of this number."""
@@ -111,12 +111,12 @@ class CellRunner:
 
     async def shown(self) -> dict[CellId, str]:
         """What the code cells show, or the error they ended with."""
-        whole = await failing_in_words(self.place.document.snapshot(outputs="full"))
+        whole = await self.place.document.snapshot(outputs="full")
         return {cell.id: shown_text(cell.outputs) for cell in whole.cells if cell.cell_type == "code"}
 
     async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
-        kernel = await failing_in_words(self.context.notebooks.kernel(self.place.path))
+        kernel = await self.context.notebooks.kernel(self.place.path)
         code = [cell for cell in self.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
         if kernel is None:
             return frozenset(cell.id for cell in code)
@@ -171,7 +171,7 @@ class CellRunner:
 
     async def corrected(self, cell: Cell) -> str:
         """The code of a cell that failed, with the word in it that is nearly right put right, if there is one."""
-        whole = (await failing_in_words(self.place.document.snapshot(outputs="full"))).cell(cell.id)
+        whole = (await self.place.document.snapshot(outputs="full")).cell(cell.id)
         error = error_in(whole.outputs)
         if error is None:
             return cell.source

@@ -18,7 +18,6 @@ from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolResu
 from .._tool_failed import ToolFailed
 from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id
-from ..notebook._notebook_location import failing_in_words
 from ..notebook._operations import CellOperation
 from ._cell_runner import CellRunner
 from ._code import made_names, mended, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
@@ -315,7 +314,7 @@ async def _begun(context: ToolContext) -> SinceAsked:
 async def _ready(given: str, bench: CellRunner, own: CellId | None) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
     context, path = bench.context, bench.place.path
-    kernel = await failing_in_words(context.notebooks.kernel(path))
+    kernel = await context.notebooks.kernel(path)
     language = await language_of(bench.snapshot, kernel, context)
     if language is not None and not language.lower().startswith("python"):
         return given

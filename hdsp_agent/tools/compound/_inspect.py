@@ -9,7 +9,6 @@ from pydantic import Field, StringConstraints
 from ...config import ToolGroup
 from .._tool import ToolArguments, ToolContext, ToolResult
 from ..notebook._inspect_variables import InspectVariables, InspectVariablesArguments
-from ..notebook._notebook_location import failing_in_words
 from ..notebook._read_notebook import ReadNotebook, ReadNotebookArguments
 from ._cell_runner import CellRunner
 from ._cells import CompoundTool
@@ -42,7 +41,7 @@ class ReadCell(CompoundTool[ReadCellArguments]):
         asked = await ReadNotebook().run(ReadNotebookArguments(view="cells", cells=[named]), context)
         if asked.is_error:
             return asked
-        snapshot = await failing_in_words(bench.place.document.snapshot(outputs="full"))
+        snapshot = await bench.place.document.snapshot(outputs="full")
         cell = snapshot.cell(named)
         printed = shown_text(cell.outputs)
         text = f"Cell {arguments.cell}:\n{shortened(cell.source, _MOST)}" + (f"\nOutput:\n{printed}" if printed else "")

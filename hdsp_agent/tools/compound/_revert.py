@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...errors import HdspAgentError
 from .._tool import ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ..notebook._operations import CellOperation
@@ -28,7 +29,7 @@ async def put_back(context: ToolContext) -> bool:
         if not operations:
             return False
         now = await bench.changed(operations)
-    except ToolFailed:
+    except (ToolFailed, HdspAgentError):
         # It is gone, or may not be touched any more: there is nothing to put back.
         return False
     if isinstance(now, ToolResult):

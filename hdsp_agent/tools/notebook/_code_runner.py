@@ -20,7 +20,7 @@ from .._tool import ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ._code_risks import CodeRisks, risks_of
 from ._model_outputs import told_outputs, with_outputs
-from ._notebook_location import NotebookLocation, failing_in_words
+from ._notebook_location import NotebookLocation
 from ._run_messages import RunMessages
 
 __all__ = [
@@ -46,7 +46,7 @@ async def language_of(snapshot: NotebookSnapshot | None, kernel: KernelInfo | No
     if snapshot is None:
         return None
     if snapshot.kernel_name:
-        spec = (await failing_in_words(context.notebooks.executor.kernel_specs())).get(snapshot.kernel_name)
+        spec = (await context.notebooks.executor.kernel_specs()).get(snapshot.kernel_name)
         if spec is not None and spec.language:
             return spec.language
     return snapshot.language
@@ -121,7 +121,7 @@ async def begun(
 ) -> KnownRun:
     """Give code to the notebook's kernel, which is started if there is none; known under a name from now on."""
     notebooks = context.notebooks
-    before = await failing_in_words(notebooks.kernel(place.path))
+    before = await notebooks.kernel(place.path)
     kernel = before or await start_kernel(place, context, kernel_name)
     report = RunMessages(context, place.document.path, numbers, kernel.display_name)
 
@@ -129,15 +129,13 @@ async def begun(
         text = await in_thread(lambda _stop: context.mask(data.decode("utf-8", "replace")))
         return await context.put_artifact(text.encode("utf-8", "replace"))
 
-    run = await failing_in_words(
-        notebooks.run(
-            place.document.path,
-            specs,
-            task_id=context.task_id,
-            store_history=in_history,
-            keep=keep,
-            listener=report,
-        )
+    run = await notebooks.run(
+        place.document.path,
+        specs,
+        task_id=context.task_id,
+        store_history=in_history,
+        keep=keep,
+        listener=report,
     )
     return context.state.runs.add(run, place.shown, numbers, report)
 

@@ -16,7 +16,7 @@ from .._edit_check import unified_diff
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from .._tool_failed import ToolFailed
 from ._cell_states import outline_text
-from ._notebook_location import NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookPath, place_of, still_allowed
 from ._remote_risks import remote_risks, united
 
 __all__ = ["CreateNotebook", "CreateNotebookArguments"]
@@ -56,7 +56,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         place = await place_of(arguments.path, context)
         if await in_thread(lambda _stop: place.policed.path.exists()):
             raise ToolFailed(f"There is something at {place.shown} already. Choose another name, or edit that.")
-        spec = await failing_in_words(context.notebooks.executor.kernel_spec(arguments.kernel))
+        spec = await context.notebooks.executor.kernel_spec(arguments.kernel)
         unmasked = [context.vault.unmask(cell.source) for cell in arguments.cells]
         shown = ClineSayTool(
             tool="createNotebook",
@@ -82,13 +82,13 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         if not approval.approved:
             return denied(approval)
         await still_allowed(place, context)
-        await failing_in_words(context.notebooks.desk.create(place.path, kernelspec=_kernelspec(spec)))
+        await context.notebooks.desk.create(place.path, kernelspec=_kernelspec(spec))
         sources = unmasked if approval.by_person else [cell.source for cell in arguments.cells]
         operations = _insertions(arguments.cells, sources)
         if operations:
-            await failing_in_words(place.document.apply(operations, task_id=context.task_id))
+            await place.document.apply(operations, task_id=context.task_id)
         context.state.cells.saw(place.document.path, [(one.cell_id, source_hash(one.source)) for one in operations])
-        lines = outline_of(await failing_in_words(place.document.snapshot()))
+        lines = outline_of(await place.document.snapshot())
         told = f"Created {place.shown} for {spec.display_name}"
         text = f"{told}:\n{context.mask(outline_text(lines))}" if lines else f"{told}. It has no cells yet."
         return answered(approval, ToolResult(text))

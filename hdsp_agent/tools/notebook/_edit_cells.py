@@ -45,7 +45,7 @@ from .._tool_failed import ToolFailed
 from ._cell_edits import cell_edits, previewed_edit
 from ._cell_selection import numbers_of
 from ._cell_states import outline_text
-from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, once_saved, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, once_saved, place_of, still_allowed
 from ._operations import CellOperation, Planned, planned
 from ._remote_risks import RemoteRisks, remote_risks, united
 
@@ -80,7 +80,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
 
     async def _run(self, arguments: EditCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
-        snapshot = await failing_in_words(place.document.snapshot())
+        snapshot = await place.document.snapshot()
         plan = await for_cells(len(snapshot.cells), lambda: _plan(arguments.operations, snapshot, place, context))
         if not plan.edits:
             raise ToolFailed(f"{place.shown} already is like that: nothing would change.")
@@ -285,12 +285,10 @@ async def _apply(operations: Sequence[NotebookOperation], place: NotebookLocatio
         return await place.document.apply(operations, task_id=context.task_id, review=True)
 
     try:
-        return await failing_in_words(once_saved(work, place, context))
-    except ToolFailed as failure:
-        if not isinstance(failure.__cause__, CellConflict):
-            raise
-        now = await failing_in_words(place.document.snapshot())
-        raise ToolFailed(_conflict_words(failure.__cause__, now, context)) from failure
+        return await once_saved(work, place, context)
+    except CellConflict as conflict:
+        now = await place.document.snapshot()
+        raise ToolFailed(_conflict_words(conflict, now, context)) from conflict
 
 
 def _conflict_words(conflict: CellConflict, snapshot: NotebookSnapshot, context: ToolContext) -> str:

@@ -14,7 +14,7 @@ from .._output_buffer import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._cell_selection import as_list
 from ._model_outputs import most_characters
-from ._notebook_location import NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookPath, place_of, still_allowed
 
 __all__ = ["InspectVariables", "InspectVariablesArguments"]
 
@@ -60,7 +60,7 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
             return denied(approval)
         await still_allowed(place, context)
         executor = context.notebooks.executor
-        report = await failing_in_words(executor.inspect(place.document.path, names=arguments.names))
+        report = await executor.inspect(place.document.path, names=arguments.names)
         text = context.mask(_text(report))
         most = 2 * most_characters(context.settings)
         if len(text) > most:

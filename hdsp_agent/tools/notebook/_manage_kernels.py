@@ -16,7 +16,7 @@ from ...notebooks.kernels import KernelInfo, KernelSpec, Run
 from .._action import ActionRequest, Risk
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._code_runner import start_kernel
-from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
 
 __all__ = ["ListKernels", "ListKernelsArguments", "ManageKernel", "ManageKernelArguments"]
 
@@ -46,10 +46,10 @@ class ListKernels(SimpleTool[ListKernelsArguments]):
     async def _run(self, arguments: ListKernelsArguments, context: ToolContext) -> ToolResult:
         await context.say("tool", ClineSayTool(tool="listKernels").to_json())
         executor = context.notebooks.executor
-        running = await failing_in_words(executor.kernels())
+        running = await executor.kernels()
         root = context.notebooks.desk.root
         seen = await in_thread(lambda _stop: [kernel for kernel in running if _may_be_told(kernel, root, context)])
-        return ToolResult(context.mask(_listed(seen, await failing_in_words(executor.kernel_specs()))))
+        return ToolResult(context.mask(_listed(seen, await executor.kernel_specs())))
 
 
 class ManageKernelArguments(ToolArguments):
@@ -76,14 +76,14 @@ class ManageKernel(SimpleTool[ManageKernelArguments]):
 
     async def _run(self, arguments: ManageKernelArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
-        snapshot = await failing_in_words(place.document.snapshot())
-        kernel = await failing_in_words(context.notebooks.kernel(place.path))
+        snapshot = await place.document.snapshot()
+        kernel = await context.notebooks.kernel(place.path)
         if kernel is not None and arguments.action == "start":
             return ToolResult(f"{kernel.display_name} runs for {place.shown} already ({kernel.state}).")
         wanted = arguments.kernel or snapshot.kernel_name
         if arguments.action == "start":
             # What cannot be started is told before anybody is asked.
-            wanted = (await failing_in_words(context.notebooks.executor.kernel_spec(wanted))).name
+            wanted = (await context.notebooks.executor.kernel_spec(wanted)).name
         own = _own_run(place, context) if arguments.action == "interrupt" else None
         shown = ClineSayTool(
             tool=_KINDS[arguments.action],
@@ -115,11 +115,11 @@ async def _done(
             kernel = await start_kernel(place, context, wanted)
             return f"Started {kernel.display_name} for {place.shown}."
         case "interrupt":
-            await failing_in_words(own.interrupt() if own is not None else executor.interrupt(path))
+            await own.interrupt() if own is not None else executor.interrupt(path)
             await _say("interrupted", place, context)
             return f"Interrupted the kernel of {place.shown}."
         case "restart":
-            await failing_in_words(executor.restart(path))
+            await executor.restart(path)
             await _say("restarted", place, context)
             return f"Restarted the kernel of {place.shown}. All its variables are gone."
         case _:
@@ -127,7 +127,7 @@ async def _done(
 
 
 async def _say(change: KernelChange, place: NotebookLocation, context: ToolContext) -> None:
-    kernel = await failing_in_words(context.notebooks.kernel(place.path))
+    kernel = await context.notebooks.kernel(place.path)
     name = kernel.display_name if kernel is not None else None
     said = KernelChanged(path=place.document.path, change=change, kernel=name)
     await context.say("kernel_status", said.to_json(), notebook=place.ref())

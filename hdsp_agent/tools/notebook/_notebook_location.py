@@ -19,7 +19,7 @@ from .._path_policy import CheckedPath
 from .._tool import ToolContext
 from .._tool_failed import ToolFailed
 
-__all__ = ["NotebookLocation", "NotebookPath", "failing_in_words", "once_saved", "place_of", "still_allowed"]
+__all__ = ["NotebookLocation", "NotebookPath", "once_saved", "place_of", "still_allowed"]
 
 R = TypeVar("R")
 
@@ -68,7 +68,7 @@ async def place_of(given: str | None, context: ToolContext) -> NotebookLocation:
         policed = await in_thread(lambda _stop: context.paths.resolve(given))
         if not policed.path.name.endswith(".ipynb") and not given.endswith(".ipynb"):
             raise ToolFailed(f"{policed.shown} is not a notebook: those end in .ipynb. Use the file tools for it.")
-        path = await failing_in_words(in_thread(lambda _stop: _api_path(given, policed, root, context)))
+        path = await in_thread(lambda _stop: _api_path(given, policed, root, context))
     if root is not None:
         path, policed = await _meant_now(path, policed, root, context)
         path, policed = await _as_open(path, policed, root, context)
@@ -109,7 +109,7 @@ async def _meant_now(path: str, policed: CheckedPath, root: Path, context: ToolC
 
 async def _as_open(path: str, policed: CheckedPath, root: Path, context: ToolContext) -> tuple[str, CheckedPath]:
     """By another name of its file, if it is open by that: past the tab nothing may be written. That name is judged, too."""
-    called = await failing_in_words(context.notebooks.called(path))
+    called = await context.notebooks.called(path)
     if called == path:
         return path, policed
     return called, await in_thread(lambda _stop: context.paths.resolve(str(root / called)))
@@ -153,14 +153,6 @@ def _police_again(place: NotebookLocation, context: ToolContext) -> None:
 
 def _risks_of(policed: CheckedPath) -> frozenset[Risk]:
     return policed.write_risks | (policed.read_risks - {"read"})
-
-
-async def failing_in_words(work: Awaitable[R]) -> R:
-    """What comes of it; our own errors become the tool's answer to the model."""
-    try:
-        return await work
-    except HdspAgentError as error:
-        raise ToolFailed(error.message) from error
 
 
 async def once_saved(work: Callable[[], Awaitable[R]], place: NotebookLocation, context: ToolContext) -> R:

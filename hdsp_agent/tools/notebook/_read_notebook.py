@@ -16,7 +16,7 @@ from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered
 from ._cell_selection import CellNames, chosen_cells, numbers_of
 from ._cell_states import outline_text, state_words
 from ._model_outputs import MOST_IMAGES, told_outputs, with_outputs
-from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
 
 __all__ = ["ReadNotebook", "ReadNotebookArguments"]
 
@@ -54,7 +54,7 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
     async def _run(self, arguments: ReadNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
         # What cannot be read is told before anybody is asked.
-        snapshot = await failing_in_words(place.document.snapshot())
+        snapshot = await place.document.snapshot()
         named = await for_cells(len(snapshot.cells), lambda: _named(arguments, snapshot, place))
         shown = ClineSayTool(
             tool="readNotebook",
@@ -68,7 +68,7 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         if not approval.approved:
             return denied(approval)
         await still_allowed(place, context)
-        return answered(approval, ToolResult(await failing_in_words(_read(arguments, place, context))))
+        return answered(approval, ToolResult(await _read(arguments, place, context)))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """The path, once it is there."""

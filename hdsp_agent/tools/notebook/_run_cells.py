@@ -16,7 +16,7 @@ from .._tool import Approval, SimpleTool, ToolArguments, ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ._cell_selection import CellNames, chosen_cells, numbers_of
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
-from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
 
 __all__ = ["RunCells", "RunCellsArguments", "WaitRun", "WaitRunArguments"]
 
@@ -50,7 +50,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
 
     async def _run(self, arguments: RunCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
-        snapshot = await failing_in_words(place.document.snapshot())
+        snapshot = await place.document.snapshot()
         cells = _runnable(arguments.cells, snapshot, place)
         look = _Look(place)
         approval = await self._approved(cells, snapshot, place, context, look)
@@ -77,7 +77,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
         context: ToolContext,
         look: _Look,
     ) -> Approval:
-        kernel = await failing_in_words(context.notebooks.kernel(place.path))
+        kernel = await context.notebooks.kernel(place.path)
         language = await language_of(snapshot, kernel, context)
         action = await action_for(self.name, [cell.source for cell in cells], language, place, context)
         numbers = numbers_of(snapshot)
@@ -119,7 +119,7 @@ class _Look:
     async def again(self) -> None:
         """Read it."""
         begun = monotonic()
-        self._seen = begun, await failing_in_words(self._place.document.snapshot())
+        self._seen = begun, await self._place.document.snapshot()
 
     async def newest(self) -> NotebookSnapshot:
         """As it was read just now, or anew where saving took longer: the person may have typed meanwhile."""
@@ -165,7 +165,7 @@ class WaitRun(SimpleTool[WaitRunArguments]):
             )
         await context.say("tool", ClineSayTool(tool="waitRun", path=known.shown, reason=known.id).to_json())
         if arguments.interrupt:
-            await failing_in_words(known.run.interrupt())
+            await known.run.interrupt()
         await waited_for(known, arguments.seconds, context)
         return await result_of(known, context)
 

@@ -16,7 +16,7 @@ from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ._cell_selection import as_list
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
-from ._notebook_location import NotebookLocation, NotebookPath, failing_in_words, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
 
 __all__ = ["InstallPackages", "InstallPackagesArguments", "RunCode", "RunCodeArguments"]
 
@@ -117,8 +117,8 @@ async def _approved_and_run(
     packages: str | None,
 ) -> ToolResult:
     """Ask about exactly this code, run it, and tell how it went."""
-    snapshot = await failing_in_words(place.document.snapshot())
-    kernel = await failing_in_words(context.notebooks.kernel(place.path))
+    snapshot = await place.document.snapshot()
+    kernel = await context.notebooks.kernel(place.path)
     language = await language_of(snapshot, kernel, context)
 
     async def _action_of(code: str) -> ActionRequest:
