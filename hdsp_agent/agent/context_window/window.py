@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -64,19 +64,22 @@ class ContextWindow:
 
     # ---- before and after a request
 
-    async def request(self, client: ModelClient, answer_tokens: int | None) -> ModelRequest:
-        """The next request, after what had to be done so that the model takes it in."""
+    async def request(self, client: ModelClient, answer_tokens: Callable[[], int | None]) -> ModelRequest:
+        """The next request, after what had to be done so that the model takes it in.
+
+        ``answer_tokens`` says how long the answer may be; it is asked last, for to make room may change that.
+        """
         state = self._state
         plain = state.context.condensable(state)
         if plain is None:
-            return await state.context.build(state, client.info, answer_tokens=answer_tokens)
+            return await state.context.build(state, client.info, answer_tokens=answer_tokens())
         async with self.one_at_a_time:
             await self._make_room(plain, client)
             if not plain.is_told:
                 # It was hidden since the turn began.
                 await self._tell_surroundings(plain)
             await self._tell_how_full(plain, client)
-            request = await plain.build(state, client.info, answer_tokens=answer_tokens)
+            request = await plain.build(state, client.info, answer_tokens=answer_tokens())
             self._asked = plain.generation, plain.parts(request)
             return request
 

@@ -94,7 +94,7 @@ class ModelRequests:
         try:
             client = await state.client()
             self.room = self._window.room(client)
-            request = await self._window.request(client, self._recovery.answer_tokens)
+            request = await self._window.request(client, lambda: self._recovery.answer_tokens)
             await self._space()
             started = await self._tell_started(client)
             began = time.monotonic()
