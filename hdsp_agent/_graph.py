@@ -36,7 +36,7 @@ from .comm.mode_requests import ModeRequests
 from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
 from .comm.notebooks import ServerNotebooks
-from .comm.notice_board import NoticeBoard
+from .comm.notice_board import Notices
 from .comm.open_panels import OpenPanels
 from .comm.panel_state_store import PanelStateStore
 from .comm.rest import describe, rest_handlers
@@ -120,7 +120,7 @@ def build_services(app: HdspAgentApp) -> Services:
 class _Configuration:
     home: Path
     config: ContextProxy
-    notices: NoticeBoard
+    notices: Notices
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class _Conversations:
 def _configuration(app: HdspAgentApp) -> _Configuration:
     home, policy = home_of(app), policy_of(app)
     config = ContextProxy(home, policy, SecretStore(home, policy), user_config=user_config_of(app))
-    return _Configuration(home, config, NoticeBoard(config))
+    return _Configuration(home, config, Notices(config))
 
 
 def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Conversations:

@@ -8,11 +8,11 @@ from ._ipc_commands import IpcCommandSession
 from ._ports import ConversationShown, HistoryPort, MessageSink, Models, Modes, NoListener, Situation
 from ._profile_models import ProfileModels
 from ._task_manager import TaskManager, TaskRequest
-from .checkpoints.kernel_restarts import UpTo
+from .checkpoints.kernel_restarts import RestartTarget
 from .checkpoints.operations import CheckpointOperations
 from .context_window import FullContext, SeenRequest, seen_by_model
 from .context_window.port import ContextPort, Contexts
-from .conversation.asks import AnswerGiven, AskAnswer, AskNotOpen
+from .conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
 from .git import search_commits
 from .prompts._mode_prompts import mode_prompt
 from .prompts._prompt_improvement import enhanced_prompt
@@ -20,7 +20,6 @@ from .task.task import Task
 
 __all__ = [
     "AgentServices",
-    "AnswerGiven",
     "AskAnswer",
     "AskNotOpen",
     "CheckpointOperations",
@@ -28,6 +27,7 @@ __all__ = [
     "Contexts",
     "ConversationShown",
     "FullContext",
+    "GivenAnswer",
     "Headless",
     "HistoryPort",
     "IpcCommandSession",
@@ -36,13 +36,13 @@ __all__ = [
     "Modes",
     "NoListener",
     "ProfileModels",
+    "RestartTarget",
     "SeenRequest",
     "Situation",
     "Spacing",
     "Task",
     "TaskManager",
     "TaskRequest",
-    "UpTo",
     "build_agent",
     "enhanced_prompt",
     "headless_agent",

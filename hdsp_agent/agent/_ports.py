@@ -23,13 +23,13 @@ from ..tools import Tool, ToolArguments
 __all__ = [
     "ConversationShown",
     "DeltaField",
+    "EnvironmentText",
     "HistoryPort",
     "MessageSink",
     "Models",
     "Modes",
     "NoListener",
     "Situation",
-    "Telling",
     "ToolBox",
 ]
 
@@ -177,7 +177,7 @@ class Situation(Protocol):
 
 
 @dataclass(frozen=True)
-class Telling:
+class EnvironmentText:
     """What a model is told of its surroundings, and what to keep beside the message so that it is known what it told."""
 
     text: str

@@ -29,7 +29,7 @@ from ._agent_services import AgentServices
 from .approval import Suggestions, suggest_rules
 from .checkpoints.kernel_restarts import KernelRestarts
 from .checkpoints.operations import CheckpointOperations
-from .conversation.asks import AnswerGiven, AskNotOpen
+from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
 from .task.outcomes import Again, Begin, ChildDone
@@ -126,7 +126,7 @@ class TaskManager:
         edited: Sequence[str] | None = None,
     ) -> None:
         """Answer the question ``ask_ts``, with what the person made of the texts it proposes; a task that waits for it only in its log is taken up first."""
-        given = AnswerGiven(response, text, tuple(images), None if edited is None else tuple(edited))
+        given = GivenAnswer(response, text, tuple(images), None if edited is None else tuple(edited))
         task = self.tasks.opened(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:

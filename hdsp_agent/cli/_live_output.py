@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..messages import ClineMessage, ConversationMarks, TaskId
     from ._terminal import Terminal
 
-__all__ = ["LiveOutput", "Unseen", "question_lines", "question_title"]
+__all__ = ["LiveOutput", "UnseenMessages", "question_lines", "question_title"]
 
 _STREAMED: Final = frozenset({"text", "reasoning", "completion_result", "command_output"})
 _TOLD: Final = frozenset(
@@ -31,7 +31,7 @@ _NOT_SHOWN: Final = frozenset(
 )
 
 
-class Unseen:
+class UnseenMessages:
     """A sink where events are printed instead."""
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
@@ -50,7 +50,7 @@ class Unseen:
         """Nothing is undone here."""
 
 
-class LiveOutput(Unseen):
+class LiveOutput(UnseenMessages):
     """Prints what the agent says as it says it, and in a line what it does."""
 
     def __init__(self, terminal: Terminal) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ..errors import HdspAgentError
 from ..messages import TaskId
-from ..persistence import Progress, StoredTaskState, TaskReader, TaskStatus, TaskStore, WantedTasks, parse_iso_time
+from ..persistence import Progress, StoredTaskState, TaskFilter, TaskReader, TaskStatus, TaskStore, parse_iso_time
 from ._amounts import count_text, moment_text
 from ._columns import table
 
@@ -56,7 +56,7 @@ async def matching(
     progress: Progress,
 ) -> list[SearchedTask]:
     """The tasks that ``statistics`` counts for the same question, newest first."""
-    wanted = WantedTasks(user, since, until, statuses)
+    wanted = TaskFilter(user, since, until, statuses)
     found: list[SearchedTask] = []
     ids = await store.tasks()
     for done, task_id in enumerate(ids):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-__all__ = ["Gone", "Ring"]
+__all__ = ["FramesGone", "Ring"]
 
 
-class Gone:
+class FramesGone:
     """The answer when not everything after a place is there any more, or the place never was."""
 
 
@@ -53,10 +53,10 @@ class Ring:
             self._oldest += 1
         return self._newest
 
-    def since(self, seq: int, *, until: int | None = None, max_bytes: int | None = None) -> list[bytes] | Gone:
+    def since(self, seq: int, *, until: int | None = None, max_bytes: int | None = None) -> list[bytes] | FramesGone:
         """The frames after ``seq`` in order, up to ``until``, and no more than fit ``max_bytes`` (but at least one)."""
         if not self._oldest - 1 <= seq <= self._newest:
-            return Gone()
+            return FramesGone()
         end = self._newest if until is None else min(until, self._newest)
         frames: list[bytes] = []
         size = 0

@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 from ..messages import KernelStatusMessage
 
-__all__ = ["KernelStatus", "StatusTeller"]
+__all__ = ["KernelStatus", "KernelStatusPublisher"]
 
 KernelStatus = Literal["unknown", "starting", "idle", "busy", "restarting", "autorestarting", "terminating", "dead"]
 
 _APART_SECONDS: Final = 0.5
 
 
-class StatusTeller:
+class KernelStatusPublisher:
     """Tells the state of one kernel for each of its notebooks. Of states that follow each other fast, the last."""
 
     def __init__(self, kernel_id: str, publish: Callable[[KernelStatusMessage], None]) -> None:

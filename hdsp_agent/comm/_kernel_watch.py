@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError
 from ..notebooks import Notebooks, NotebookSnapshot, ObservedRun, PersonRunLog, cell_of, source_hash
-from ._kernel_status import KernelStatus, StatusTeller
+from ._kernel_status import KernelStatus, KernelStatusPublisher
 
 if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
@@ -48,7 +48,7 @@ class KernelWatch:
         self.witness: Final = PersonRunLog(self._began, self._ended)
         self._ears = ears
         self._notebooks = notebooks
-        self._teller = StatusTeller(kernel_id, publish)
+        self._teller = KernelStatusPublisher(kernel_id, publish)
         self._life = notebooks.executor.life(kernel_id)
         self._address = ""
         self._ear: IopubListener | None = None

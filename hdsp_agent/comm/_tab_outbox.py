@@ -6,11 +6,11 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-__all__ = ["Directed", "TabOutbox"]
+__all__ = ["DirectedMessage", "TabOutbox"]
 
 
 @dataclass(frozen=True)
-class Directed:
+class DirectedMessage:
     """A frame for one tab; it must not overtake what all tabs were sent up to ``after``."""
 
     after: int
@@ -23,7 +23,7 @@ class TabOutbox:
     def __init__(self, *, max_frames: int, max_bytes: int) -> None:
         self._max_frames = max_frames
         self._max_bytes = max_bytes
-        self._waiting: deque[Directed] = deque()
+        self._waiting: deque[DirectedMessage] = deque()
         self._bytes = 0
         self._closed = False
         self._room = asyncio.Event()
@@ -43,7 +43,7 @@ class TabOutbox:
             await self._room.wait()
         return not self._closed
 
-    def add(self, directed: Directed) -> None:
+    def add(self, directed: DirectedMessage) -> None:
         """Add without asking for room; a closed outbox drops it."""
         if self._closed:
             return
@@ -51,11 +51,11 @@ class TabOutbox:
         self._bytes += len(directed.frame)
         self._note_room()
 
-    def first(self) -> Directed | None:
+    def first(self) -> DirectedMessage | None:
         """The one to be written next."""
         return self._waiting[0] if self._waiting else None
 
-    def pop(self) -> Directed:
+    def pop(self) -> DirectedMessage:
         """Take that one out."""
         directed = self._waiting.popleft()
         self._bytes -= len(directed.frame)

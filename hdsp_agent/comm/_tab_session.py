@@ -14,8 +14,8 @@ import anyio
 from ..messages import DEAD_AFTER_HEARTBEATS
 from ._channel_limits import ChannelLimits
 from ._frame_encoding import batch, body, ending
-from ._frame_ring import Gone, Ring
-from ._tab_outbox import Directed, TabOutbox
+from ._frame_ring import FramesGone, Ring
+from ._tab_outbox import DirectedMessage, TabOutbox
 
 __all__ = ["ConnectionLost", "Session", "SessionStats", "Socket", "StateSnapshot"]
 
@@ -128,11 +128,11 @@ class Session:
 
         ``answer(resumed)`` makes the frame that precedes either. Returns whether the tab resumed.
         """
-        resumed = last_seq is not None and not isinstance(self._ring.since(last_seq, until=last_seq), Gone)
+        resumed = last_seq is not None and not isinstance(self._ring.since(last_seq, until=last_seq), FramesGone)
         self.client_id = client_id
         self.comm_id = comm_id
         self._cursor = last_seq if resumed and last_seq is not None else _NOWHERE
-        self._outbox.add(Directed(self._cursor, answer(resumed)))
+        self._outbox.add(DirectedMessage(self._cursor, answer(resumed)))
         self._wake.set()
         return resumed
 
@@ -185,7 +185,7 @@ class Session:
         self._shut(code, reason)
 
     def _add(self, frame: bytes) -> None:
-        self._outbox.add(Directed(self._ring.newest if self.attached else _NOWHERE, frame))
+        self._outbox.add(DirectedMessage(self._ring.newest if self.attached else _NOWHERE, frame))
         self._wake.set()
 
     async def _write_all(self) -> None:
@@ -255,7 +255,7 @@ class Session:
         if self._cursor is None:
             return []
         news = self._ring.since(self._cursor, until=until, max_bytes=room)
-        if not isinstance(news, Gone):
+        if not isinstance(news, FramesGone):
             self._cursor += len(news)
             return news
         if self._cursor != _NOWHERE:

@@ -35,7 +35,7 @@ from .open_panels import OpenPanels
 from .running_agent import RunningAgent
 
 if TYPE_CHECKING:
-    from ..agent import CheckpointOperations, UpTo
+    from ..agent import CheckpointOperations, RestartTarget
 
 __all__ = ["CheckpointPlace", "CheckpointService"]
 
@@ -188,12 +188,12 @@ class CheckpointService:
 
     # ---- restarting a kernel and running cells again
 
-    async def preview_restart(self, place: CheckpointPlace, up_to: UpTo) -> RestartPreview:
+    async def preview_restart(self, place: CheckpointPlace, up_to: RestartTarget) -> RestartPreview:
         """Which cells would run again."""
         folder, _ = await self._at(place)
         return await (await self._agent.manager()).restarts.preview(folder, up_to)
 
-    async def restart(self, place: CheckpointPlace, up_to: UpTo, seen: str) -> RestartedRun:
+    async def restart(self, place: CheckpointPlace, up_to: RestartTarget, seen: str) -> RestartedRun:
         """Restart the kernel and begin to run them, even if whoever asked goes away in between."""
         folder, checkpoints = await self._at(place)
         restarts = (await self._agent.manager()).restarts

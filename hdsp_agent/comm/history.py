@@ -51,11 +51,11 @@ from ._channel_hub import ChannelHub
 from ._owner import Owner
 from .context_windows import ContextWindows
 from .live_messages import ends_in_failure
-from .open_tasks import OpenTasks, TaskPlight, needs_person
+from .open_tasks import OpenTasks, OpenTaskStatus, needs_person
 from .task_storage import TaskStorage
-from .task_view import ItemChange, MessagePage, ShownTask, TaskDetails, WorkedOn, after_rename
+from .task_view import ActiveTask, ItemChange, MessagePage, ShownTask, TaskDetails, after_rename
 
-__all__ = ["History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "unknown_task"]
+__all__ = ["ActiveTask", "History", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "unknown_task"]
 
 _FIRST_PAGE: Final = 50
 _READ_AHEAD: Final = 100
@@ -76,7 +76,7 @@ class History:
         self._checkpoints: dict[str, str] = {}
         self._held = BackgroundTasks()
         self._stopping = False
-        self._worked_on: WorkedOn | None = None
+        self._worked_on: ActiveTask | None = None
         self.open_tasks: Final = OpenTasks(channels, self.details)
         self.on_screen: Callable[[Owner, str | None], None] = lambda owner, task_id: None
         """Told what is on an owner's tabs from now on."""
@@ -86,7 +86,7 @@ class History:
         """Whose it is what nobody's name is on."""
         return Owner(self._storage.person)
 
-    def attach(self, worked_on: WorkedOn) -> None:
+    def attach(self, worked_on: ActiveTask) -> None:
         """Ask there about tasks that are worked on."""
         self._worked_on = worked_on
 
@@ -148,12 +148,12 @@ class History:
             before = page[0].ts
         return MessagePage(seen[-limit:], len(seen) > limit)
 
-    async def plight_in_log(self, owner: Owner, task_id: str) -> TaskPlight:
+    async def plight_in_log(self, owner: Owner, task_id: str) -> OpenTaskStatus:
         """Whether the last word of a task that nobody works on is a question without which it does not go on, or an error."""
         page = await self.messages(owner, task_id, limit=2)
         last = page.messages[-1] if page.messages else None
         needs_you = last is not None and needs_person(last.ask) and last.is_answered is None and not last.partial
-        return TaskPlight(needs_you, ends_in_failure(page.messages))
+        return OpenTaskStatus(needs_you, ends_in_failure(page.messages))
 
     async def _marks(self, owner: Owner, task_id: str) -> ConversationMarks:
         reader = await self.task(owner, task_id)

@@ -10,13 +10,13 @@ from ..config import ConfigNotice, ContextProxy
 from ..errors import Param
 from ..messages import Notice, NoticeLevel
 
-__all__ = ["NoticeBoard"]
+__all__ = ["Notices"]
 
 # What costs a person something if it goes unseen; the rest is a warning.
 _ERRORS = frozenset({"config_corrupt", "storage_unavailable"})
 
 
-class NoticeBoard:
+class Notices:
     """The configuration's notices and those of the other parts, in the form in which they are shown.
 
     What is put away comes back with the next start of the server if it still holds then, or when it says something else.

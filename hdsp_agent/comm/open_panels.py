@@ -13,7 +13,7 @@ from ..errors import Conflict, HdspAgentError, StorageUnavailable
 from ..messages import HistoryItem, TaskId
 from ._owner import Owner
 from .history import History
-from .open_tasks import TaskPlight
+from .open_tasks import OpenTaskStatus
 from .panel_state_store import PanelState, PanelStateStore
 from .running_agent import RunningAgent
 
@@ -87,7 +87,7 @@ class OpenPanels:
     async def _open_again(self, owner: Owner, task_ids: Sequence[str]) -> None:
         """Those that rest are taken up when they are shown, not before."""
         items: list[HistoryItem] = []
-        plights: dict[str, TaskPlight] = {}
+        plights: dict[str, OpenTaskStatus] = {}
         for task_id in task_ids:
             # One that was deleted meanwhile is not missed; a storage that cannot be used is told elsewhere.
             with suppress(HdspAgentError):

@@ -15,7 +15,7 @@ from ._channel_hub import ChannelHub
 from ._owner import Owner
 from .task_view import TaskDetails
 
-__all__ = ["MOST_OPEN", "OpenTasks", "TaskPlight", "needs_person"]
+__all__ = ["MOST_OPEN", "OpenTaskStatus", "OpenTasks", "needs_person"]
 
 MOST_OPEN: Final = 50
 """What is opened beyond that closes those opened first that rest."""
@@ -36,7 +36,7 @@ def needs_person(ask: AnyAsk | None) -> bool:
 
 
 @dataclass(frozen=True)
-class TaskPlight:
+class OpenTaskStatus:
     """Whether a task needs somebody, and whether an error stopped it."""
 
     needs_you: bool = False
@@ -50,7 +50,7 @@ class OpenTasks:
         self._channels = channels
         self._details = details
         self._open: dict[Owner, dict[str, HistoryItem]] = {}
-        self._plights: dict[str, TaskPlight] = {}
+        self._plights: dict[str, OpenTaskStatus] = {}
         """Of each task as last known: its question goes on waiting when it is put aside."""
         self._told: dict[Owner, list[OpenTask] | None] = {}
         """What all tabs have; None while some may have something else."""
@@ -86,7 +86,7 @@ class OpenTasks:
         self._close_what_is_too_much(mine, item.id)
         self._changed(owner)
 
-    def restore(self, owner: Owner, items: Sequence[HistoryItem], plights: Mapping[str, TaskPlight]) -> None:
+    def restore(self, owner: Owner, items: Sequence[HistoryItem], plights: Mapping[str, OpenTaskStatus]) -> None:
         """Open again what was open when the server ended, before what was opened since."""
         before = {item.id: item for item in items}
         self._plights = {**plights, **self._plights}
@@ -131,7 +131,7 @@ class OpenTasks:
         doing = self._details(task_id) if owners else None
         if doing is not None:
             # Now: it may have come to its end before anybody is told.
-            self._plights[task_id] = TaskPlight(doing.needs_you, doing.failed)
+            self._plights[task_id] = OpenTaskStatus(doing.needs_you, doing.failed)
         for owner in owners:
             self._tell_soon(owner)
 
@@ -165,8 +165,8 @@ class OpenTasks:
     def _line(self, item: HistoryItem) -> OpenTask:
         doing = self._details(item.id)
         if doing is not None:
-            self._plights[item.id] = TaskPlight(doing.needs_you, doing.failed)
-        plight = self._plights.get(item.id, TaskPlight())
+            self._plights[item.id] = OpenTaskStatus(doing.needs_you, doing.failed)
+        plight = self._plights.get(item.id, OpenTaskStatus())
         status = _status_at_rest(item) if doing is None else doing.status
         return OpenTask(
             task_id=item.id,

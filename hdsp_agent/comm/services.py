@@ -17,7 +17,7 @@ from .checkpoint_service import CheckpointService
 from .folder_trust import FolderTrusts
 from .history import History
 from .notebooks import ServerNotebooks
-from .notice_board import NoticeBoard
+from .notice_board import Notices
 from .open_panels import OpenPanels
 from .retention_job import RetentionJob
 from .running_agent import RunningAgent
@@ -42,7 +42,7 @@ class Services:
 
     version: str
     config: ContextProxy
-    notices: NoticeBoard
+    notices: Notices
     channels: ChannelHub
     storage: TaskStorage
     history: History

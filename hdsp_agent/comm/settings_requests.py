@@ -28,7 +28,7 @@ from ..messages import (
     UpdateSettingsRequest,
 )
 from ._dispatch import Dispatcher, Handler, RequestContext
-from .notice_board import NoticeBoard
+from .notice_board import Notices
 
 __all__ = ["SettingsRequests", "TaskSwitches"]
 
@@ -51,7 +51,7 @@ class SettingsRequests:
     def __init__(
         self,
         config: ContextProxy,
-        notices: NoticeBoard,
+        notices: Notices,
         publish: Callable[[ExtensionMessage], None],
         switches: TaskSwitches,
     ) -> None:

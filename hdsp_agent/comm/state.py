@@ -15,7 +15,7 @@ from ..messages import (
     SettingsUpdatedMessage,
     StateMessage,
 )
-from .notice_board import NoticeBoard
+from .notice_board import Notices
 from .task_view import ShownTask, TaskDetails
 
 __all__ = ["changes", "full_state"]
@@ -24,7 +24,7 @@ __all__ = ["changes", "full_state"]
 def full_state(
     version: str,
     config: ContextProxy,
-    notices: NoticeBoard,
+    notices: Notices,
     *,
     can_start_tasks: bool,
     shown: ShownTask | None = None,
@@ -68,7 +68,7 @@ def full_state(
     )
 
 
-def changes(change: ConfigChange, config: ContextProxy, notices: NoticeBoard) -> list[ExtensionMessage]:
+def changes(change: ConfigChange, config: ContextProxy, notices: Notices) -> list[ExtensionMessage]:
     """The messages that tell pages what is different: O(what changed), never the whole state."""
     messages: list[ExtensionMessage] = []
     if change.settings:

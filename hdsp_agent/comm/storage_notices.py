@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..errors import HdspAgentError
 from ..persistence import Backend, DamageNotice, TaskRecovery
-from .notice_board import NoticeBoard
+from .notice_board import Notices
 
 __all__ = ["StorageNotices"]
 
@@ -20,7 +20,7 @@ _GIGABYTE = 1_000_000_000
 class StorageNotices:
     """Keeps one notice about each thing that can be wrong with the storage."""
 
-    def __init__(self, board: NoticeBoard) -> None:
+    def __init__(self, board: Notices) -> None:
         self._board = board
         self._damaged: dict[str, int] = {}
         self._recovered: set[str] = set()

@@ -23,7 +23,7 @@ from ..messages import (
 from ..messages import TaskStatus as RunningStatus
 from ..notebooks import under
 
-__all__ = ["ItemChange", "MessagePage", "ShownTask", "TaskDetails", "WorkedOn", "after_rename"]
+__all__ = ["ActiveTask", "ItemChange", "MessagePage", "ShownTask", "TaskDetails", "after_rename"]
 
 _MOST_RENAMES: Final = 50
 
@@ -97,7 +97,7 @@ class TaskDetails:
         return AutoAnswerTime(at=self.answered_at, left=max(0, self.answered_at - int(time.time() * 1000)))
 
 
-class WorkedOn(Protocol):
+class ActiveTask(Protocol):
     """What is known of the tasks this process works on."""
 
     def current(self, shown: ShownTask) -> ShownTask:

@@ -20,7 +20,7 @@ from ._import_export import ImportReport, apply_import, export_document, plan_im
 from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._profiles import ProfileBook, changed
-from ._profiles_section import ProfilePage, checked_name, prepare_profiles, read_profiles
+from ._profiles_section import ProfilesSection, checked_name, prepare_profiles, read_profiles
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._secrets import SecretStore
 from ._settings import GlobalSettings, PassThroughState, StorageChoice
@@ -359,8 +359,8 @@ class ContextProxy:
 
 
 def _difference(
-    before: tuple[GlobalSettings, ProfilePage, tuple[ConfigNotice, ...]],
-    after: tuple[GlobalSettings, ProfilePage, tuple[ConfigNotice, ...]],
+    before: tuple[GlobalSettings, ProfilesSection, tuple[ConfigNotice, ...]],
+    after: tuple[GlobalSettings, ProfilesSection, tuple[ConfigNotice, ...]],
 ) -> ConfigChange:
     changed = frozenset(
         wire for wire, name in wire_names(GlobalSettings).items() if getattr(before[0], name) != getattr(after[0], name)

@@ -24,7 +24,7 @@ from ._operator_policy import OperatorPolicy
 from ._profiles_section import (
     MOST_PROFILES,
     ProfileEntry,
-    ProfilePage,
+    ProfilesSection,
     checked_name,
     name_of,
     new_profile_id,
@@ -62,16 +62,16 @@ class ProfileBook:
         self._keys = keys
         self._policy = policy
         self._left_behind = left_behind
-        self._page = ProfilePage((), {}, {}, {})
+        self._page = ProfilesSection((), {}, {}, {})
 
     # ---- what there is
 
     @property
-    def page(self) -> ProfilePage:
+    def page(self) -> ProfilesSection:
         """All of it, as one version."""
         return self._page
 
-    def turn_to(self, page: ProfilePage, policy: OperatorPolicy) -> None:
+    def turn_to(self, page: ProfilesSection, policy: OperatorPolicy) -> None:
         """Show another version; only the owner of the book calls this."""
         self._page = page
         self._policy = policy

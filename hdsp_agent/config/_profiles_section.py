@@ -29,7 +29,7 @@ from ._validation import as_text, is_text, readable_settings
 __all__ = [
     "MOST_PROFILES",
     "ProfileEntry",
-    "ProfilePage",
+    "ProfilesSection",
     "checked_name",
     "name_of",
     "new_profile_id",
@@ -62,7 +62,7 @@ class ProfileEntry(WireModel):
 
 
 @dataclass(frozen=True)
-class ProfilePage:
+class ProfilesSection:
     """What the profiles section of one version of the file says."""
 
     entries: tuple[ProfileEntry, ...]
@@ -91,7 +91,7 @@ class _Found:
 # ---- reading
 
 
-def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, JsonValue]) -> ProfilePage:
+def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, JsonValue]) -> ProfilesSection:
     """Make sense of the profiles section, however it was edited."""
     found = _find(section)
     current = _current_name(section, found, policy)
@@ -124,7 +124,7 @@ def read_profiles(section: Raw, policy: OperatorPolicy, defaults: Mapping[str, J
     locked = section.get("lockApiConfigAcrossModes") is True
     addresses = object_in(section.get("importedAddresses"))
     imported = {id: address for id, address in addresses.items() if isinstance(address, str)}
-    return ProfilePage(tuple(entries), settings, own, modes, locked, imported, tuple(found.notices))
+    return ProfilesSection(tuple(entries), settings, own, modes, locked, imported, tuple(found.notices))
 
 
 def prepare_profiles(section: Raw, policy: OperatorPolicy) -> bool:

@@ -16,7 +16,15 @@ from typing_extensions import assert_never
 from .. import errors
 from ..errors import Conflict, FrameTooLarge, HdspAgentError, NotFound, Unavailable
 from ..messages import IpcAck, IpcAckData, IpcError, IpcTaskCommand, IpcTaskEvent
-from ._ipc_frames import Done, FrameSplitter, Refused, ServerFrame, message_frame, parse_server_frame, warm_up_frames
+from ._ipc_frames import (
+    FrameSplitter,
+    RefusedRequest,
+    RequestDone,
+    ServerFrame,
+    message_frame,
+    parse_server_frame,
+    warm_up_frames,
+)
 from ._socket_endpoint import open_streams
 
 if TYPE_CHECKING:
@@ -156,7 +164,7 @@ class IpcClient:
             return
         try:
             frame = parse_server_frame(raw)
-        except Refused as refused:
+        except RefusedRequest as refused:
             # A newer server may say what this version does not know; only who waits for it must hear.
             self._settle(refused.request_id, _fails(refused.error))
             return
@@ -181,7 +189,7 @@ class IpcClient:
                     self._farewell = error
                 else:
                     self._settle(frame.request_id, _fails(error))
-            case Done(task_id=task_id):
+            case RequestDone(task_id=task_id):
                 self._task_id = task_id
                 self._settle(frame.request_id, lambda answer: answer.set_result(None))
             case _:

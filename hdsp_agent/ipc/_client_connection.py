@@ -31,7 +31,7 @@ from ..messages import (
     error_body,
 )
 from ._client_outbox import ClientOutbox, OutboxFull
-from ._ipc_frames import FrameSplitter, IpcRequest, Refused, done_frame, message_frame, parse_request
+from ._ipc_frames import FrameSplitter, IpcRequest, RefusedRequest, done_frame, message_frame, parse_request
 
 if TYPE_CHECKING:
     from .._background_tasks import BackgroundTasks
@@ -135,7 +135,7 @@ class ClientConnection:
                 if isinstance(frame, bytes):
                     await self._take(frame)
                 else:
-                    self._refuse(Refused(frame))
+                    self._refuse(RefusedRequest(frame))
                 if number % _IN_A_ROW == 0:
                     await asyncio.sleep(0)
         if splitter.pending:
@@ -147,7 +147,7 @@ class ClientConnection:
                 request = await asyncio.to_thread(parse_request, frame, self.client_id)
             else:
                 request = parse_request(frame, self.client_id)
-        except Refused as refused:
+        except RefusedRequest as refused:
             self._refuse(refused)
             return
         while len(self._running) >= self._limits.running:
@@ -195,7 +195,7 @@ class ClientConnection:
     def _answer(self, event: TaskEvent, request_id: RequestId) -> None:
         self.tell(message_frame(IpcTaskEvent(data=event, relay_client_id=self.client_id), request_id))
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: RefusedRequest) -> None:
         self._complaints += 1
         if self._complaints <= _COMPLAINTS:
             # %r: what a client sends must not forge lines of the log.

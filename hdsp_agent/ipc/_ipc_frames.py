@@ -20,10 +20,10 @@ from ..errors import FrameTooLarge, HdspAgentError, InvalidInput, MalformedFrame
 from ..messages import IpcAck, IpcError, IpcTaskCommand, IpcTaskEvent, TaskCommand
 
 __all__ = [
-    "Done",
     "FrameSplitter",
     "IpcRequest",
-    "Refused",
+    "RefusedRequest",
+    "RequestDone",
     "ServerFrame",
     "done_frame",
     "message_frame",
@@ -48,7 +48,7 @@ class IpcRequest:
     id: RequestId
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A frame that cannot be obeyed: why, and which request waits, if that could be read."""
 
     def __init__(self, error: HdspAgentError, request_id: RequestId = None) -> None:
@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Done:
+class RequestDone:
     """A request was obeyed, and there is nothing to tell but which task it was about."""
 
     task_id: str | None = None
@@ -68,7 +68,7 @@ class Done:
 class ServerFrame:
     """What a server said, and which request it answers."""
 
-    said: ServerMessage | Done
+    said: ServerMessage | RequestDone
     request_id: RequestId
 
 
@@ -139,7 +139,7 @@ def parse_request(raw: bytes, client_id: str) -> IpcRequest:
             raise UnknownMessageType("A frame's type must be 'message'.", field="type")
         return IpcRequest(_command(frame.get("data"), client_id), request_id)
     except HdspAgentError as error:
-        raise Refused(error, request_id) from None
+        raise RefusedRequest(error, request_id) from None
 
 
 def parse_server_frame(raw: bytes) -> ServerFrame | None:
@@ -149,13 +149,13 @@ def parse_server_frame(raw: bytes) -> ServerFrame | None:
     if frame.get("type") == "done":
         data = frame.get("data")
         task_id = data.get("taskId") if isinstance(data, dict) else None
-        return ServerFrame(Done(task_id if isinstance(task_id, str) else None), request_id)
+        return ServerFrame(RequestDone(task_id if isinstance(task_id, str) else None), request_id)
     if frame.get("type") != "message":
         return None
     try:
         return ServerFrame(_server_messages().validate_python(frame.get("data")), request_id)
     except ValidationError as error:
-        raise Refused(_explained(error), request_id) from None
+        raise RefusedRequest(_explained(error), request_id) from None
 
 
 def warm_up_frames() -> None:
@@ -186,9 +186,9 @@ def _parse_object(raw: bytes) -> dict[str, object]:
         # Not the standard library's parser: this one bounds depth and digits.
         frame: object = from_json(raw, allow_inf_nan=False)
     except ValueError as error:
-        raise Refused(MalformedFrame(f"The frame is not JSON: {error}.")) from None
+        raise RefusedRequest(MalformedFrame(f"The frame is not JSON: {error}.")) from None
     if not isinstance(frame, dict):
-        raise Refused(MalformedFrame("A frame must be a JSON object."))
+        raise RefusedRequest(MalformedFrame("A frame must be a JSON object."))
     return frame
 
 

@@ -41,7 +41,7 @@ from ._notebooks import Notebooks
 from ._observed_runs import ObservedRun, PersonRunLog, cell_of
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
-from ._person_runs import NobodyRuns, PersonRun, PersonRuns
+from ._person_runs import NoPersonRuns, PersonRun, PersonRuns
 from ._renamed_paths import is_within, under
 from ._snapshot import cells_between, execution_order, snapshot_of
 from ._tab_port import NoTabs, TabGone, TabPort, TabSilent, TabView
@@ -64,8 +64,8 @@ __all__ = [
     "LazyContents",
     "LazyKernels",
     "LiveOutputs",
+    "NoPersonRuns",
     "NoTabs",
-    "NobodyRuns",
     "NotebookAccess",
     "NotebookDocument",
     "NotebookSnapshot",

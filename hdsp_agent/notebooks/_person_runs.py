@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..messages import CellId
 
-__all__ = ["NobodyRuns", "PersonRun", "PersonRuns"]
+__all__ = ["NoPersonRuns", "PersonRun", "PersonRuns"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PersonRuns(Protocol):
         """The last ones in the kernel of this notebook."""
 
 
-class NobodyRuns:
+class NoPersonRuns:
     """Where nobody watches the kernels."""
 
     def __call__(self, path: str) -> Sequence[PersonRun]:

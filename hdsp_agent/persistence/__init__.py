@@ -64,9 +64,9 @@ from .history._state_database import StateDatabase
 from .marks._forks import Fork, fork_at
 from .marks._histories import effective_api, effective_ui
 from .marks._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, parse_mark
-from .marks._message_manager import Foreseen, MessageManager, Newer
+from .marks._message_manager import MessageManager, Newer, RewindEffect
 from .marks._replay import HistoryView, newest_marks, replay
-from .marks._spans import Spans
+from .marks._spans import SpanSet
 from .marks._tool_pairs import INTERRUPTED
 from .masking._masker import Masker, StreamMasker
 from .masking._vault import Vault
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from .upkeep._doctor import DoctorFinding, DoctorReport, examine
     from .upkeep._quota import AlertLevel, PlaceUse, StorageLimits, StorageUse, alert_level, measure
     from .upkeep._retention import CleanReport, RetentionRules, clean
-    from .upkeep._statistics import Statistics, Totals, WantedTasks, statistics
+    from .upkeep._statistics import Statistics, TaskFilter, Totals, statistics
 from ._task_sizes import TaskSizes
 from .masking._vault import PLACEHOLDER
 
@@ -125,7 +125,6 @@ __all__ = [
     "EmbeddedConversation",
     "ExportFormat",
     "FileStore",
-    "Foreseen",
     "Fork",
     "HistoryChange",
     "HistoryHit",
@@ -156,8 +155,9 @@ __all__ = [
     "Records",
     "RestoreReport",
     "RetentionRules",
+    "RewindEffect",
     "RewindMark",
-    "Spans",
+    "SpanSet",
     "SqliteStore",
     "StateChange",
     "StateDatabase",
@@ -169,6 +169,7 @@ __all__ = [
     "StreamMasker",
     "SummaryDraft",
     "SummaryRecord",
+    "TaskFilter",
     "TaskImportReport",
     "TaskKey",
     "TaskLock",
@@ -187,7 +188,6 @@ __all__ = [
     "TruncateMark",
     "UndoMark",
     "Vault",
-    "WantedTasks",
     "alert_level",
     "as_left",
     "back_up",
@@ -233,7 +233,7 @@ __all__ = [
 
 # What only some need is imported when they do: most of it would cost every start.
 _LATER: Final = {
-    "WantedTasks": ("upkeep._statistics", "WantedTasks"),
+    "TaskFilter": ("upkeep._statistics", "TaskFilter"),
     "as_left": ("history._task_records", "as_left"),
     "history_item": ("history._task_records", "history_item"),
     "list_recovered": ("history._task_records", "list_recovered"),

@@ -31,7 +31,7 @@ from ._model_catalogue import ModelEntry, find_model, known_models
 from ._model_error import ERROR_CLASSES, PUBLIC_CLASSES, REMEDIES, ErrorClass, ModelError
 from ._model_info import model_info
 from ._model_listing import list_models
-from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, SealedRefused, sealed_items
+from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, EncryptedItemRefused, sealed_items
 from ._provider_connection import connection_of
 from ._scripted import SCRIPTED_INFO, ScriptedModel, call_tool, say
 from ._transport import Timeouts
@@ -44,6 +44,7 @@ __all__ = [
     "CompactingClient",
     "Compaction",
     "CompactionOffers",
+    "EncryptedItemRefused",
     "ErrorClass",
     "KeyCheck",
     "KeyVerdict",
@@ -55,7 +56,6 @@ __all__ = [
     "ModelEvent",
     "ModelRequest",
     "ScriptedModel",
-    "SealedRefused",
     "Stop",
     "StopReason",
     "TextDelta",

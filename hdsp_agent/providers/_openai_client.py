@@ -22,7 +22,7 @@ from ._model import KnownModel, ModelClient, ModelEvent, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
 from ._ollama_chat import ollama_post
-from ._provider_compaction import Compaction, SealedRefused, compaction_of, endpoint_of
+from ._provider_compaction import Compaction, EncryptedItemRefused, compaction_of, endpoint_of
 from ._provider_connection import ProviderConnection
 from ._quirks import quirks_of
 from ._responses_request import ResponsesOptions, compact_body, responses_body
@@ -124,7 +124,7 @@ class ResponsesClient(AdaptingClient):
         if refuses_sealed(error, body):
             logger.info("%s cannot read what it had condensed, so nothing sealed is sent", self._info.provider)
             self._options = replace(self._options, endpoint=None)
-            raise SealedRefused(_UNREADABLE, provider=self._info.provider) from error
+            raise EncryptedItemRefused(_UNREADABLE, provider=self._info.provider) from error
 
     def _whole_body(self, request: ModelRequest) -> JsonObject:
         return responses_body(request, self._options)

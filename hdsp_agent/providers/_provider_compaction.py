@@ -21,7 +21,7 @@ __all__ = [
     "CompactingClient",
     "Compaction",
     "CompactionOffers",
-    "SealedRefused",
+    "EncryptedItemRefused",
     "compaction_of",
     "endpoint_of",
     "sealed_items",
@@ -44,7 +44,7 @@ class Compaction:
     usage: UsageReport | None
 
 
-class SealedRefused(ModelError):
+class EncryptedItemRefused(ModelError):
     """The provider cannot read what it sealed itself, as with another key. The client sends no sealed items from now on."""
 
 

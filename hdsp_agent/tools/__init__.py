@@ -14,7 +14,7 @@ from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScrip
 from ._plain_rendering import render
 from ._process import command_environment
 from ._registry import ToolRegistry, built_in_tools
-from ._running_commands import CommandBoard, CommandListener
+from ._running_commands import CommandListener, RunningCommands
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
     Approval,
@@ -43,7 +43,6 @@ __all__ = [
     "ApprovalAsk",
     "AskReply",
     "CheckedPath",
-    "CommandBoard",
     "CommandListener",
     "CommandWord",
     "Completion",
@@ -60,6 +59,7 @@ __all__ = [
     "PlainWord",
     "Proposal",
     "Risk",
+    "RunningCommands",
     "Script",
     "SeenFiles",
     "SimpleCommand",

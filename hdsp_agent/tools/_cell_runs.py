@@ -12,12 +12,12 @@ from ..messages import CellId
 if TYPE_CHECKING:
     from ..notebooks.kernels import Run
 
-__all__ = ["KnownRun", "RunBoard", "RunTeller"]
+__all__ = ["CellRuns", "KnownRun", "RunPublisher"]
 
 _MOST_REMEMBERED: Final = 50
 
 
-class RunTeller(Protocol):
+class RunPublisher(Protocol):
     """Shows the person how a run goes on."""
 
     async def settled(self) -> None:
@@ -37,10 +37,10 @@ class KnownRun:
     """The notebook, as the model knows it."""
     numbers: Mapping[CellId, int]
     """Which cells of the notebook they were when it began."""
-    report: RunTeller
+    report: RunPublisher
 
 
-class RunBoard:
+class CellRuns:
     """Holds every run of a task."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class RunBoard:
         self._interrupted: set[str] = set()
         self._held: set[asyncio.Task[None]] = set()
 
-    def add(self, run: Run, shown: str, numbers: Mapping[CellId, int], report: RunTeller) -> KnownRun:
+    def add(self, run: Run, shown: str, numbers: Mapping[CellId, int], report: RunPublisher) -> KnownRun:
         """A run has begun."""
         self._count += 1
         known = KnownRun(f"run-{self._count}", run, shown, numbers, report)

@@ -15,7 +15,7 @@ from ..errors import HdspAgentError
 from ..messages import CommandExited, CommandOutput, CommandRun, CommandStarted, CommandTimedOut
 from ._process import ShellProcess
 
-__all__ = ["CommandBoard", "CommandListener", "RunningCommand", "has_no_limit"]
+__all__ = ["CommandListener", "RunningCommand", "RunningCommands", "has_no_limit"]
 
 CommandListener = Callable[[CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
 Ending = Literal["exited", "timed_out", "aborted"]
@@ -42,7 +42,7 @@ class RunningCommand:
         show: Show,
         mask: Callable[[str], str],
         limit: float | None,
-        board: CommandBoard,
+        board: RunningCommands,
         begun: float,
     ) -> None:
         self.id = f"cmd-{secrets.token_hex(4)}"
@@ -177,7 +177,7 @@ class RunningCommand:
         self._board.tell(CommandExited(execution_id=self.id, exit_code=self.process.exit_code))
 
 
-class CommandBoard:
+class RunningCommands:
     """Holds every command of a task, so that none outlives it."""
 
     def __init__(self, listener: CommandListener | None = None) -> None:

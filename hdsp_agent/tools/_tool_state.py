@@ -8,11 +8,11 @@ from typing import Final
 
 from ..messages import CellId, SourceHash
 from ..wire import WireModel
-from ._cell_runs import RunBoard
+from ._cell_runs import CellRuns
 from ._file_access import Stamp
-from ._running_commands import CommandBoard, CommandListener
+from ._running_commands import CommandListener, RunningCommands
 
-__all__ = ["KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState", "TriedCells"]
+__all__ = ["AttemptedCells", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
 
 _MOST_KEPT: Final = 20
 
@@ -53,7 +53,7 @@ class SeenCells:
         return known is not None and known != now
 
 
-class TriedCells:
+class AttemptedCells:
     """Cells that were changed in vain so far, with their sources before that; None is of a cell that was not there."""
 
     def __init__(self) -> None:
@@ -134,10 +134,10 @@ class ToolState:
     def __init__(self, on_command: CommandListener | None = None) -> None:
         self.seen = SeenFiles()
         self.cells = SeenCells()
-        self.tried = TriedCells()
-        self.commands = CommandBoard(on_command)
+        self.tried = AttemptedCells()
+        self.commands = RunningCommands(on_command)
         self.outputs = KeptOutputs()
-        self.runs = RunBoard()
+        self.runs = CellRuns()
 
     async def close(self) -> None:
         """End every command that still runs, and tell how the cells have ended, which were stopped before."""

@@ -10,7 +10,7 @@ import pytest
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.live_messages import ends_in_failure
-from hdsp_agent.comm.open_tasks import MOST_OPEN, TaskPlight
+from hdsp_agent.comm.open_tasks import MOST_OPEN, OpenTaskStatus
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
 from tests.comm.channel.channel_panel import Panel
@@ -119,7 +119,7 @@ async def test_what_failed_says_so_also_when_it_was_put_aside(
         await panel.until(lambda: strip(panel)[0].get("failed"))
         await (await services.agent.manager()).close(TaskId(task))
         assert services.history.details(task) is None
-        assert await services.history.plight_in_log(ME, task) == TaskPlight(needs_you=True, failed=True)
+        assert await services.history.plight_in_log(ME, task) == OpenTaskStatus(needs_you=True, failed=True)
         assert [(line.needs_you, line.failed) for line in services.history.open_tasks.of(ME)] == [(True, True)]
 
 
@@ -403,7 +403,7 @@ async def test_what_was_open_before_a_restart_comes_before_what_was_opened_since
     tasks = services.history.open_tasks
     tasks.put(ME, line("new"))
     tasks.put(ME, line("both"))
-    tasks.restore(ME, [line("old"), line("both")], {"old": TaskPlight(needs_you=True, failed=True)})
+    tasks.restore(ME, [line("old"), line("both")], {"old": OpenTaskStatus(needs_you=True, failed=True)})
     assert tasks.ids(ME) == ["old", "both", "new"]
     assert [task.needs_you for task in tasks.of(ME)] == [True, False, False]
     assert [task.failed for task in tasks.of(ME)] == [True, None, None]

@@ -18,7 +18,7 @@ from hdsp_agent.persistence.marks._marks import (
     truncation_text,
 )
 from hdsp_agent.persistence.marks._replay import MarkReplay, replay
-from hdsp_agent.persistence.marks._spans import EVERYTHING, OPEN, Span, Spans
+from hdsp_agent.persistence.marks._spans import EVERYTHING, OPEN, Span, SpanSet
 
 SAMPLES = [
     CondenseMark(
@@ -139,5 +139,5 @@ def test_spans_are_the_sets_they_stand_for(steps: list[tuple[int, int, bool]]) -
     assert {n for n in range(40) if member(n)} == expected
     assert {n for n in reversed(range(40)) if member(n)} == expected
     assert all(one.last + 1 < two.first for one, two in zip(spans.items, spans.items[1:], strict=False))
-    assert Spans.of(spans.items) == spans
+    assert SpanSet.of(spans.items) == spans
     assert spans.until(17).items == tuple(Span(s.first, min(s.last, 17)) for s in spans.items if s.first <= 17)

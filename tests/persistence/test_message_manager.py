@@ -6,7 +6,7 @@ import pytest
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
 from hdsp_agent.persistence.marks._marks import Mark
-from hdsp_agent.persistence.marks._spans import Spans
+from hdsp_agent.persistence.marks._spans import SpanSet
 from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED, whole_pairs
 
 from .conversation import Conversation
@@ -417,7 +417,7 @@ async def test_what_is_foreseen_is_what_happens_and_nothing_is_written_by_lookin
     conversation, asked = talk(4)
     manager = conversation.manager
 
-    async def looked(spans: Spans) -> list[str | None]:
+    async def looked(spans: SpanSet) -> list[str | None]:
         return [message.text async for message in manager.messages_in(spans)]
 
     foreseen = await manager.foresee_rewind(asked[2])

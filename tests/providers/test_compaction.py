@@ -17,8 +17,8 @@ from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import (
     CompactingClient,
     CompactionOffers,
+    EncryptedItemRefused,
     ModelError,
-    SealedRefused,
     Timeouts,
     UsageReport,
     sealed_items,
@@ -148,7 +148,7 @@ async def test_what_the_provider_cannot_read_any_more_is_said_and_left_out_from_
         found = await client.compact(request(user("hi")))
         told = user("What was.").model_copy(update={"reasoning_details": [found.item]})
         asked = request(user("hi"), told, answered(), user("On."))
-        with pytest.raises(SealedRefused):
+        with pytest.raises(EncryptedItemRefused):
             await ask(client, asked)
         assert client.endpoint is None
         await ask(client, asked)
@@ -170,7 +170,7 @@ async def test_no_other_refusal_costs_what_is_sealed(words: str) -> None:
         with pytest.raises(ModelError) as raised:
             await ask(client, asked)
         await ask(client, asked)
-        assert not isinstance(raised.value, SealedRefused) and client.endpoint == endpoint is not None
+        assert not isinstance(raised.value, EncryptedItemRefused) and client.endpoint == endpoint is not None
         kinds = ["compaction" in json.dumps(one.body["input"]) for one in server.requests[1:]]
     assert kinds == [True, True]
 
@@ -181,7 +181,7 @@ async def test_what_it_cannot_read_when_it_is_to_condense_again_is_said_too() ->
         assert isinstance(client, CompactingClient)
         found = await client.compact(request(user("hi")))
         told = user("What was.").model_copy(update={"reasoning_details": [found.item]})
-        with pytest.raises(SealedRefused):
+        with pytest.raises(EncryptedItemRefused):
             await client.compact(request(user("hi"), told))
         assert client.endpoint is None
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 _PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
-from hdsp_agent.tools import CommandBoard
+from hdsp_agent.tools import RunningCommands
 from hdsp_agent.tools._process_reaper import GUARDIAN
 
 async def show(text, is_all): ...
@@ -30,7 +30,7 @@ def is_alive(pid):
         return False
 
 async def main(folder):
-    board = CommandBoard()
+    board = RunningCommands()
     over = await board.start("echo over", folder, show, limit=None)
     await over.ended.wait()
     await board.start("echo $$ > plain; sleep 600", folder, show, limit=None)

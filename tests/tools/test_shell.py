@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut
-from hdsp_agent.tools import Approval, CommandBoard, KeptOutput, ToolState
+from hdsp_agent.tools import Approval, KeptOutput, RunningCommands, ToolState
 from hdsp_agent.tools._output_buffer import OutputBuffer, readable
 
 from .recording_context import RecordingContext
@@ -376,7 +376,7 @@ async def test_a_masked_value_reaches_a_command_only_if_a_person_approved(task: 
 
 async def test_a_listener_hears_how_a_command_fares(workspace: Path) -> None:
     heard: list[str] = []
-    board = CommandBoard(lambda status: heard.append(status.status))
+    board = RunningCommands(lambda status: heard.append(status.status))
 
     async def show(_text: str, _is_all: bool) -> None:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ALWAYS_ASK", "TRANSPARENT", "WRAPPERS", "Inner", "inner_command"]
+__all__ = ["ALWAYS_ASK", "TRANSPARENT", "WRAPPERS", "WrappedCommand", "inner_command"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _Wrapper:
 
 
 @dataclass(frozen=True)
-class Inner:
+class WrappedCommand:
     """What a wrapper runs: the index of the command's first word, or why that cannot be told."""
 
     start: int = 0
@@ -81,7 +81,7 @@ WRAPPERS: Final = frozenset(_WRAPPERS) | ALWAYS_ASK | {"docker", "podman", "kube
 """Behind them any word may begin the command that runs: what is denied is looked for there too."""
 
 
-def inner_command(name: str, words: Sequence[str]) -> Inner | None:
+def inner_command(name: str, words: Sequence[str]) -> WrappedCommand | None:
     """Where the command begins that the wrapper runs; None if the program is no wrapper. ``words`` are all of its words."""
     wrapper = _WRAPPERS.get(name)
     if wrapper is None:
@@ -96,7 +96,7 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
         if word.startswith("-"):
             taken = _option(wrapper, word)
             if taken is None:
-                return Inner(problem=f"what {name} does with {word} cannot be told")
+                return WrappedCommand(problem=f"what {name} does with {word} cannot be told")
             index += taken
         elif wrapper.takes_variables and re.match(r"\w+\+?=", word):
             variables.append(word)
@@ -106,8 +106,8 @@ def inner_command(name: str, words: Sequence[str]) -> Inner | None:
     # Its own operands come behind its options, also behind --.
     index += wrapper.operands
     if index >= len(words) and (wrapper.needs_command or wrapper.operands):
-        return Inner(problem=f"what {name} runs cannot be told")
-    return Inner(min(index, len(words)), None, tuple(variables))
+        return WrappedCommand(problem=f"what {name} runs cannot be told")
+    return WrappedCommand(min(index, len(words)), None, tuple(variables))
 
 
 def _option(wrapper: _Wrapper, word: str) -> int | None:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from .._agent_services import AgentServices
     from .automatic import AutomaticCheckpoints
 
-__all__ = ["KernelRestarts", "UpTo"]
+__all__ = ["KernelRestarts", "RestartTarget"]
 
 _REASON: Final = "before restart"
 _MOST_REMEMBERED: Final = 32
 
 
 @dataclass(frozen=True)
-class UpTo:
+class RestartTarget:
     """Which cell is the last to run: one that is named, or the last that had run by a checkpoint."""
 
     path: str
@@ -59,7 +59,7 @@ class KernelRestarts:
         self._services = services
         self._owners: OrderedDict[RunId, str] = OrderedDict()
 
-    async def preview(self, folder: Path, up_to: UpTo) -> RestartPreview:
+    async def preview(self, folder: Path, up_to: RestartTarget) -> RestartPreview:
         """What ``start`` would do now."""
         plan = await self._plan(folder, up_to)
         return RestartPreview(
@@ -71,7 +71,7 @@ class KernelRestarts:
             seen=plan.seen,
         )
 
-    async def start(self, folder: Path, up_to: UpTo, seen: str, *, owner: str) -> RestartedRun:
+    async def start(self, folder: Path, up_to: RestartTarget, seen: str, *, owner: str) -> RestartedRun:
         """Save a checkpoint, restart the kernel, or start one, and run the cells that were ``seen``; Conflict if they are others
         now, or it is another kernel whose variables would be lost."""
         plan = await self._plan(folder, up_to)
@@ -129,7 +129,7 @@ class KernelRestarts:
             raise NotFound(f"There is no run {run_id}; ended runs are forgotten after a while.", run=run_id)
         return self._notebooks.executor.get(run_id)
 
-    async def _plan(self, folder: Path, up_to: UpTo) -> _Plan:
+    async def _plan(self, folder: Path, up_to: RestartTarget) -> _Plan:
         notebooks = self._notebooks
         path = await notebooks.called(up_to.path)
         snapshot = await notebooks.desk.document(path).snapshot()
@@ -142,7 +142,7 @@ class KernelRestarts:
             raise NotFound(f"{path} has no code up to this cell, so there is nothing to run.", path=path, cell=last)
         return _Plan(path, snapshot, await notebooks.kernel(path), last, cells)
 
-    async def _last_run(self, folder: Path, up_to: UpTo, path: str, snapshot: NotebookSnapshot) -> CellId:
+    async def _last_run(self, folder: Path, up_to: RestartTarget, path: str, snapshot: NotebookSnapshot) -> CellId:
         """The cell that ran last before the checkpoint, of those that are there still."""
         record = await self._history.checkpoint(folder, up_to.checkpoint or "")
         line = await self._history.to_look_at(folder)

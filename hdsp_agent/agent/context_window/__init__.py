@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .error_recovery import ErrorRecovery, Remedied
+from .error_recovery import ErrorRecovery, RemedyResult
 from .full_context import FullContext
 from .model_view import SeenRequest, seen_by_model
 from .recovery_notice import RecoveryNotice
@@ -14,7 +14,7 @@ __all__ = [
     "ErrorRecovery",
     "FullContext",
     "RecoveryNotice",
-    "Remedied",
+    "RemedyResult",
     "SeenHistories",
     "SeenRequest",
     "seen_by_model",

@@ -13,10 +13,10 @@ from .condense_report import CondenseReport
 if TYPE_CHECKING:
     from ..task.task_state import TaskState
 
-__all__ = ["CondensingRow"]
+__all__ = ["CondenseMessage"]
 
 
-class CondensingRow:
+class CondenseMessage:
     """Begun with ``begin``. ``taken`` is what the answers of the model ``by`` took, whatever comes of them."""
 
     def __init__(self, state: TaskState, by: KnownModel, used: int) -> None:

@@ -28,7 +28,7 @@ from ...messages import ApiMessage, JsonObject, TodoItem
 from ...persistence import ApiRecord, MessageManager, SummaryDraft
 from ...providers import KnownModel, ModelClient, ModelRequest, UsageReport
 from ..conversation.conversation import text_block
-from .condense_message import CondensingRow
+from .condense_message import CondenseMessage
 from .condense_report import CondenseReport, account_of
 from .full_context import FullContext
 from .provider_condensing import reads_all, sealed_by_provider
@@ -115,14 +115,14 @@ class Condenser:
         ``own`` is the model of the conversation, ``by`` the one that writes the summary. Raises NotCondensed.
         """
         work = await self._begin(own, by, used, why)
-        row = CondensingRow(self._state, by.info, used)
+        row = CondenseMessage(self._state, by.info, used)
         self._state.turn_condensing(True)
         try:
             return await self._condense(work, row, own, by)
         finally:
             self._state.turn_condensing(False)
 
-    async def _condense(self, work: _Work, row: CondensingRow, own: ModelClient, by: ModelClient) -> Condensed:
+    async def _condense(self, work: _Work, row: CondenseMessage, own: ModelClient, by: ModelClient) -> Condensed:
         await row.begin()
         try:
             sealed = await self._sealed(work, by, row.taken) if by is own else None
@@ -144,7 +144,7 @@ class Condenser:
             await self._held.drain()
         return Condensed(await _messages_of(outcome.part.records), outcome.after)
 
-    async def _record(self, outcome: _Outcome, row: CondensingRow) -> None:
+    async def _record(self, outcome: _Outcome, row: CondenseMessage) -> None:
         try:
             mark_id = await self._put_in_force(outcome, row.ts)
         except HdspAgentError as error:

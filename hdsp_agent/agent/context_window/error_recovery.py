@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ...providers import ErrorClass, ModelClient, ModelError, SealedRefused, refuses_thoughts
+from ...providers import EncryptedItemRefused, ErrorClass, ModelClient, ModelError, refuses_thoughts
 from .condense_report import cleared_of, tell_cleared
 from .hidden_steps import revert
 from .largest_outputs import MOST_CUT, largest_outputs
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..task.task_state import TaskState
     from .window import ContextWindow
 
-__all__ = ["ErrorRecovery", "Remedied"]
+__all__ = ["ErrorRecovery", "RemedyResult"]
 
 Remedy: TypeAlias = Literal["shorter_answer", "cut_outputs", "pictures", "blanks", "anew", "condense", "revert", "hide"]
 
@@ -75,7 +75,7 @@ _EXHAUSTED: Final = "Nothing more was tried: the most attempts were made."
 
 
 @dataclass(frozen=True)
-class Remedied:
+class RemedyResult:
     """What was done. ``text`` is for the person while there is a ``pause``; None where a row of its own tells it already."""
 
     text: str | None
@@ -130,11 +130,11 @@ class ErrorRecovery:
         """Whether outputs are cut singly, each with another try, instead of as many at once as are too much (seed 004)."""
         return self._state.settings.experiments.get(_AGGRESSIVE) is False
 
-    async def remedy(self, error: ModelError, client: ModelClient) -> Remedied | None:
+    async def remedy(self, error: ModelError, client: ModelClient) -> RemedyResult | None:
         """Do the next thing that may help; None if there is nothing left."""
-        if isinstance(error, SealedRefused):
+        if isinstance(error, EncryptedItemRefused):
             # What is sealed is made readable before the next request, and no client says this twice.
-            return Remedied(_UNSEALED, _FIRST_PAUSE)
+            return RemedyResult(_UNSEALED, _FIRST_PAUSE)
         if refuses_thoughts(error):
             return await self._without_thoughts(client)
         if error.kind in _RECOVERED and "anthropic-auto-compact" in self._state.settings.disabled_hooks:
@@ -152,20 +152,20 @@ class ErrorRecovery:
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._tried[remedy] - 1))
                 if remedy in _SILENT:
                     await self._state.services.sleep(pause)
-                return Remedied(done or None, pause)
+                return RemedyResult(done or None, pause)
             # What did not help at once does not help later.
             self._tried[remedy] = max(self._tried[remedy], self._most(remedy))
         if self._done.total():
             self._tell("exhausted", _EXHAUSTED)
         return None
 
-    async def _without_thoughts(self, client: ModelClient) -> Remedied | None:
+    async def _without_thoughts(self, client: ModelClient) -> RemedyResult | None:
         """Leave the thoughts out. Whether the request is made again by itself is the person's to choose."""
         plain = self._state.context.condensable(self._state)
         async with self._window.one_at_a_time:
             left_out = plain is not None and await plain.leave_out_thoughts(client.info)
         resumes = self._state.settings.experiments.get(_AUTO_RESUME, False)
-        return Remedied(_THOUGHTS_LEFT_OUT, _FIRST_PAUSE) if left_out and resumes else None
+        return RemedyResult(_THOUGHTS_LEFT_OUT, _FIRST_PAUSE) if left_out and resumes else None
 
     def answered(self) -> None:
         """The model gave an answer, perhaps after what was tried."""

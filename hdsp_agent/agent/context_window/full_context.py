@@ -17,12 +17,12 @@ from ...context import (
 from ...messages import ApiMessage, ClineMessage, ContextTruncation
 from ...persistence import ApiRecord, CountedTokens
 from ...providers import KnownModel, ModelRequest, ToolSpec, UsageReport
-from .._ports import Situation, Telling
+from .._ports import EnvironmentText, Situation
 from ..conversation.conversation import Conversation
 from ..environment.environment_prompt import EnvironmentPrompt, EnvironmentUpdate, SystemPrompt
 from .hidden_steps import words_to_spare
 from .model_history import Places, most_picture_bytes, sent_history, take
-from .persisted_context import KeptContext, Stub
+from .persisted_context import PersistedContext, Stub
 from .reported_usage import counted_tokens, recalled_report
 
 __all__ = ["FullContext"]
@@ -54,13 +54,13 @@ class FullContext:
         self._report: UsageReport | None = None
         self.counter = TokenCounter()
         """Counts as the task's settings want it."""
-        self.kept: Final = KeptContext(conversation.log)
+        self.kept: Final = PersistedContext(conversation.log)
         self._told: Final = EnvironmentPrompt(conversation, workspace, prompt, surrounded)
         conversation.on_api(self._added)
 
     # ---- the surroundings
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """What differs from what the model knows of its surroundings; None if there is nothing to say."""
         return await self._told.environment(situation, spoken=spoken)
 

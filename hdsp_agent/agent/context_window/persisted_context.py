@@ -10,7 +10,7 @@ from ...context import NoticeKind
 from ...persistence import StateChange, StoredTaskState, TaskLog
 from ...wire import WireModel
 
-__all__ = ["ContextState", "KeptContext", "Stub", "context_state"]
+__all__ = ["ContextState", "PersistedContext", "Stub", "context_state"]
 
 _FIELD: Final = "context"
 
@@ -41,7 +41,7 @@ def context_state(state: StoredTaskState) -> ContextState:
     return ContextState() if stored is None else ContextState.model_validate(stored)
 
 
-class KeptContext:
+class PersistedContext:
     """Reads and writes this field of one task's state."""
 
     def __init__(self, log: TaskLog) -> None:

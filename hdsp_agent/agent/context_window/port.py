@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ...providers import KnownModel, ModelRequest
-from .._ports import Situation, Telling
+from .._ports import EnvironmentText, Situation
 
 if TYPE_CHECKING:
     from ..conversation.conversation import Conversation
@@ -17,7 +17,7 @@ __all__ = ["ContextPort", "Contexts"]
 class ContextPort(Protocol):
     """What the model sees of one conversation."""
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """What is added to a user turn about the surroundings; ``spoken`` says that the person has just said something."""
 
     async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:

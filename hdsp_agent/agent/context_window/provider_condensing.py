@@ -11,10 +11,10 @@ from ...messages import ApiMessage, JsonObject
 from ...providers import (
     CompactingClient,
     Compaction,
+    EncryptedItemRefused,
     ModelClient,
     ModelError,
     ModelRequest,
-    SealedRefused,
     UsageReport,
     classify,
     sealed_items,
@@ -49,7 +49,7 @@ async def sealed_by_provider(
     await take_turn(state)
     try:
         done = await state.cancellation.run(_asked(client, request), f"Compaction of task {state.task_id}")
-    except SealedRefused:
+    except EncryptedItemRefused:
         raise
     except ModelError as error:
         offers.failed(endpoint, error)

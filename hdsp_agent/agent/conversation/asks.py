@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ...errors import Conflict
 from ...messages import ClineAsk, ClineAskResponse, ClineMessage
 
-__all__ = ["AnswerGiven", "AskAnswer", "AskNotOpen", "Asks"]
+__all__ = ["AskAnswer", "AskNotOpen", "Asks", "GivenAnswer"]
 
 
 class AskNotOpen(Conflict):
@@ -18,7 +18,7 @@ class AskNotOpen(Conflict):
 
 
 @dataclass(frozen=True)
-class AnswerGiven:
+class GivenAnswer:
     """An answer as the person gave it."""
 
     response: ClineAskResponse
@@ -62,7 +62,7 @@ class _Open:
     answer: asyncio.Future[AskAnswer]
 
 
-Record = Callable[[ClineMessage, AnswerGiven], Awaitable[AskAnswer]]
+Record = Callable[[ClineMessage, GivenAnswer], Awaitable[AskAnswer]]
 
 
 class Asks:
@@ -107,7 +107,7 @@ class Asks:
         finally:
             self._open.pop(message.ts, None)
 
-    async def answer(self, ts: int, given: AnswerGiven) -> AskAnswer:
+    async def answer(self, ts: int, given: GivenAnswer) -> AskAnswer:
         """Answer a question; what was recorded of it. Raises AskNotOpen for a late, second or unknown answer."""
         # Taken out before it is recorded: of two answers that come together one is a duplicate.
         entry = self._open.pop(ts, None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from ...messages import ClineAsk, FollowUpData
-from .asks import AnswerGiven, AskNotOpen
+from .asks import AskNotOpen, GivenAnswer
 
 if TYPE_CHECKING:
     from ..task.task_state import TaskState
@@ -22,7 +22,7 @@ __all__ = ["AutoAnswer"]
 class AutoAnswer:
     """Answers one task's follow-up questions when nobody else does in time. Never answers anything else."""
 
-    def __init__(self, state: TaskState, answer: Callable[[int, AnswerGiven], Awaitable[object]]) -> None:
+    def __init__(self, state: TaskState, answer: Callable[[int, GivenAnswer], Awaitable[object]]) -> None:
         self._state = state
         self._answer = answer
         self._timer: asyncio.Task[None] | None = None
@@ -66,7 +66,7 @@ class AutoAnswer:
         if question is None:
             return
         try:
-            await self._answer(question.ts, AnswerGiven("messageResponse", suggestion))
+            await self._answer(question.ts, GivenAnswer("messageResponse", suggestion))
         except AskNotOpen:
             # The person was quicker.
             return

@@ -26,7 +26,7 @@ from ...messages import (
     status_during,
 )
 from ...tools import ActionRequest, Proposal
-from .asks import AnswerGiven, AskAnswer, Asks
+from .asks import AskAnswer, Asks, GivenAnswer
 from .conversation import NOT_YET, Conversation
 
 __all__ = ["Dialogue"]
@@ -169,7 +169,7 @@ class Dialogue:
         if message is not None:
             await self.conversation.update(message.model_copy(update={"failure": why}))
 
-    async def answer(self, ts: int, given: AnswerGiven) -> AskAnswer:
+    async def answer(self, ts: int, given: GivenAnswer) -> AskAnswer:
         """The person's answer. Raises AskNotOpen, and InvalidInput for texts that were not proposed."""
         if given.edited is not None and self.asks.is_open(ts):
             proposal = self.proposal_of(ts)
@@ -261,7 +261,7 @@ class Dialogue:
         self._events.emit(TaskAskResponded(payload=(self.task_id,)))
         return answer
 
-    async def _record(self, message: ClineMessage, given: AnswerGiven) -> AskAnswer:
+    async def _record(self, message: ClineMessage, given: GivenAnswer) -> AskAnswer:
         """Write the answer down; only then is it acted on and told."""
         approved = message.ask not in _APPROVALS or given.response == "yesButtonClicked"
         await self.conversation.update(

@@ -24,7 +24,7 @@ from ...messages import (
     TimeSpan,
     UndoOrRedo,
 )
-from ...persistence import Foreseen, MessageManager, Spans, TaskReader, history_to_read
+from ...persistence import MessageManager, RewindEffect, SpanSet, TaskReader, history_to_read
 from .._ports import ConversationShown
 from ..checkpoints.file_rollback import FileRollback
 from ..checkpoints.interrupted_restores import InterruptedRestores
@@ -302,7 +302,7 @@ class MessageOperations:
                 await self._tasks.close(task_id, finished=done)
 
 
-async def _foresee(history: MessageManager, change: ConversationChange) -> Foreseen:
+async def _foresee(history: MessageManager, change: ConversationChange) -> RewindEffect:
     """What a change would do; raises why it cannot be."""
     match change:
         case TakeBack(operation="edit", message_ts=ts):
@@ -319,7 +319,7 @@ async def _foresee(history: MessageManager, change: ConversationChange) -> Fores
             assert_never(change)
 
 
-async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> Foreseen:
+async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> RewindEffect:
     if not keep and ts == await history.first_ts():
         raise InvalidInput("This message is the task itself. Edit it, or delete the task.", field="messageTs", ts=ts)
     return await history.foresee_rewind(ts, include_target_message=keep)
@@ -344,7 +344,7 @@ async def _do(
             assert_never(change)
 
 
-async def _shown(history: MessageManager, before: Spans) -> ConversationShown:
+async def _shown(history: MessageManager, before: SpanSet) -> ConversationShown:
     """What is different on screen since ``before``: as much as changed, and never more than a page of messages."""
     now = history.view.visible_ui
     removed = [TimeSpan(first=span.first, last=span.last) for span in before.minus(now).items]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..._background_tasks import BackgroundTasks
 from ...messages import ClineMessage, JsonObject, QueuedMessage
-from ..task.persisted_state import Untold
+from ..task.persisted_state import UnsentInput
 from .asks import AskAnswer
 from .conversation import text_block
 
@@ -39,11 +39,11 @@ class PendingUserInput:
     def add_later(self, answer: AskAnswer) -> None:
         """Tell the model before its next turn: now the results of its calls come first."""
         if answer.says_something:
-            self._tell_later(Untold(text=answer.text, images=answer.images, said_at=answer.said_at))
+            self._tell_later(UnsentInput(text=answer.text, images=answer.images, said_at=answer.said_at))
 
     def note(self, text: str) -> None:
         """Tell the model something before its next turn."""
-        self._tell_later(Untold(note=text))
+        self._tell_later(UnsentInput(note=text))
 
     async def keep(self, messages: Sequence[ClineMessage]) -> None:
         """Tell the model before its next turn what the person said and it never heard; on the disk then.
@@ -53,7 +53,7 @@ class PendingUserInput:
         known = {untold.said_at for untold in self._untold}
         new = [message for message in messages if message.ts not in known]
         for message in new:
-            self._tell_later(Untold(text=message.text, images=tuple(message.images or ()), said_at=message.ts))
+            self._tell_later(UnsentInput(text=message.text, images=tuple(message.images or ()), said_at=message.ts))
         if new:
             await self._state.conversation.log.save_state()
 
@@ -84,15 +84,15 @@ class PendingUserInput:
             taken = True
         return taken
 
-    def _tell_later(self, untold: Untold) -> None:
+    def _tell_later(self, untold: UnsentInput) -> None:
         self._untold = [*self._untold, untold]
         self._kept.keep_untold(self._untold)
 
-    def _is_there(self, untold: Untold) -> bool:
+    def _is_there(self, untold: UnsentInput) -> bool:
         """Whether it was not taken back."""
         return untold.said_at is None or untold.said_at in self._state.conversation.history.view.visible_ui
 
-    async def _tell(self, untold: Untold, blocks: list[JsonObject]) -> None:
+    async def _tell(self, untold: UnsentInput, blocks: list[JsonObject]) -> None:
         if blocks:
             await self._state.conversation.add_api("user", blocks, ts=untold.said_at, durable=True)
         self._untold = [entry for entry in self._untold if entry is not untold]

@@ -17,8 +17,8 @@ from ...context import TokenCounter
 from ...messages import JsonObject
 from ...persistence import ApiRecord
 from ...wire import WireModel
-from .._ports import Telling
-from .section_diff import KnownSections, SectionChange, ToldSection, change_of, replayed, whole_of
+from .._ports import EnvironmentText
+from .section_diff import KnownSection, KnownSections, SectionChange, change_of, replayed, whole_of
 from .section_text import text_of
 from .sections import DIMENSIONS, KINDS, Bounded, DimensionName, Section, SectionEntry, bounded
 
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 class _ToldSurroundings(WireModel):
     """What is kept beside a message. ``tools`` are those the system prompt was made for."""
 
-    dimensions: dict[str, ToldSection] = Field(default_factory=dict)
+    dimensions: dict[str, KnownSection] = Field(default_factory=dict)
     tools: str | None = None
     is_folder_trusted: bool | None = None
     """Whether the system prompt may hold words of the workspace."""
@@ -81,10 +81,10 @@ class Reference:
 
 async def telling(
     dimensions: Sequence[Section], reference: Reference, mask: Mask, counter: TokenCounter
-) -> Telling | None:
+) -> EnvironmentText | None:
     """What to tell of how things are now, given what is known; None if nothing differs."""
     parts: list[str] = []
-    told: dict[str, ToldSection] = {}
+    told: dict[str, KnownSection] = {}
     for dimension in sorted(dimensions, key=lambda dimension: DIMENSIONS.index(dimension.name)):
         now = bounded(await _masked(dimension, mask), counter)
         known = reference.known(now.name)
@@ -97,7 +97,7 @@ async def telling(
     if not parts:
         return None
     text = "\n".join(["<environment_details>", *parts, "</environment_details>"])
-    return Telling(text, _ToldSurroundings(dimensions=told).to_wire())
+    return EnvironmentText(text, _ToldSurroundings(dimensions=told).to_wire())
 
 
 async def whole(
@@ -109,7 +109,7 @@ async def whole(
     is_folder_trusted: bool | None = None,
 ) -> JsonObject:
     """What to keep beside a system prompt that tells all of these."""
-    told: dict[str, ToldSection] = {}
+    told: dict[str, KnownSection] = {}
     for dimension in dimensions:
         told[dimension.name] = whole_of(bounded(await _masked(dimension, mask), counter)).told(None)
     return _ToldSurroundings(dimensions=told, tools=tools, is_folder_trusted=is_folder_trusted).to_wire()

@@ -11,7 +11,7 @@ from typing import Protocol
 from ...context import TokenCounter
 from ...persistence import ApiRecord, HistoryView
 from ...providers import ToolSpec
-from .._ports import Situation, Telling
+from .._ports import EnvironmentText, Situation
 from ..context_window.hidden_steps import REVERTED
 from ..context_window.recorded_prompts import newest_prompt, prompt_text
 from ..conversation.conversation import Conversation
@@ -65,7 +65,7 @@ class EnvironmentPrompt:
         self._tools: tuple[Sequence[ToolSpec], str] | None = None
         self._shown: tuple[int, str] | None = None
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """What differs from what the model knows; None if there is nothing to say.
 
         Everything is looked at when the person has spoken, after a restart, and when something was hidden from the model;

@@ -12,10 +12,10 @@ from pydantic import Field
 from ...wire import WireModel
 from .sections import KINDS, Bounded, DimensionName, SectionEntry
 
-__all__ = ["KnownSections", "SectionChange", "ToldSection", "change_of", "replayed", "whole_of"]
+__all__ = ["KnownSection", "KnownSections", "SectionChange", "change_of", "replayed", "whole_of"]
 
 
-class ToldSection(WireModel):
+class KnownSection(WireModel):
     """What one message told of a dimension, beside its words. ``of`` is the message it is a difference to.
 
     Each of ``put`` is a key and the mark of its text; where the order counts, what is new or has another place has the key
@@ -50,10 +50,10 @@ class SectionChange:
     after: Mapping[str, str] | None = None
     """Where the order counts, for what is new or has another place: which key it comes after."""
 
-    def told(self, known: KnownSections | None) -> ToldSection:
+    def told(self, known: KnownSections | None) -> KnownSection:
         """What to keep of it."""
         if self.whole or known is None:
-            return ToldSection(put=[[entry.key, _mark(entry.text)] for entry in self.new])
+            return KnownSection(put=[[entry.key, _mark(entry.text)] for entry in self.new])
         after = self.after or {}
         # In the order they have now: what comes after another new one needs that to be there.
         order = {key: place for place, key in enumerate(after)}
@@ -62,7 +62,7 @@ class SectionChange:
             entry.key: [entry.key, _mark(entry.text), *([after[entry.key]] if entry.key in after else [])]
             for entry in entries
         }
-        return ToldSection(of=known.seq, put=list(put.values()), gone=[*self.gone, *self.unlisted])
+        return KnownSection(of=known.seq, put=list(put.values()), gone=[*self.gone, *self.unlisted])
 
 
 def whole_of(now: Bounded) -> SectionChange:
@@ -96,7 +96,7 @@ def change_of(now: Bounded, known: KnownSections) -> SectionChange | None:
     return found if is_change else None
 
 
-def replayed(known: KnownSections | None, told: ToldSection, seq: int) -> KnownSections | None:
+def replayed(known: KnownSections | None, told: KnownSection, seq: int) -> KnownSections | None:
     """What is known after the message ``seq``; None if it is a difference to something that is not known any more."""
     if told.of is None:
         return KnownSections(seq, {put[0]: put[1] for put in told.put})

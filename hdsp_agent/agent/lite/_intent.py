@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...tools.compound import ToldCell, asks_to_mend, made_names
+from ...tools.compound import CellFact, asks_to_mend, made_names
 from ._intent_patterns import asks_for_names, asks_what_for, begs, rids_of_cell, tells_precision
 
 __all__ = ["Intent", "intent_of"]
@@ -101,7 +101,7 @@ class Intent:
     """Whether the words do not tell which tools fit."""
 
 
-def intent_of(words: str, cells: Mapping[int, ToldCell], here: int | None = None) -> Intent:
+def intent_of(words: str, cells: Mapping[int, CellFact], here: int | None = None) -> Intent:
     """What is asked for. ``cells`` are the notebook's code cells by number; ``here`` is the one the person is in."""
     tools: set[str] = set()
     mends, what_for = asks_to_mend(words), asks_what_for(words)
@@ -140,7 +140,7 @@ def intent_of(words: str, cells: Mapping[int, ToldCell], here: int | None = None
     return Intent(frozenset(tools), _meant(words, cells, here, mends=mends, changes=changes))
 
 
-def _restyles(words: str, cells: Mapping[int, ToldCell]) -> bool:
+def _restyles(words: str, cells: Mapping[int, CellFact]) -> bool:
     """Whether something that a cell makes, or draws, is to look otherwise."""
     if not _LOOK.search(words) or _QUESTION.match(words.strip()) or _NEW.match(words):
         return False
@@ -151,7 +151,7 @@ def _restyles(words: str, cells: Mapping[int, ToldCell]) -> bool:
 
 
 def _meant(
-    words: str, cells: Mapping[int, ToldCell], here: int | None, *, mends: bool, changes: bool
+    words: str, cells: Mapping[int, CellFact], here: int | None, *, mends: bool, changes: bool
 ) -> tuple[int, ...] | None:
     named = [int(next(one for one in found if one)) for found in _CELL.findall(words)]
     there = tuple(number for number in dict.fromkeys(named) if number in cells)
@@ -178,15 +178,15 @@ def _meant(
     return there or tuple(cells) or None
 
 
-def _failed(cells: Mapping[int, ToldCell]) -> tuple[int, ...]:
+def _failed(cells: Mapping[int, CellFact]) -> tuple[int, ...]:
     return tuple(number for number, cell in cells.items() if cell.state == "failed")
 
 
-def _made(cells: Mapping[int, ToldCell]) -> frozenset[str]:
+def _made(cells: Mapping[int, CellFact]) -> frozenset[str]:
     return frozenset(name for cell in cells.values() for name in made_names(cell.source))
 
 
-def _making(words: str, cells: Mapping[int, ToldCell]) -> tuple[int, ...]:
+def _making(words: str, cells: Mapping[int, CellFact]) -> tuple[int, ...]:
     """The cells that make something which the words name."""
     said = set(_WORD.findall(words)) - _ARTICLES
     return tuple(number for number, cell in cells.items() if made_names(cell.source) & said)

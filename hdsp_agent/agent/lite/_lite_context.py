@@ -11,8 +11,8 @@ from ...providers import KnownModel, ModelRequest, model_info
 from ...tools.compound import (
     CHANGES,
     NOTHING_DONE,
+    CellFact,
     NotebookFacts,
-    ToldCell,
     cell_instead,
     cell_of_person,
     cells_in,
@@ -20,7 +20,7 @@ from ...tools.compound import (
     with_blanks,
     wrote_same,
 )
-from .._ports import Situation, Telling
+from .._ports import EnvironmentText, Situation
 from ..context_window import FullContext
 from ..conversation.conversation import Conversation
 from ._example_conversation import before, length_of_examples
@@ -65,7 +65,7 @@ class LiteContext:
         self._anew = True
         self._left_out = 0
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """How things are, when the person has spoken: the first time all of it, then what is different."""
         if not spoken:
             return None
@@ -77,7 +77,7 @@ class LiteContext:
         else:
             text = seen.told_anew(None if self._anew else self._told)
             self._told, self._anew = seen, False
-        return Telling(f"<environment_details>\n{text}\n</environment_details>")
+        return EnvironmentText(f"<environment_details>\n{text}\n</environment_details>")
 
     async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
@@ -197,7 +197,7 @@ def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:
     return _told_more(kept, why) if why else messages
 
 
-def _with_blanks(messages: list[ApiMessage], cell: ToldCell | None) -> list[ApiMessage]:
+def _with_blanks(messages: list[ApiMessage], cell: CellFact | None) -> list[ApiMessage]:
     """With gaps in the cell that was written again as it is: a small model that sees its code sees no other."""
     blank = None if cell is None else with_blanks(cell.source)
     if cell is None or blank is None:

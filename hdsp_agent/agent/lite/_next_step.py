@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from ...messages import JsonObject
 from ...providers import ToolSpec
 from ...tools import PastCall, SinceAsked
-from ...tools.compound import ToldCell, cell_instead, failed_cell, is_effect, lacks_picture, lacks_value
+from ...tools.compound import CellFact, cell_instead, failed_cell, is_effect, lacks_picture, lacks_value
 from ._intent import Intent, intent_of
 
 __all__ = ["MOST_STEPS", "Next", "next_step"]
@@ -54,7 +54,7 @@ class Next:
 def next_step(
     tools: Sequence[ToolSpec],
     since: SinceAsked,
-    cells: Mapping[int, ToldCell] | None = None,
+    cells: Mapping[int, CellFact] | None = None,
     here: int | None = None,
     *,
     strict: bool = False,

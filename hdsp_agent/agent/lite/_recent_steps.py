@@ -10,7 +10,7 @@ from ...messages import JsonObject
 from ...persistence import INTERRUPTED
 from ...tools import PastCall, SinceAsked
 
-__all__ = ["Said", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
+__all__ = ["RecentSteps", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
 
 _SURROUNDINGS: Final = "<environment_details>"
 _SURROUNDINGS_END: Final = "</environment_details>"
@@ -18,7 +18,7 @@ _WORDS: Final = re.compile(r"</?user_message>\n?")
 _BY_US: Final = ("[ERROR]", "[TASK RESUMPTION]", _SURROUNDINGS)
 
 
-class Said(Protocol):
+class RecentSteps(Protocol):
     """A message of the history."""
 
     @property
@@ -30,7 +30,7 @@ class Said(Protocol):
         """Its blocks."""
 
 
-def since_asked(messages: Sequence[Said]) -> SinceAsked:
+def since_asked(messages: Sequence[RecentSteps]) -> SinceAsked:
     """The person's last words and what followed. A call without a result is being made now and left out."""
     begin = max((at for at, message in enumerate(messages) if _speaks(message)), default=0)
     words: list[str] = []
@@ -75,13 +75,13 @@ def surroundings_in(text: str) -> str:
     return text.removeprefix(_SURROUNDINGS).removesuffix(_SURROUNDINGS_END).strip("\n")
 
 
-def _speaks(message: Said) -> bool:
+def _speaks(message: RecentSteps) -> bool:
     return message.role == "user" and any(
         block.get("type") == "text" and is_words(str(block.get("text", ""))) for block in _blocks(message)
     )
 
 
-def _blocks(message: Said) -> Sequence[JsonObject]:
+def _blocks(message: RecentSteps) -> Sequence[JsonObject]:
     content = message.content
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 

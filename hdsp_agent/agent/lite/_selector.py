@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...config import tool_set
 from ...providers import KnownModel, ModelRequest
-from .._ports import Situation, Telling
+from .._ports import EnvironmentText, Situation
 from ..context_window import FullContext
 from ..context_window.port import ContextPort
 from ._lite_context import LiteContext
@@ -19,7 +19,7 @@ class ContextSelector:
         self._plain = plain
         self._lite = lite
 
-    async def environment(self, situation: Situation, *, spoken: bool) -> Telling | None:
+    async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """What is added to a user turn about the surroundings."""
         return await self._of(situation).environment(situation, spoken=spoken)
 

@@ -14,7 +14,7 @@ from .task_limits import MistakeCounter, Mistakes
 if TYPE_CHECKING:
     from ...tools import KeptOutput
 
-__all__ = ["PersistedTaskState", "Untold"]
+__all__ = ["PersistedTaskState", "UnsentInput"]
 
 _QUEUE: Final = "queued_messages"
 _OUTPUTS: Final = "command_outputs"
@@ -22,7 +22,7 @@ _STRIKES: Final = "strikes"
 _UNTOLD: Final = "untold"
 
 
-class Untold(WireModel):
+class UnsentInput(WireModel):
     """What the model is to be told before its next turn, because the results of its calls come first."""
 
     note: str | None = None
@@ -89,12 +89,12 @@ class PersistedTaskState:
         return None if message is None else message.text
 
     @property
-    def untold(self) -> list[Untold]:
+    def untold(self) -> list[UnsentInput]:
         """What the model has not been told yet."""
         stored = self._stored(_UNTOLD)
-        return [Untold.model_validate(entry) for entry in stored] if isinstance(stored, list) else []
+        return [UnsentInput.model_validate(entry) for entry in stored] if isinstance(stored, list) else []
 
-    def keep_untold(self, untold: Sequence[Untold]) -> None:
+    def keep_untold(self, untold: Sequence[UnsentInput]) -> None:
         """It is on the disk soon."""
         self._keep(_UNTOLD, [entry.to_wire() for entry in untold])
 

@@ -16,7 +16,7 @@ from ...persistence import Outcome as LogOutcome
 from ...tools import ActionRequest, Approval, ApprovalAsk
 from .._agent_services import AgentServices
 from ..context_window import ContextWindow
-from ..conversation.asks import AnswerGiven, AskAnswer, AskNotOpen
+from ..conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
 from ..conversation.auto_answer import AutoAnswer
 from ..conversation.notebook_copy import NotebookCopy
 from ..conversation.user_input import PendingUserInput
@@ -94,7 +94,7 @@ class Task:
         """Begin to work."""
         self._worker = asyncio.create_task(self._work(opening), name=f"hdsp-agent task {self.task_id}")
 
-    async def answer(self, ts: int, given: AnswerGiven) -> AskAnswer:
+    async def answer(self, ts: int, given: GivenAnswer) -> AskAnswer:
         """The person's answer to the question ``ts``. Raises AskNotOpen for a late, second or unknown one."""
         deadline = asyncio.get_running_loop().time() + _READY_SECONDS
         while await self._is_about_to_ask(ts) and asyncio.get_running_loop().time() < deadline:
@@ -309,7 +309,7 @@ class Task:
     async def _go_on(self, ts: int) -> None:
         # Whoever answers first does.
         with suppress(AskNotOpen):
-            await self.state.dialogue.answer(ts, AnswerGiven("messageResponse"))
+            await self.state.dialogue.answer(ts, GivenAnswer("messageResponse"))
 
     async def _approve(self, action: ActionRequest, ask: ApprovalAsk, text: str) -> Approval:
         """Have the person decide about something that is no call of a tool."""

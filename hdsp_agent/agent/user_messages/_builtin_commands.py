@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["BUILT_IN", "BuiltIn"]
+__all__ = ["BUILT_IN", "BuiltinCommand"]
 
 
-class BuiltIn(NamedTuple):
+class BuiltinCommand(NamedTuple):
     """A command as it is written here."""
 
     name: str
@@ -17,7 +17,7 @@ class BuiltIn(NamedTuple):
 
 
 BUILT_IN: Final = (
-    BuiltIn(
+    BuiltinCommand(
         "explain",
         "Explain a cell, a notebook or code",
         "what to explain",
@@ -26,7 +26,7 @@ BUILT_IN: Final = (
         "which cells depend on which, and what it takes for granted. Point out what is surprising, slow or probably wrong. "
         "Change nothing.\n\n$ARGUMENTS",
     ),
-    BuiltIn(
+    BuiltinCommand(
         "fix",
         "Find out why something fails and mend it",
         "what fails",
@@ -35,7 +35,7 @@ BUILT_IN: Final = (
         "Make the smallest change that cures the cause and not the symptom, then run the cell and those that depend on it, "
         "and show me that it works. Tell me in a sentence what was wrong.\n\n$ARGUMENTS",
     ),
-    BuiltIn(
+    BuiltinCommand(
         "test",
         "Check results and write tests",
         "what to check",
@@ -45,7 +45,7 @@ BUILT_IN: Final = (
         "Run them, and tell me which do not hold and why. Do not change the code under test without asking me.\n\n"
         "$ARGUMENTS",
     ),
-    BuiltIn(
+    BuiltinCommand(
         "document",
         "Write down what a notebook or code does",
         "what to document",
@@ -54,7 +54,7 @@ BUILT_IN: Final = (
         "where it comes from, and the result. Give functions docstrings with arguments, returned values and units. "
         "Describe what is there, guess at nothing, and change no code.\n\n$ARGUMENTS",
     ),
-    BuiltIn(
+    BuiltinCommand(
         "clean-up",
         "Put a notebook or code in order",
         "what to put in order",

@@ -16,7 +16,7 @@ from typing import Final, Literal, Protocol
 from ...errors import StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 
-__all__ = ["LIBRARIES", "KernelAsked", "VariableKernel"]
+__all__ = ["LIBRARIES", "KernelQuestion", "VariableKernel"]
 
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
@@ -71,7 +71,7 @@ class VariableKernel(Protocol):
         ...
 
 
-class KernelAsked:
+class KernelQuestion:
     """Questions to one kernel's runtime."""
 
     def __init__(self, kernel: VariableKernel) -> None:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 from ...wire import WireModel
-from ._kernel_runtime import LIBRARIES, KernelAsked, VariableKernel
+from ._kernel_runtime import LIBRARIES, KernelQuestion, VariableKernel
 from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
 from ._rerun import Rerun, rerun_for
 from ._variable_limits import VariableLimits
@@ -193,16 +193,16 @@ class VariableCheckpoints:
     # ---- steps
 
     @asynccontextmanager
-    async def _at(self, kernel: VariableKernel) -> AsyncIterator[KernelAsked]:
+    async def _at(self, kernel: VariableKernel) -> AsyncIterator[KernelQuestion]:
         """The runtime of a kernel, one operation at a time."""
         lock = self._locks.get(kernel.kernel_id)
         if lock is None:
             lock = self._locks[kernel.kernel_id] = asyncio.Lock()
         async with lock:
-            yield KernelAsked(kernel)
+            yield KernelQuestion(kernel)
 
     async def _hello(
-        self, kernel: VariableKernel, asked: KernelAsked, *, follow: bool | None = None
+        self, kernel: VariableKernel, asked: KernelQuestion, *, follow: bool | None = None
     ) -> tuple[str, Environment]:
         name, word = await asyncio.to_thread(self._store.probe)
         try:
@@ -229,7 +229,7 @@ class VariableCheckpoints:
         return met
 
     async def _capture(
-        self, kernel: VariableKernel, asked: KernelAsked, thorough: bool, cells: CellsThatRan | None = None
+        self, kernel: VariableKernel, asked: KernelQuestion, thorough: bool, cells: CellsThatRan | None = None
     ) -> VariableManifest:
         # A connection is to one life of the kernel.
         life, environment = self._met.get(kernel) or await self._hello(kernel, asked)
@@ -273,7 +273,7 @@ class VariableCheckpoints:
         self,
         target: ManifestId,
         kernel: VariableKernel,
-        asked: KernelAsked,
+        asked: KernelQuestion,
         only: Collection[str] | None,
         leave: Collection[str],
         overwrite: bool,

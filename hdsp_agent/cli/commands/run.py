@@ -133,7 +133,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
     notebook = _notebook(options, workspace)
     from ...agent import headless_agent
     from .._folder_question import settle_folder
-    from .._live_output import LiveOutput, Unseen
+    from .._live_output import LiveOutput, UnseenMessages
     from .._operator_policy import local_models_folder, operator_policy
     from .._responder import NoResponder, TerminalResponder
     from .._run_notices import RunNotices
@@ -149,7 +149,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
         operator_policy(),
         workspace=workspace,
         backend=terminal.backend,
-        sink=Unseen() if terminal.json else output,
+        sink=UnseenMessages() if terminal.json else output,
         on_notice=notices.window,
         on_recovery=notices.recovery,
         overrides=overrides,

@@ -11,7 +11,7 @@ from ._checkpoint_bodies import RestartBody, RestartPreviewBody
 from ._rest_endpoint import RestHandler, endpoint
 
 if TYPE_CHECKING:
-    from ...agent import UpTo
+    from ...agent import RestartTarget
 
 __all__ = ["KernelRestartHandler", "KernelRestartPreviewHandler", "KernelRestartStopHandler", "KernelRestartsHandler"]
 
@@ -69,7 +69,7 @@ class KernelRestartStopHandler(_RestartsBase):
         return await self.travel.stop_restart(owner_of(self), run)
 
 
-def _up_to(body: RestartPreviewBody) -> UpTo:
-    from ...agent import UpTo
+def _up_to(body: RestartPreviewBody) -> RestartTarget:
+    from ...agent import RestartTarget
 
-    return UpTo(body.path, body.cell, body.checkpoint)
+    return RestartTarget(body.path, body.cell, body.checkpoint)

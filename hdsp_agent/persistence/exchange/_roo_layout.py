@@ -11,7 +11,7 @@ from .._records import ApiRecord, ApiRole
 from ..marks._histories import marker_record
 from ..marks._marks import AnyMark, CondenseMark, FoldMark, TruncateMark
 from ..marks._replay import HistoryView, Marker, replay, tells_of
-from ..marks._spans import Spans
+from ..marks._spans import SpanSet
 
 __all__ = ["RooHead", "RooLine", "roo_lines", "roo_message", "roo_messages"]
 
@@ -92,7 +92,7 @@ def _folds(view: HistoryView) -> list[FoldMark]:
 
 
 def _truncated(lines: list[RooLine], mark: TruncateMark) -> list[RooLine]:
-    hides = Spans.of(mark.hides)
+    hides = SpanSet.of(mark.hides)
     for line in lines:
         if line.head.seq in hides and line.truncation_parent is None:
             line.truncation_parent = mark.truncation_id
@@ -102,7 +102,7 @@ def _truncated(lines: list[RooLine], mark: TruncateMark) -> list[RooLine]:
 
 
 def _condensed(lines: list[RooLine], mark: CondenseMark, summary: RooHead) -> list[RooLine]:
-    covers = Spans.of(mark.covers)
+    covers = SpanSet.of(mark.covers)
     hidden: list[RooLine] = []
     spared: list[RooLine] = []
     for line in lines:

@@ -23,7 +23,7 @@ from .._trace import task_logger
 from ._file_records import UI_FORM
 from ._file_task_log import REMEMBERED, FileTaskLog
 from ._file_task_reader import FileTaskReader
-from ._interrupted_tasks import MONITOR_SECONDS, Monitor
+from ._interrupted_tasks import MONITOR_SECONDS, InterruptedTaskMonitor
 from ._log_writer import LogWriter
 from ._state_keeper import HEARTBEAT_SECONDS
 from ._task_end import take_task
@@ -52,7 +52,7 @@ class FileStore:
     ) -> None:
         self._folders = TaskFolders(home)
         self._writer = LogWriter()
-        self._monitor = Monitor(self._folders, lambda: self._open, interval=monitor_seconds)
+        self._monitor = InterruptedTaskMonitor(self._folders, lambda: self._open, interval=monitor_seconds)
         self._open: dict[TaskId, FileTaskLog] = {}
         self._held = BackgroundTasks()
         self._damages = DamageReports(on_damage)

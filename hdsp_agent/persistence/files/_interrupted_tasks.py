@@ -18,7 +18,7 @@ from ._task_end import recover_task
 from ._task_folders import TaskFolders
 from ._task_locks import LockWatch, read_lock
 
-__all__ = ["MONITOR_SECONDS", "Monitor"]
+__all__ = ["MONITOR_SECONDS", "InterruptedTaskMonitor"]
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ MONITOR_SECONDS: Final = 300.0
 _ABANDONED_SECONDS: Final = 3600.0
 
 
-class Monitor:
+class InterruptedTaskMonitor:
     """Finishes interrupted moves and marks dead tasks as failed. ``ours`` are the tasks this process works on."""
 
     def __init__(

@@ -17,9 +17,9 @@ from ._cuts import Head, adjoining, covered_by_summary, hidden_by_rewind, hidden
 from ._histories import in_force
 from ._marks import AnyMark, CondenseMark, Mark, RewindMark, TruncateMark, UndoMark
 from ._replay import HistoryView, Marker, MarkProblem, MarkReplay
-from ._spans import OPEN, Spans
+from ._spans import OPEN, SpanSet
 
-__all__ = ["Foreseen", "MessageManager", "Newer"]
+__all__ = ["MessageManager", "Newer", "RewindEffect"]
 
 Newer = Literal["refuse", "set_aside"]
 """What an undo that goes back in time does about messages that came since: refuse, or put them aside as well."""
@@ -33,11 +33,11 @@ def _milliseconds() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class RewindEffect:
     """What a change would do: the times of the messages that go and that come back, and whether newer ones stand in its way."""
 
-    removed: Spans
-    restored: Spans
+    removed: SpanSet
+    restored: SpanSet
     gone_on: bool = False
 
 
@@ -98,7 +98,7 @@ class MessageManager:
             rest -= len(page)
         return [message for page in reversed(pages) for message in page]
 
-    async def messages_in(self, spans: Spans) -> AsyncIterator[ClineMessage]:
+    async def messages_in(self, spans: SpanSet) -> AsyncIterator[ClineMessage]:
         """The messages of the log in these spans, oldest first, visible or not."""
         for span in spans.items:
             first = span.first
@@ -236,7 +236,7 @@ class MessageManager:
             mark = await self._rewind_mark(ts, ts + 1 if include_target_message else ts)
             return await self._put(mark and mark.model_copy(update=_chosen(files, mark_id)))
 
-    async def foresee_rewind(self, ts: int, *, include_target_message: bool = False) -> Foreseen:
+    async def foresee_rewind(self, ts: int, *, include_target_message: bool = False) -> RewindEffect:
         """What ``rewind_to_timestamp`` would do now; raises what it would."""
         async with self._changing:
             await self._check_visible(ts)
@@ -295,12 +295,12 @@ class MessageManager:
 
     async def foresee_undo(
         self, mark_id: str | None = None, *, aside: Callable[[ClineMessage], bool] = lambda message: False
-    ) -> Foreseen:
+    ) -> RewindEffect:
         """What ``undo`` would do now, if need be setting aside what is newer; messages that are ``aside`` are no news."""
         async with self._changing:
             return await self._foresee_undo(self._to_undo(mark_id), aside)
 
-    async def foresee_redo(self, mark_id: str | None = None) -> Foreseen:
+    async def foresee_redo(self, mark_id: str | None = None) -> RewindEffect:
         """What ``redo`` would do now, if need be setting aside what is newer."""
         async with self._changing:
             return await self._foresee_undo(self._to_redo(mark_id))
@@ -339,7 +339,7 @@ class MessageManager:
 
     async def _foresee_undo(
         self, target: Mark, aside: Callable[[ClineMessage], bool] = lambda message: False
-    ) -> Foreseen:
+    ) -> RewindEffect:
         return self._foresee(self._undo_mark(target), gone_on=await self._went_on_since(target, aside))
 
     def _undo_mark(self, target: Mark) -> UndoMark:
@@ -356,10 +356,10 @@ class MessageManager:
             target=target.id,
         )
 
-    def _foresee(self, mark: Mark | None, *, gone_on: bool = False) -> Foreseen:
+    def _foresee(self, mark: Mark | None, *, gone_on: bool = False) -> RewindEffect:
         now = self.view.visible_ui
         then = now if mark is None else self._replay.foresee(mark).visible_ui
-        return Foreseen(now.minus(then), then.minus(now), gone_on)
+        return RewindEffect(now.minus(then), then.minus(now), gone_on)
 
     async def _rewind_mark(self, ts: int, ui_from: int) -> RewindMark | None:
         """The mark that takes back the messages from ``ui_from`` on; None if it would change nothing."""

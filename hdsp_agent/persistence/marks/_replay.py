@@ -14,7 +14,7 @@ from typing_extensions import assert_never
 
 from ...messages import ConversationMark, ConversationMarks
 from ._marks import AnyMark, CondenseMark, FoldMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark
-from ._spans import EVERYTHING, Span, Spans
+from ._spans import EVERYTHING, Span, SpanSet
 
 __all__ = ["ApiPiece", "HistoryView", "MarkProblem", "MarkReplay", "Marker", "newest_marks", "replay", "tells_of"]
 
@@ -49,8 +49,8 @@ class HistoryView:
     and ``undone`` the condensations and truncations that were taken back.
     """
 
-    ui: Spans = EVERYTHING
-    api: Spans = EVERYTHING
+    ui: SpanSet = EVERYTHING
+    api: SpanSet = EVERYTHING
     applied: tuple[Mark, ...] = ()
     undone: tuple[FoldMark, ...] = ()
 
@@ -71,7 +71,7 @@ class HistoryView:
         return [mark for mark in self.applied if isinstance(mark, TruncateMark) and self.in_place(mark)]
 
     @property
-    def visible_ui(self) -> Spans:
+    def visible_ui(self) -> SpanSet:
         """The times of the messages a person sees. The event of something undone would tell an untruth."""
         return self.ui.without_all((fold.event_ts, fold.event_ts) for fold in self.undone)
 
@@ -260,7 +260,7 @@ def newest_marks(marks: Iterable[AnyMark]) -> ConversationMarks:
 
 def tells_of(condense: CondenseMark, truncation: TruncateMark) -> bool:
     """Whether a summary covers all that a truncation hides, so that its marker has nothing to say."""
-    return not Spans.of(truncation.hides).without_all(condense.covers).items
+    return not SpanSet.of(truncation.hides).without_all(condense.covers).items
 
 
 def _view_before(target: _Move, undo: UndoMark) -> HistoryView:
@@ -283,7 +283,7 @@ def _deeds(view: HistoryView) -> list[str]:
     return [mark.id for mark in view.applied if not isinstance(mark, UndoMark)]
 
 
-def _interleave(spans: Spans, inserts: Sequence[tuple[int, ApiPiece]]) -> list[ApiPiece]:
+def _interleave(spans: SpanSet, inserts: Sequence[tuple[int, ApiPiece]]) -> list[ApiPiece]:
     """Each insert follows the number it comes with, whether that is in a span or between two."""
     pieces: list[ApiPiece] = []
     index = 0

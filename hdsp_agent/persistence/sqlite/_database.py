@@ -25,7 +25,7 @@ _IDLE_READERS: Final = 4
 
 
 class TaskDatabase:
-    """The file and those who read it; the one who writes it is ``GroupWriter``."""
+    """The file and those who read it; the one who writes it is ``TaskRowWriter``."""
 
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path = path

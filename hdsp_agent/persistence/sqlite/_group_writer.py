@@ -31,7 +31,7 @@ from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FO
 from ._database import TaskDatabase, Work
 from ._task_schema import STREAM_TABLES
 
-__all__ = ["GroupWriter", "TaskTable"]
+__all__ = ["TaskRowWriter", "TaskTable"]
 
 T = TypeVar("T")
 
@@ -165,7 +165,7 @@ class _Outcomes:
                 self.by_loop.setdefault(job.acknowledged.get_loop(), []).append((job, refusal))
 
 
-class GroupWriter:
+class TaskRowWriter:
     """Writes to the database without ever blocking the event loop."""
 
     def __init__(self, database: TaskDatabase, *, max_pending_bytes: int = MAX_PENDING_BYTES) -> None:

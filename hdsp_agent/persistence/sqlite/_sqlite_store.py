@@ -26,7 +26,7 @@ from ..files._state_keeper import HEARTBEAT_SECONDS
 from ..files._task_folders import checked_id
 from ..files._task_locks import LockWatch
 from ._database import BUSY_SECONDS, TaskDatabase
-from ._group_writer import GroupWriter
+from ._group_writer import TaskRowWriter
 from ._row_locks import RowLock
 from ._sqlite_task_log import SqliteTaskLog
 from ._sqlite_task_reader import SqliteTaskReader
@@ -57,7 +57,7 @@ class SqliteStore:
         self._database = TaskDatabase(path, busy_seconds=busy_seconds)
         # What is seen of other hosts' locks is judged by our own clock, which takes a second look.
         self._rows = TaskRows(path, LockWatch(patient=True))
-        self._writer = GroupWriter(self._database)
+        self._writer = TaskRowWriter(self._database)
         self._open: dict[TaskId, SqliteTaskLog] = {}
         self._held = BackgroundTasks()
         self._damages = DamageReports(on_damage)

@@ -14,7 +14,7 @@ from .._recording_log import REMEMBERED, RecordingLog
 from .._records import StoredTaskState, TaskMetadata
 from ..files._state_keeper import HEARTBEAT_SECONDS, StateKeeper
 from ._database import TaskDatabase, Work
-from ._group_writer import GroupWriter, TaskTable
+from ._group_writer import TaskRowWriter, TaskTable
 from ._row_locks import RowLock
 from ._sqlite_task_reader import SqliteTaskReader, put_artifact
 from ._task_rows import TaskRows
@@ -30,7 +30,7 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         self,
         database: TaskDatabase,
         rows: TaskRows,
-        writer: GroupWriter,
+        writer: TaskRowWriter,
         lock: RowLock,
         metadata: TaskMetadata,
         state: StoredTaskState,

@@ -151,7 +151,7 @@ async def statistics(
 ) -> Statistics:
     """Count the tasks of this user and status that began at ``since`` or later and before ``until``."""
     found = Statistics()
-    wanted = WantedTasks(user, since, until, (status,) if isinstance(status, str) else status)
+    wanted = TaskFilter(user, since, until, (status,) if isinstance(status, str) else status)
     moment = now or datetime.now(tz=timezone.utc)
     ids = await store.tasks()
     for start in range(0, len(ids), _AT_ONCE):
@@ -167,7 +167,7 @@ async def statistics(
 
 
 @dataclass(frozen=True)
-class WantedTasks:
+class TaskFilter:
     user: str | None
     since: datetime | None
     until: datetime | None
@@ -185,7 +185,7 @@ class WantedTasks:
         return self.until is None or (begun is not None and begun < _aware(self.until))
 
 
-async def _look(store: TaskStore, task_id: TaskId, wanted: WantedTasks) -> _Facts | HdspAgentError | None:
+async def _look(store: TaskStore, task_id: TaskId, wanted: TaskFilter) -> _Facts | HdspAgentError | None:
     try:
         reader = await store.view(task_id)
         state = await reader.read_state()

@@ -10,7 +10,7 @@ from ._code import made_names
 from ._examples import EXAMPLES
 from ._inspect import InspectVariable, ReadCell
 from ._masked_code import with_blanks
-from ._notebook_facts import CHANGES, NotebookFacts, ToldCell, cell_of_person, cells_in, surroundings
+from ._notebook_facts import CHANGES, CellFact, NotebookFacts, cell_of_person, cells_in, surroundings
 from ._request_check import asks_to_mend
 from ._step_report import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
 
@@ -21,6 +21,7 @@ __all__ = [
     "AddCell",
     "AddText",
     "AnswerTool",
+    "CellFact",
     "CompoundTool",
     "DeleteCellTool",
     "EditCell",
@@ -29,7 +30,6 @@ __all__ = [
     "ReadCell",
     "RenameVariable",
     "RunCell",
-    "ToldCell",
     "asks_to_mend",
     "cell_instead",
     "cell_of_person",

@@ -13,7 +13,7 @@ from typing import Final
 from ...notebooks.kernels import RunError, Variable
 from ._code import renamed
 
-__all__ = ["Meant", "hint_for", "meant_by", "replaced", "within"]
+__all__ = ["SuggestedName", "hint_for", "meant_by", "replaced", "within"]
 
 _NAME: Final = re.compile(r"name '([^']+)' is not defined")
 _FILE: Final = re.compile(r"No such file or directory: '([^']+)'")
@@ -25,7 +25,7 @@ _CUTOFF: Final = 0.6
 
 
 @dataclass(frozen=True)
-class Meant:
+class SuggestedName:
     """A word of the code, and the one that is there and nearly the same."""
 
     wrong: str
@@ -60,7 +60,9 @@ def hint_for(error: RunError, variables: Sequence[Variable], names: Sequence[str
     return ""
 
 
-def meant_by(error: RunError, variables: Sequence[Variable], names: Sequence[str], folder: Path) -> Meant | None:
+def meant_by(
+    error: RunError, variables: Sequence[Variable], names: Sequence[str], folder: Path
+) -> SuggestedName | None:
     """What the code most likely means by the word it fails at. Reads the folder: call it in a thread."""
     if error.ename == "NameError" and (found := _NAME.search(error.evalue)):
         return _nearest(found[1], [*(variable.name for variable in variables), *names], is_name=True)
@@ -90,17 +92,17 @@ def _beyond(variables: Sequence[Variable], code: str) -> tuple[str, int, tuple[i
     return None
 
 
-def replaced(code: str, meant: Meant) -> str:
+def replaced(code: str, meant: SuggestedName) -> str:
     """The code with the right word in place of the wrong one."""
     if meant.is_name:
         return renamed(code, meant.wrong, meant.right)
     return re.sub(rf"(['\"]){re.escape(meant.wrong)}\1", lambda found: f"{found[1]}{meant.right}{found[1]}", code)
 
 
-def _nearest(wanted: str, there: Sequence[str], *, is_name: bool) -> Meant | None:
+def _nearest(wanted: str, there: Sequence[str], *, is_name: bool) -> SuggestedName | None:
     alike = {name.lower(): name for name in there}
     near = difflib.get_close_matches(wanted.lower(), alike, n=1, cutoff=_CUTOFF)
-    return Meant(wanted, alike[near[0]], is_name) if near and alike[near[0]] != wanted else None
+    return SuggestedName(wanted, alike[near[0]], is_name) if near and alike[near[0]] != wanted else None
 
 
 def _columns(variables: Sequence[Variable]) -> list[str]:

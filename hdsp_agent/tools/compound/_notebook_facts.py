@@ -27,7 +27,7 @@ from ._code import made_names
 from ._hints import hint_for
 from ._step_report import error_in, error_words, shortened, shown_text
 
-__all__ = ["CHANGES", "NotebookFacts", "ToldCell", "cell_of_person", "cells_in", "surroundings"]
+__all__ = ["CHANGES", "CellFact", "NotebookFacts", "cell_of_person", "cells_in", "surroundings"]
 
 CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
 """Begin what is told after all was told once."""
@@ -50,7 +50,7 @@ _DATA: Final = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx"
 
 
 @dataclass(frozen=True)
-class ToldCell:
+class CellFact:
     """A code cell, as far as it was told of."""
 
     state: str
@@ -94,17 +94,17 @@ class NotebookFacts:
         return "\n".join(parts)
 
 
-def cells_in(told: str) -> dict[int, ToldCell]:
+def cells_in(told: str) -> dict[int, CellFact]:
     """The code cells by their numbers, as surroundings were told."""
     heads = list(_HEAD.finditer(told))
-    cells: dict[int, ToldCell] = {}
+    cells: dict[int, CellFact] = {}
     for at, head in enumerate(heads):
         if head[2] in ("text", "empty"):
             cells.pop(int(head[1]), None)
             continue
         body = told[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(told)]
         source, _, shown = _END.split(body, maxsplit=1)[0].strip("\n").partition(_OUTPUT)
-        cells[int(head[1])] = ToldCell(head[2], source, shown)
+        cells[int(head[1])] = CellFact(head[2], source, shown)
     return cells
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from hdsp_agent.agent._ports import Telling
+from hdsp_agent.agent._ports import EnvironmentText
 from hdsp_agent.agent.environment import Section, SectionEntry
 from hdsp_agent.agent.environment.environment_log import Reference, telling
 from hdsp_agent.agent.environment.sections import DIMENSIONS, GAP, KINDS, DimensionName, bounded
@@ -37,7 +37,7 @@ class Reader:
         return "\n".join(said.text.split("\n")[1:-1])
 
 
-def _record(seq: int, said: Telling) -> ApiRecord:
+def _record(seq: int, said: EnvironmentText) -> ApiRecord:
     fields = {"role": "user", "content": said.text, "told": said.told, "seq": seq, "timestamp": "", "token_count": 0}
     return ApiRecord.model_validate(fields)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.agent.lite._intent import intent_of
-from hdsp_agent.tools.compound import ToldCell
+from hdsp_agent.tools.compound import CellFact
 
 NOTEBOOK = {
-    1: ToldCell("ran", "df = load()\nvals = [1, 2]"),
-    2: ToldCell("ran", "mean = sum(vals) / 3\nprint(mean)", "1.66667"),
-    3: ToldCell("ran", "def share(x):\n    return x"),
-    4: ToldCell("ran", "plt.plot(vals)", "[picture]"),
+    1: CellFact("ran", "df = load()\nvals = [1, 2]"),
+    2: CellFact("ran", "mean = sum(vals) / 3\nprint(mean)", "1.66667"),
+    3: CellFact("ran", "def share(x):\n    return x"),
+    4: CellFact("ran", "plt.plot(vals)", "[picture]"),
 }
-FAILING = {**NOTEBOOK, 5: ToldCell("failed", "df['a']")}
+FAILING = {**NOTEBOOK, 5: CellFact("failed", "df['a']")}
 
 
-def tools_for(words: str, cells: dict[int, ToldCell] | None = None) -> frozenset[str]:
+def tools_for(words: str, cells: dict[int, CellFact] | None = None) -> frozenset[str]:
     return intent_of(words, cells or NOTEBOOK).tools or frozenset()
 
 

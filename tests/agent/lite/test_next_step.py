@@ -8,7 +8,7 @@ from hdsp_agent.agent.lite._intent import intent_of
 from hdsp_agent.agent.lite._next_step import MOST_STEPS, next_step
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import PastCall, SinceAsked, ToolRegistry
-from hdsp_agent.tools.compound import ToldCell
+from hdsp_agent.tools.compound import CellFact
 
 MODE = ModeConfig(slug="code", name="Code", role_definition="Code.", groups=("read", "edit", "command"))
 TOOLS = ToolRegistry().specs(MODE, OperatorPolicy(), GlobalSettings(), tool_set="compound")
@@ -18,7 +18,7 @@ ASKING = ToolRegistry().specs(
 )  # fmt: skip
 
 
-RAN, FAILED = ToldCell("ran"), ToldCell("failed")
+RAN, FAILED = CellFact("ran"), CellFact("failed")
 
 
 def ran(code: str = "1 + 1", output: str = "2") -> PastCall:
@@ -150,10 +150,10 @@ def test_words_tell_which_tools_fit(words: str, tools: set[str] | None, cells: t
 
 
 SUMS = {
-    1: ToldCell("ran", "values = [1, 2, 2]"),
-    2: ToldCell("ran", "mean = sum(values) / len(values)\nprint(mean)", "1.6666"),
-    3: ToldCell("ran", "def share(x):\n    return x / mean"),
-    4: ToldCell("ran", "plt.plot(values)\nplt.show()", "[picture]"),
+    1: CellFact("ran", "values = [1, 2, 2]"),
+    2: CellFact("ran", "mean = sum(values) / len(values)\nprint(mean)", "1.6666"),
+    3: CellFact("ran", "def share(x):\n    return x / mean"),
+    4: CellFact("ran", "plt.plot(values)\nplt.show()", "[picture]"),
 }
 
 

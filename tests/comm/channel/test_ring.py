@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.comm._frame_ring import Gone, Ring
+from hdsp_agent.comm._frame_ring import FramesGone, Ring
 
 
 def ring_of(count: int, *, max_frames: int = 100, max_bytes: int = 10_000) -> Ring:
@@ -28,14 +28,14 @@ def test_the_very_first_place_is_valid_while_nothing_was_dropped() -> None:
 
 def test_a_place_that_was_dropped_is_gone() -> None:
     ring = ring_of(6, max_frames=4)
-    assert isinstance(ring.since(1), Gone)
+    assert isinstance(ring.since(1), FramesGone)
     assert ring.since(2) == [b"3", b"4", b"5", b"6"]
 
 
 def test_a_place_that_never_was_is_gone() -> None:
     ring = ring_of(3)
-    assert isinstance(ring.since(4), Gone)
-    assert isinstance(ring.since(-1), Gone)
+    assert isinstance(ring.since(4), FramesGone)
+    assert isinstance(ring.since(-1), FramesGone)
 
 
 def test_every_ring_has_a_life_of_its_own() -> None:
@@ -46,7 +46,7 @@ def test_a_frame_larger_than_the_ring_still_reaches_tabs_that_keep_up() -> None:
     ring = ring_of(3, max_bytes=10)
     ring.append(b"x" * 50)
     assert ring.since(3) == [b"x" * 50]
-    assert isinstance(ring.since(2), Gone)
+    assert isinstance(ring.since(2), FramesGone)
     ring.append(b"y")
     assert ring.bytes_held == 1
 
@@ -74,7 +74,7 @@ def test_bounds_hold_and_what_is_kept_is_the_unbroken_newest_part(
         assert ring.bytes_held <= max_bytes or len(ring) == 1
     for place in range(len(sent) + 1):
         missed = ring.since(place)
-        if isinstance(missed, Gone):
+        if isinstance(missed, FramesGone):
             assert len(sent) - place > len(ring)
         else:
             assert missed == sent[place:]

@@ -18,7 +18,7 @@ _READERS = min(4, os.cpu_count() or 1)
 _FEW = 4
 
 
-class NoRoom(Exception):
+class StoreFull(Exception):
     """More would have to wait in memory than is allowed."""
 
 
@@ -89,7 +89,7 @@ class Chunks:
                 self._known.add(key)
                 continue
             if most is not None and self.held + piece.nbytes > most:
-                raise NoRoom
+                raise StoreFull
             copy = bytes(piece)
             if self.careful and hashlib.sha256(copy).hexdigest() != key:
                 raise ChangedMeanwhile

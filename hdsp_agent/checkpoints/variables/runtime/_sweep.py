@@ -17,7 +17,7 @@ _ATOM_BYTES = 4096
 _CHEAP = 0.003
 _CHEAP_ALL = 0.008
 _IPYTHONS = re.compile(r"_+|_i{1,3}|_i?\d+|_[oid]h|__.*__|_exit_code|_VSCODE.*|_jupyterlab_.*|In|Out")
-_NOT_THEIRS = (_objects.Stopped, _chunks.NoRoom, _chunks.NotWritten)
+_NOT_THEIRS = (_objects.Stopped, _chunks.StoreFull, _chunks.NotWritten)
 """What says nothing about the variables that were being saved."""
 _missing = object()
 
@@ -271,7 +271,7 @@ class Sweeper:
         try:
             self._save_group(names, values, cut or _never, patient)
             return True
-        except _chunks.NoRoom:
+        except _chunks.StoreFull:
             return False
         except _objects.Stopped:
             self._refuse_all(names, "pending", None)
