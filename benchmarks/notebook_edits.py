@@ -87,11 +87,11 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
         @authenticated
         async def post(self) -> None:
             number = int(json.loads(self.request.body)["number"])
-            desk = self.settings["hdsp_agent_services"].notebooks.notebooks.desk
+            access = self.settings["hdsp_agent_services"].notebooks.notebooks.access
             source = f"# Edit {number}.\nframe_0 = load({number})\nframe_0.describe()"
             asked = time.time() * 1000
             edit = ReplaceSource(cell_id=CellId("cell-0"), source=source)
-            await desk.document(NOTEBOOK).apply([edit], review=True)
+            await access.document(NOTEBOOK).apply([edit], review=True)
             await self.finish(str(asked))
 
     handlers = [(app.base_url + "bench/notebook/edit", EditHandler)]

@@ -169,9 +169,9 @@ class Tab:
 # ---- inside the server
 
 
-async def _edit(desk: NotebookAccess, number: int) -> JsonObject:
+async def _edit(access: NotebookAccess, number: int) -> JsonObject:
     started = time.time()
-    document = desk.document(PATH)
+    document = access.document(PATH)
     snapshot = await document.snapshot()
     cell = snapshot.cells[1]
     edit = EditSource(CellId(cell.id), cell.source, f"edited_{number} = {number}")
@@ -179,9 +179,9 @@ async def _edit(desk: NotebookAccess, number: int) -> JsonObject:
     return {"started": started}
 
 
-async def _outline(desk: NotebookAccess) -> JsonObject:
+async def _outline(access: NotebookAccess) -> JsonObject:
     started = time.perf_counter()
-    outline_of(await desk.document(PATH).snapshot())
+    outline_of(await access.document(PATH).snapshot())
     return {"milliseconds": (time.perf_counter() - started) * 1000}
 
 
@@ -193,9 +193,9 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
     class NotebookHandler(APIHandler):
         @authenticated
         async def post(self, how: str) -> None:
-            desk: NotebookAccess = self.settings["hdsp_agent_services"].notebooks.notebooks.desk
+            access: NotebookAccess = self.settings["hdsp_agent_services"].notebooks.notebooks.access
             asked = self.get_json_body() or {}
-            done = await (_edit(desk, int(asked["number"])) if how == "edit" else _outline(desk))
+            done = await (_edit(access, int(asked["number"])) if how == "edit" else _outline(access))
             await self.finish(json.dumps(done))
 
     handlers = [(app.base_url + r"bench/notebooks/(\w+)", NotebookHandler)]

@@ -75,20 +75,20 @@ def build_services(app: HdspAgentApp) -> Services:
     room = _conversations(app, configuration)
     notebooks = _notebooks(app, configuration, room)
     local_models = LocalModels(local_models_folder_of(app), policy=lambda: configuration.config.policy)
-    agent, screens, requests = _agent(app, configuration, room, notebooks, local_models)
+    agent, panels, requests = _agent(app, configuration, room, notebooks, local_models)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     ModeRequests(agent, configuration.config, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
-    time_travel = CheckpointService(agent, room.history, screens, workspace_of(app))
-    CheckpointRequests(time_travel, room.history).register(room.dispatcher)
-    NotebookRequests(agent, requests, screens, notebooks.notebooks).register(room.dispatcher)
+    checkpoints = CheckpointService(agent, room.history, panels, workspace_of(app))
+    CheckpointRequests(checkpoints, room.history).register(room.dispatcher)
+    NotebookRequests(agent, requests, panels, notebooks.notebooks).register(room.dispatcher)
     EmbeddedConversations(
         room.storage,
         room.history,
-        screens,
-        notebooks.notebooks.desk,
+        panels,
+        notebooks.notebooks.access,
         workspace_of(app),
         masked_kinds=lambda: configuration.config.settings.masked_kinds,
     ).register(room.dispatcher)
@@ -103,11 +103,11 @@ def build_services(app: HdspAgentApp) -> Services:
         storage=room.storage,
         history=room.history,
         audit=room.audit,
-        upkeep=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
+        retention_job=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
-        time_travel=time_travel,
+        checkpoints=checkpoints,
         notebooks=notebooks,
-        screens=screens,
+        panels=panels,
         local_models=local_models,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         ipc=_ipc(app, configuration, room, agent),
@@ -213,7 +213,7 @@ def _agent(
     workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
     room.history.attach(feed)
-    notebooks.notebooks.desk.on_moved(room.history.notebook_moved)
+    notebooks.notebooks.access.on_moved(room.history.notebook_moved)
     agent = RunningAgent(
         configuration.config,
         room.storage,
@@ -222,9 +222,9 @@ def _agent(
         notebooks=notebooks.notebooks,
         local=local_models,
     )
-    screens = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
-    room.channels.on_arrival(screens.arrived)
-    return agent, screens, AgentRequests(agent, room.history, room.channels, screens, configuration.config)
+    panels = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
+    room.channels.on_arrival(panels.arrived)
+    return agent, panels, AgentRequests(agent, room.history, room.channels, panels, configuration.config)
 
 
 def _ipc(
@@ -246,7 +246,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     )
     await services.config.start()
     services.storage.start()
-    services.upkeep.start()
+    services.retention_job.start()
     await services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)

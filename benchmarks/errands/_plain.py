@@ -127,7 +127,7 @@ async def do_plainly(scene: Scene, models: LocalModels) -> Done:
 
 
 async def _first_words(scene: Scene) -> str:
-    snapshot = await scene.notebooks.desk.document(NOTEBOOK).snapshot(outputs="full")
+    snapshot = await scene.notebooks.access.document(NOTEBOOK).snapshot(outputs="full")
     facts = [scene.errand.words, "", f"The notebook has {len(snapshot.cells)} cells.", _all_cells(snapshot)]
     if scene.errand.at is not None:
         facts.append(f"The user is in cell {scene.errand.at}.")
@@ -210,7 +210,7 @@ async def _result(call: _Call, scene: Scene) -> str:
 
 
 async def _done(call: _Call, scene: Scene) -> str:
-    document = scene.notebooks.desk.document(NOTEBOOK)
+    document = scene.notebooks.access.document(NOTEBOOK)
     snapshot = await document.snapshot(outputs="full")
     match call.name:
         case "read_notebook":
@@ -247,7 +247,7 @@ async def _insert(call: _Call, scene: Scene, snapshot: NotebookSnapshot) -> str:
         cell_type="markdown" if kind == "markdown" else "code",
         source=_source(call),
     )
-    await scene.notebooks.desk.document(NOTEBOOK).apply([new])
+    await scene.notebooks.access.document(NOTEBOOK).apply([new])
     return f"It is cell {at} now." + (" It was not run." if kind == "code" else "")
 
 
@@ -256,7 +256,7 @@ async def _run(cell: Cell, scene: Scene) -> str:
         raise _Wrong("That is no code cell.")
     run = await scene.notebooks.run(NOTEBOOK, [CellRunSpec(cell.id, cell.source)], task_id=_TASK)
     await run.wait(_RUN_SECONDS)
-    await scene.notebooks.stage.settled(run)
+    await scene.notebooks.live_outputs.settled(run)
     return _printed(run.cells[0].outputs.outputs) or "It ran. No output."
 
 

@@ -73,7 +73,7 @@ async def open_scene(errand: Errand, folder: Path) -> AsyncIterator[Scene]:
             if code:
                 run = await notebooks.run(NOTEBOOK, code, task_id=_PERSON, stop_on_error=False)
                 await run.wait(_CELL_SECONDS)
-                await notebooks.stage.settled(run)
+                await notebooks.live_outputs.settled(run)
         yield Scene(errand, folder, notebooks)
     finally:
         await notebooks.close()

@@ -27,7 +27,7 @@ _KINDS: Final[dict[BroughtKind, tuple[str, str]]] = {
 
 
 async def settle_folder(
-    config: ContextProxy, folder: Path, attendant: Responder, terminal: Terminal, *, trust_now: bool
+    config: ContextProxy, folder: Path, responder: Responder, terminal: Terminal, *, trust_now: bool
 ) -> None:
     """Have the person decide about a folder that brings something. Nobody there to decide: it is not used, and said so."""
     from ..agent.trust import WorkspaceTrust
@@ -37,7 +37,7 @@ async def settle_folder(
         await asyncio.to_thread(trust.trust_for_now, folder)
     found = await trust.of(folder)
     if found.is_question:
-        answer = await attendant.agrees(_question(found), "Trust this folder from now on? [y]es, [n]o: ")
+        answer = await responder.agrees(_question(found), "Trust this folder from now on? [y]es, [n]o: ")
         found = found if answer is None else await trust.decide(folder, answer)
     if found.brings and not found.standing.is_trusted:
         terminal.note(_unused(found))

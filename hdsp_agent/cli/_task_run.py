@@ -29,11 +29,11 @@ class TaskRun:
     """Drives one task and its subtasks; ``end`` says how the program ends."""
 
     def __init__(
-        self, manager: TaskManager, terminal: Terminal, attendant: Responder, *, answers_itself: bool = False
+        self, manager: TaskManager, terminal: Terminal, responder: Responder, *, answers_itself: bool = False
     ) -> None:
         self._manager = manager
         self._terminal = terminal
-        self._attendant = attendant
+        self._responder = responder
         self._answers_itself = answers_itself
         self._asking: asyncio.Queue[TaskId] = asyncio.Queue()
         self._completed = asyncio.Event()
@@ -122,7 +122,7 @@ class TaskRun:
                 return True
             if question.ask not in _UNDONE and question.text:
                 self._terminal.warn(visible(question.text))
-            reply = await self._attendant.answer(question)
+            reply = await self._responder.answer(question)
         if reply is None:
             return False
         self._refused = self._refused or reply.refused

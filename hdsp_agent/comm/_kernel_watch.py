@@ -38,15 +38,15 @@ class KernelWatch:
     def __init__(
         self,
         kernel_id: str,
-        ears: IopubListeners,
+        iopub_listeners: IopubListeners,
         notebooks: Notebooks,
         publish: Callable[[KernelStatusMessage], None],
     ) -> None:
         self.kernel_id: Final = kernel_id
         self.paths: Sequence[str] = ()
         """The notebooks it runs for."""
-        self.witness: Final = PersonRunLog(self._began, self._ended)
-        self._ears = ears
+        self.person_log: Final = PersonRunLog(self._began, self._ended)
+        self._iopub_listeners = iopub_listeners
         self._notebooks = notebooks
         self._teller = KernelStatusPublisher(kernel_id, publish)
         self._life = notebooks.executor.life(kernel_id)
@@ -70,7 +70,7 @@ class KernelWatch:
             self._over(_DIED)
             if self._teller.status in _AT_WORK:
                 self._teller.now("restarting")
-        address = self._ears.address(self.kernel_id)
+        address = self._iopub_listeners.address(self.kernel_id)
         if address and address != self._address and (self._opening is None or self._opening.done()):
             self._address = address
             self._opening = asyncio.ensure_future(self._open())
@@ -108,9 +108,9 @@ class KernelWatch:
             await ear.close()
         self._no_more_fate()
         try:
-            self._ear = await self._ears.listen(self.kernel_id, self._hear)
+            self._ear = await self._iopub_listeners.listen(self.kernel_id, self._hear)
             # Who looks after its process is there no sooner.
-            self._no_more_fate = self._ears.on_end(self.kernel_id, self._fate)
+            self._no_more_fate = self._iopub_listeners.on_end(self.kernel_id, self._fate)
         except HdspAgentError as error:
             # It failed to start, which whoever started it is told.
             logger.info("Kernel %s is not listened to: %s", self.kernel_id, error)
@@ -124,9 +124,9 @@ class KernelWatch:
                 self._over(_RESTARTED if restart else _SHUT_DOWN)
                 self._teller.now("restarting" if restart else "terminating")
             case "execute_input" if not message.asked_by_us:
-                self.witness.input(message.parent_id, message.content)
+                self.person_log.input(message.parent_id, message.content)
             case "error" if not message.asked_by_us:
-                self.witness.error(message.parent_id, message.content)
+                self.person_log.error(message.parent_id, message.content)
 
     def _status(self, message: Published) -> None:
         state = message.content.get("execution_state")
@@ -139,21 +139,21 @@ class KernelWatch:
         elif state == "starting" and self._teller.status not in _AT_WORK:
             self._teller.now("starting")
         if state == "idle" and runs:
-            self.witness.idle(message.parent_id)
+            self.person_log.idle(message.parent_id)
 
     def _fate(self, fate: KernelFate) -> None:
         self._over(_DIED)
         self._teller.now("autorestarting" if fate == "restart" else "dead")
 
     def _over(self, why: str) -> None:
-        self.witness.lost(why)
+        self.person_log.lost(why)
 
     # ---- finding the cells of runs
 
     def _began(self, run: ObservedRun) -> None:
         if len(self.paths) == 1:
             run.path = self.paths[0]
-            run.order = self._notebooks.ledger.turn(run.path, self.kernel_id)
+            run.order = self._notebooks.executions.turn(run.path, self.kernel_id)
         self._place_soon()
 
     def _ended(self, run: ObservedRun) -> None:
@@ -168,7 +168,7 @@ class KernelWatch:
 
     async def _place(self) -> None:
         await asyncio.sleep(_SETTLE_SECONDS)
-        while runs := self.witness.unplaced():
+        while runs := self.person_log.unplaced():
             for run in runs:
                 run.looked_for()
             snapshots = await self._snapshots()
@@ -181,7 +181,7 @@ class KernelWatch:
         snapshots = []
         for path in self.paths:
             try:
-                snapshots.append(await self._notebooks.desk.document(path).snapshot())
+                snapshots.append(await self._notebooks.access.document(path).snapshot())
             except HdspAgentError as error:
                 logger.debug("What was run in %s is not known by its cells: %s", path, error)
         return snapshots
@@ -193,16 +193,16 @@ class KernelWatch:
         path, run.cell_id = found
         order = run.order if path == run.path else None
         run.path = path
-        run.order = self._notebooks.ledger.began(path, self.kernel_id, run.cell_id, source_hash(run.code), order=order)
-        newest = self._notebooks.ledger.memory(path, self.kernel_id).ran.get(run.cell_id)
+        run.order = self._notebooks.executions.began(path, self.kernel_id, run.cell_id, source_hash(run.code), order=order)
+        newest = self._notebooks.executions.memory(path, self.kernel_id).ran.get(run.cell_id)
         if order is not None and newest is not None and newest.order == order:
-            self._notebooks.stage.run_by_person(path, run.cell_id)
+            self._notebooks.live_outputs.run_by_person(path, run.cell_id)
         if run.ended_at is not None:
             self._note_failure(run)
 
     def _note_failure(self, run: ObservedRun) -> None:
         if run.error is not None and run.path is not None and run.cell_id is not None and run.order is not None:
-            self._notebooks.ledger.failed(self._notebooks.desk.now_at(run.path), run.cell_id, run.order)
+            self._notebooks.executions.failed(self._notebooks.access.now_at(run.path), run.cell_id, run.order)
 
 
 def _nothing() -> None:

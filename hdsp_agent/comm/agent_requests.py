@@ -54,15 +54,15 @@ class AgentRequests:
     """Handles what concerns tasks that are worked on, or shall be."""
 
     def __init__(
-        self, agent: RunningAgent, history: History, channels: ChannelHub, screens: OpenPanels, config: ContextProxy
+        self, agent: RunningAgent, history: History, channels: ChannelHub, panels: OpenPanels, config: ContextProxy
     ) -> None:
         self._agent = agent
         self._config = config
         self._history = history
         self._channels = channels
-        self._screens = screens
-        self._conversations = ConversationRequests(agent, history, channels, screens)
-        self._open_tasks = OpenTaskRequests(agent, history, screens)
+        self._panels = panels
+        self._conversations = ConversationRequests(agent, history, channels, panels)
+        self._open_tasks = OpenTaskRequests(agent, history, panels)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -95,7 +95,7 @@ class AgentRequests:
         task_id = _task_of(context)
         if await self._history.has(context.owner, task_id):
             if (await self._history.messages(context.owner, task_id, limit=1)).messages:
-                await self._screens.show(context.owner, task_id)
+                await self._panels.show(context.owner, task_id)
                 return task_id
             # Not a word of it was recorded.
             task_id = TaskId(str(uuid4()))
@@ -163,7 +163,7 @@ class AgentRequests:
 
     async def show(self, context: RequestContext, message: ShowTaskWithIdRequest) -> None:
         """Show it on all tabs. One that was interrupted asks whether to go on, or what it had asked."""
-        await self._screens.show(context.owner, message.task_id)
+        await self._panels.show(context.owner, message.task_id)
 
     async def cancel_auto_answer(self, context: RequestContext, message: CancelAutoApprovalRequest) -> None:
         """Let the person think: the question is not answered by itself any more."""

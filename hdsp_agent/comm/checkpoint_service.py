@@ -57,13 +57,13 @@ class CheckpointPlace:
 class CheckpointService:
     """What people may do with the checkpoints of workspaces. Whose task a checkpoint belongs to is whose conversation goes back."""
 
-    def __init__(self, agent: RunningAgent, history: History, screens: OpenPanels, workspace: Path) -> None:
+    def __init__(self, agent: RunningAgent, history: History, panels: OpenPanels, workspace: Path) -> None:
         self._agent = agent
         self._history = history
-        self._screens = screens
+        self._panels = panels
         self._workspace = workspace
         self._held = BackgroundTasks()
-        screens.on_shown = self._tell_head
+        panels.on_shown = self._tell_head
 
     async def view(
         self, place: CheckpointPlace, *, before: str | None = None, limit: int = 100, only_task: bool = False
@@ -257,7 +257,7 @@ class CheckpointService:
         commit, of = await checkpoints.stands_at(folder, result.operation.id)
         self._history.stands_at(place.owner, commit, place.task_id or of)
         if went is not None and self._history.shows(place.owner, went):
-            await self._screens.take_up(place.owner, went)
+            await self._panels.take_up(place.owner, went)
 
     async def _refuse_others_conversation(self, owner: Owner, task_id: TaskId | None, parts: Parts) -> None:
         if parts.conversation:

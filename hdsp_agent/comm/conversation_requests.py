@@ -34,11 +34,11 @@ __all__ = ["ConversationRequests"]
 class ConversationRequests:
     """Handles what changes conversations. A request that names no task means the one on screen."""
 
-    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, screens: OpenPanels) -> None:
+    def __init__(self, agent: RunningAgent, history: History, channels: ChannelHub, panels: OpenPanels) -> None:
         self._agent = agent
         self._history = history
         self._channels = channels
-        self._screens = screens
+        self._panels = panels
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -120,7 +120,7 @@ class ConversationRequests:
         """Go on in a copy, on all tabs; the answer is its id. The other one goes on, or rests, as before."""
         manager = await self._agent.manager()
         fork = await manager.messages.fork(self._history.meant(context.owner, message.task_id), message.message_ts)
-        await self._screens.show(context.owner, fork)
+        await self._panels.show(context.owner, fork)
         return fork
 
     async def preview(self, context: RequestContext, message: PreviewConversationRequest) -> None:
@@ -136,4 +136,4 @@ class ConversationRequests:
     async def _go_on(self, context: RequestContext, task_id: TaskId) -> None:
         """Whoever changed the conversation on screen is asked whether to go on from there."""
         if self._history.shows(context.owner, task_id):
-            await self._screens.take_up(context.owner, task_id)
+            await self._panels.take_up(context.owner, task_id)

@@ -42,16 +42,16 @@ class EmbeddedConversations:
         self,
         storage: TaskStorage,
         history: History,
-        screens: OpenPanels,
-        desk: NotebookAccess,
+        panels: OpenPanels,
+        access: NotebookAccess,
         workspace: Path,
         *,
         masked_kinds: Callable[[], Collection[MaskedKind]],
     ) -> None:
         self._storage = storage
         self._history = history
-        self._screens = screens
-        self._desk = desk
+        self._panels = panels
+        self._access = access
         self._workspace = workspace
         self._masked_kinds = masked_kinds
         self._one_at_a_time = asyncio.Lock()
@@ -82,11 +82,11 @@ class EmbeddedConversations:
         owner = context.owner
         async with self._one_at_a_time:
             task_id = await self._known(owner, conversation) or await self._made(owner, message.path, conversation)
-        await self._screens.show(owner, task_id)
+        await self._panels.show(owner, task_id)
         return task_id
 
     async def _in_file(self, path: str) -> EmbeddedConversation | None:
-        snapshot = await self._desk.in_file(path).snapshot()
+        snapshot = await self._access.in_file(path).snapshot()
         value = snapshot.metadata.get(persistence.EMBEDDED_KEY)
         return await asyncio.to_thread(persistence.read_embedded, value) if value is not None else None
 
@@ -107,7 +107,7 @@ class EmbeddedConversations:
             conversation,
             store,
             task_id=await asyncio.to_thread(persistence.embedded_copy_id, conversation, owner),
-            notebook=self._desk.now_at(path),
+            notebook=self._access.now_at(path),
             workspace=str(self._workspace),
             masker=Masker(self._masked_kinds()),
             user=owner,

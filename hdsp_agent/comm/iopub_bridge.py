@@ -38,14 +38,14 @@ class IopubBridge:
 
     def __init__(
         self,
-        ears: IopubListeners,
+        iopub_listeners: IopubListeners,
         sessions: KernelPort,
         notebooks: Notebooks,
         publish: Callable[[KernelStatusMessage], None],
         *,
         log: Log | None = None,
     ) -> None:
-        self._ears = ears
+        self._iopub_listeners = iopub_listeners
         self._sessions = sessions
         self._notebooks = notebooks
         self._publish = publish
@@ -69,7 +69,7 @@ class IopubBridge:
         await asyncio.gather(*(watch.close(gone=False) for watch in self._watches.values()))
         self._watches.clear()
         await self._leaving.drain()
-        await self._ears.close()
+        await self._iopub_listeners.close()
 
     def tell_again(self) -> None:
         """A tab has come: it is told what the kernels do."""
@@ -78,13 +78,13 @@ class IopubBridge:
 
     def __call__(self, path: str) -> Sequence[PersonRun]:
         """The person's last runs in the kernel of this notebook, newest last."""
-        now_at = self._notebooks.desk.now_at
+        now_at = self._notebooks.access.now_at
         path = now_at(path)
         runs = [
             run
             for watch in self._watches.values()
             if path in map(now_at, watch.paths)
-            for run in watch.witness.ended_runs
+            for run in watch.person_log.ended_runs
             # Two notebooks can share a kernel.
             if run.path is None or now_at(run.path) == path
         ]
@@ -105,13 +105,13 @@ class IopubBridge:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _look(self) -> None:
-        there = self._ears.kernel_ids()
+        there = self._iopub_listeners.kernel_ids()
         for gone in self._watches.keys() - set(there):
             self._leaving.begin(self._watches.pop(gone).close(gone=True))
         for kernel_id in there:
             # Without an address it is a gateway's, or begins just now.
-            if kernel_id not in self._watches and self._ears.address(kernel_id):
-                self._watches[kernel_id] = KernelWatch(kernel_id, self._ears, self._notebooks, self._publish)
+            if kernel_id not in self._watches and self._iopub_listeners.address(kernel_id):
+                self._watches[kernel_id] = KernelWatch(kernel_id, self._iopub_listeners, self._notebooks, self._publish)
                 # Its session follows in a moment.
                 self._refresh_at, self._pace = 0.0, _LOOK_SECONDS
         for watch in self._watches.values():

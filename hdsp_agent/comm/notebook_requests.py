@@ -38,10 +38,10 @@ _Cell = tuple[Owner, str, str]
 class NotebookRequests:
     """Handles what comes from the buttons at a cell."""
 
-    def __init__(self, agent: RunningAgent, requests: AgentRequests, screens: OpenPanels, notebooks: Notebooks) -> None:
+    def __init__(self, agent: RunningAgent, requests: AgentRequests, panels: OpenPanels, notebooks: Notebooks) -> None:
         self._agent = agent
         self._requests = requests
-        self._screens = screens
+        self._panels = panels
         self._notebooks = notebooks
         self._fixing: dict[_Cell, TaskId] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -54,13 +54,13 @@ class NotebookRequests:
 
     async def fix_cell(self, context: RequestContext, message: FailedCellRequest) -> JsonValue:
         """Begin a task that fixes a failed cell, or show the one that is at it already; the answer is its id."""
-        path = self._notebooks.desk.document(message.path).path
+        path = self._notebooks.access.document(message.path).path
         cell = (context.owner, path, message.cell_id)
         async with self._one_at_a_time:
             manager = await self._agent.manager()
             under_way = self._fixing.get(cell)
             if under_way is not None and await _is_at_it(manager, under_way):
-                await self._screens.show(context.owner, under_way)
+                await self._panels.show(context.owner, under_way)
                 return under_way
             begun = NewTaskRequest(
                 request_id=context.request_id,

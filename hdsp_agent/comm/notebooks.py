@@ -66,11 +66,11 @@ class ServerNotebooks:
             on_work=channels.publish_to_all,
         )
         self._looking_up = BackgroundTasks()
-        ears = IopubListeners(server.kernel_manager)
-        self.bridge = IopubBridge(ears, kernels, self.notebooks, channels.publish_to_all, log=log)
+        iopub_listeners = IopubListeners(server.kernel_manager)
+        self.bridge = IopubBridge(iopub_listeners, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
         channels.on_tab(lambda owner, client_id: self.bridge.tell_again())
-        self.tabs.on_opened(self.notebooks.stage.look)
+        self.tabs.on_opened(self.notebooks.live_outputs.look)
         self.tabs.offer(self.notebooks.unreviewed.of)
         self.tabs.on_renamed(self._renamed_in_tab)
         if server.event_logger is not None:
@@ -104,7 +104,7 @@ class ServerNotebooks:
         """A tab only says that a notebook moved. It concerns everybody, so the files must say it too."""
         with suppress(HdspAgentError):
             if await self._contents.has(new) and not await self._contents.has(old):
-                self.notebooks.desk.moved(old, new)
+                self.notebooks.access.moved(old, new)
 
     def _limits(self) -> RunLimits:
         settings = self._config.settings
@@ -127,22 +127,22 @@ class ServerNotebooks:
 
     async def _contents_changed(self, logger: object, schema_id: str, data: Mapping[str, str]) -> None:
         """Somebody did something with a file through the server, with or without a tab."""
-        desk, path = self.notebooks.desk, data["path"].strip("/")
+        access, path = self.notebooks.access, data["path"].strip("/")
         match data["action"]:
             case "rename":
                 old = data["source_path"].strip("/")
                 self.tabs.file_renamed(old, path)
-                desk.moved(old, path)
+                access.moved(old, path)
                 await self._take_kernels_along()
             case "delete":
-                desk.deleted(path)
+                access.deleted(path)
             case "save" | "create" | "upload" | "copy":
-                desk.appeared(path)
+                access.appeared(path)
 
     async def _take_kernels_along(self) -> None:
         """A tab that has a notebook does this for it; one that nobody has open keeps its kernel, too."""
         sessions = self._server.session_manager
         for session in await sessions.list_sessions():
-            now = self.notebooks.desk.now_at(session["path"])
+            now = self.notebooks.access.now_at(session["path"])
             if now != session["path"]:
                 await sessions.update_session(session["id"], path=now, name=now.rpartition("/")[2])

@@ -24,10 +24,10 @@ __all__ = ["OpenTaskRequests"]
 class OpenTaskRequests:
     """Handles the strip of tabs: an empty one, closing, names and favourites."""
 
-    def __init__(self, agent: RunningAgent, history: History, screens: OpenPanels) -> None:
+    def __init__(self, agent: RunningAgent, history: History, panels: OpenPanels) -> None:
         self._agent = agent
         self._history = history
-        self._screens = screens
+        self._panels = panels
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -66,7 +66,7 @@ class OpenTaskRequests:
     async def _show_one_of(self, owner: Owner, neighbours: list[str]) -> None:
         for neighbour in neighbours:
             try:
-                await self._screens.show(owner, TaskId(neighbour))
+                await self._panels.show(owner, TaskId(neighbour))
             except HdspAgentError:
                 # Deleted just now, or it cannot be read: the next one then.
                 continue

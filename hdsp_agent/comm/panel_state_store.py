@@ -33,7 +33,7 @@ class PanelState(WireModel):
 
 
 @cache
-def _screens() -> TypeAdapter[dict[str, dict[str, PanelState]]]:
+def _panels() -> TypeAdapter[dict[str, dict[str, PanelState]]]:
     """By the folder a server serves, and the owner: two servers on one storage folder have two screens."""
     return TypeAdapter(dict[str, dict[str, PanelState]])
 
@@ -61,11 +61,11 @@ class PanelStateStore:
     async def recall(self, owner: Owner) -> PanelState:
         """What was on the owner's screen when the server last ran."""
         try:
-            screens = await asyncio.to_thread(_read, self._path)
+            panels = await asyncio.to_thread(_read, self._path)
         except HdspAgentError as error:
             logger.warning("Which conversation was on screen could not be read: %s", error)
             return PanelState()
-        return screens.get(self._workspace, {}).get(owner, PanelState())
+        return panels.get(self._workspace, {}).get(owner, PanelState())
 
     async def stop(self) -> None:
         """Finish writing."""
@@ -84,17 +84,17 @@ class PanelStateStore:
 
 def _change(path: Path, workspace: str, news: dict[Owner, PanelState]) -> None:
     with locked(path, _LOCK_SECONDS):
-        screens = _read(path)
-        own = screens.pop(workspace, {})
+        panels = _read(path)
+        own = panels.pop(workspace, {})
         for owner, screen in news.items():
             own.pop(owner, None)
             if screen.open or screen.shown is not None:
                 own[owner] = screen
         # The newest last: what nobody comes back to is forgotten in time.
         if own:
-            screens[workspace] = dict(list(own.items())[-_MOST_OWNERS:])
-        kept = dict(list(screens.items())[-_MOST_OWNERS:])
-        replace_file(path, _screens().dump_json(kept, by_alias=True, exclude_none=True))
+            panels[workspace] = dict(list(own.items())[-_MOST_OWNERS:])
+        kept = dict(list(panels.items())[-_MOST_OWNERS:])
+        replace_file(path, _panels().dump_json(kept, by_alias=True, exclude_none=True))
 
 
 def _read(path: Path) -> dict[str, dict[str, PanelState]]:
@@ -102,7 +102,7 @@ def _read(path: Path) -> dict[str, dict[str, PanelState]]:
     if found is None:
         return {}
     try:
-        return _screens().validate_json(found[0])
+        return _panels().validate_json(found[0])
     except ValidationError:
         # Nothing in it is worth a person's attention; the next change writes it anew.
         return {}

@@ -47,11 +47,11 @@ class Services:
     storage: TaskStorage
     history: History
     audit: Audit
-    upkeep: RetentionJob
+    retention_job: RetentionJob
     agent: RunningAgent
-    time_travel: CheckpointService
+    checkpoints: CheckpointService
     notebooks: ServerNotebooks
-    screens: OpenPanels
+    panels: OpenPanels
     local_models: LocalModels
     folder_trusts: FolderTrusts
     ipc: IpcPort | None
@@ -63,12 +63,12 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
-        await self.upkeep.stop()
-        await self.time_travel.stop()
+        await self.retention_job.stop()
+        await self.checkpoints.stop()
         await self.agent.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
-        await self.screens.stop()
+        await self.panels.stop()
         if self.ipc is not None:
             await self.ipc.stop()
         await self.channels.stop()

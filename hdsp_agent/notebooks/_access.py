@@ -283,14 +283,14 @@ class NotebookAccess:
         return await asyncio.to_thread(sign_outputs, snapshot, secret, _is_trusted) if secret is not None else snapshot
 
     async def trusting(
-        self, operations: Sequence[Operation], seals: Collection[str], document: NotebookDocument
+        self, operations: Sequence[Operation], signatures: Collection[str], document: NotebookDocument
     ) -> Sequence[Operation]:
         """The operations as a tab or a room needs them, which cannot tell by a seal what the person trusts."""
         snapshot = await document.snapshot()
         if snapshot.source == "disk":
             return operations
         sources = {cell.id: cell.source for cell in snapshot.cells}
-        return restore_trust(operations, sources, seals, await self._disk.secret())
+        return restore_trust(operations, sources, signatures, await self._disk.secret())
 
     async def written(self, path: str, applied: Applied, *, by: NotebookDocument) -> None:
         """The file was written: tabs that show it, and have not written it themselves, learn of it."""
@@ -304,20 +304,20 @@ class NotebookAccess:
 class _RoutedDocument:
     """A notebook of the desk. It follows the notebook from tab to disk and back, and under its new names."""
 
-    def __init__(self, desk: NotebookAccess, path: str) -> None:
-        self._desk = desk
+    def __init__(self, access: NotebookAccess, path: str) -> None:
+        self._access = access
         self._path = path
 
     @property
     def path(self) -> str:
-        return self._desk.now_at(self._path)
+        return self._access.now_at(self._path)
 
     async def snapshot(self, *, outputs: OutputDetail = "none") -> NotebookSnapshot:
         for _ in range(_MOST_CHOICES):
-            chosen = await self._desk.choose(self.path, to_write=False)
+            chosen = await self._access.choose(self.path, to_write=False)
             try:
                 snapshot = await chosen.snapshot(outputs=outputs)
-                return await self._desk.sign_outputs(snapshot) if outputs == "full" else snapshot
+                return await self._access.sign_outputs(snapshot) if outputs == "full" else snapshot
             except TabGone:
                 continue
             except TabSilent:
@@ -331,12 +331,12 @@ class _RoutedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] | None = None,
+        signatures: Collection[str] | None = None,
     ) -> Applied:
-        async with await self._desk.lock(self.path):
+        async with await self._access.lock(self.path):
             doubtful: Sequence[NotebookOperation] = ()
             for _ in range(_MOST_CHOICES):
-                chosen = await self._desk.choose(self.path, to_write=True)
+                chosen = await self._access.choose(self.path, to_write=True)
                 try:
                     if doubtful:
                         # The tab that was asked went away: it may have done and saved it all before.
@@ -345,15 +345,15 @@ class _RoutedDocument:
                             return done
                     # As they were asked for: an edit that was found once is not looked for in another text.
                     wanted = doubtful or operations
-                    if seals is not None:
-                        wanted = await self._desk.trusting(wanted, seals, chosen)
-                    applied = await chosen.apply(wanted, save=save, task_id=task_id, review=review, seals=seals)
+                    if signatures is not None:
+                        wanted = await self._access.trusting(wanted, signatures, chosen)
+                    applied = await chosen.apply(wanted, save=save, task_id=task_id, review=review, signatures=signatures)
                 except TabGone as gone:
                     doubtful = gone.asked or doubtful
                     continue
                 except TabSilent:
                     raise _silent(self.path) from None
-                await self._desk.written(self.path, applied, by=chosen)
+                await self._access.written(self.path, applied, by=chosen)
                 return applied
             raise _restless(self.path)
 

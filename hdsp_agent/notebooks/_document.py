@@ -64,7 +64,7 @@ class Cell:
     metadata: JsonObject = field(default_factory=dict)
     attachments: JsonObject = field(default_factory=dict)
     """Files in a Markdown or raw cell, by name; told with full outputs."""
-    seal: str | None = None
+    signature: str | None = None
     """Told with full outputs that the person trusts: shows later that they were trusted."""
     has_outputs: bool = False
     output_summary: OutputSummary = OutputSummary()
@@ -163,11 +163,11 @@ class NotebookDocument(Protocol):
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] | None = None,
+        signatures: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them and, if asked, save; or raise and do none. ``CellConflict``: cells are not as expected.
 
-        ``seals`` are given for outputs that come back: those with one of them are trusted, as they were when the seal was
+        ``signatures`` are given for outputs that come back: those with one of them are trusted, as they were when the seal was
         made, and others are not.
         """
 

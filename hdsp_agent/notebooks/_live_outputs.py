@@ -54,8 +54,8 @@ class _CellPublisher:
 class LiveOutputs:
     """Listens to runs, and has one task a run that shows and keeps. It must be closed."""
 
-    def __init__(self, desk: NotebookAccess, *, on_work: OnWork | None = None) -> None:
-        self._desk = desk
+    def __init__(self, access: NotebookAccess, *, on_work: OnWork | None = None) -> None:
+        self._access = access
         self._on_work = on_work or (lambda message: None)
         self._plays: dict[str, _RunPublisher] = {}
         self._marked: dict[str, list[WorkingCell]] = {}
@@ -70,7 +70,7 @@ class LiveOutputs:
         play = self._plays.get(run.id)
         if play is None:
             run_again = self._run_again.setdefault(run, set())
-            play = self._plays[run.id] = _RunPublisher(run, self._desk, run_again, self._mark, self._over)
+            play = self._plays[run.id] = _RunPublisher(run, self._access, run_again, self._mark, self._over)
         if play.begins(cell):
             self._take_from_earlier(run, cell.cell_id)
         play.touch(cell)
@@ -78,7 +78,7 @@ class LiveOutputs:
     def run_by_person(self, path: str, cell_id: CellId) -> None:
         """The person has run a cell since the agent did: what the agent's runs still show of it belongs nowhere."""
         for run, run_again in self._run_again.items():
-            if self._desk.now_at(run.path) == path and any(
+            if self._access.now_at(run.path) == path and any(
                 cell.cell_id == cell_id and cell.ended for cell in run.cells
             ):
                 run_again.add(cell_id)
@@ -87,7 +87,7 @@ class LiveOutputs:
         """What the agent's runs have printed so far of the cells of a notebook that nobody has run since."""
         found: dict[CellId, AgentOutput] = {}
         for run, run_again in self._run_again.items():
-            if self._desk.now_at(run.path) != path:
+            if self._access.now_at(run.path) != path:
                 continue
             play = self._plays.get(run.id)
             for cell in run.cells:
@@ -102,7 +102,7 @@ class LiveOutputs:
         if self._marked.get(path):
             self._on_work(self.working(path))
         for play in self._plays.values():
-            if (not play.over or play.is_refused) and self._desk.now_at(play.run.path) == path:
+            if (not play.over or play.is_refused) and self._access.now_at(play.run.path) == path:
                 play.begin_again()
 
     def moved(self, old: str, new: str) -> None:
@@ -135,11 +135,11 @@ class LiveOutputs:
         self._plays.clear()
 
     def _take_from_earlier(self, run: Run, cell_id: CellId) -> None:
-        path = self._desk.now_at(run.path)
+        path = self._access.now_at(run.path)
         for other, run_again in self._run_again.items():
             if other is run:
                 run_again.discard(cell_id)
-            elif self._desk.now_at(other.path) == path:
+            elif self._access.now_at(other.path) == path:
                 run_again.add(cell_id)
 
     def _over(self, play: _RunPublisher) -> None:
@@ -149,11 +149,11 @@ class LiveOutputs:
             del self._plays[run_id]
 
     def _mark(self, path: str) -> None:
-        path = self._desk.now_at(path)
+        path = self._access.now_at(path)
         cells = [
             WorkingCell(cell_id=cell.cell_id, state=cell.state, task_id=play.run.task_id)
             for play in self._plays.values()
-            if self._desk.now_at(play.run.path) == path
+            if self._access.now_at(play.run.path) == path
             for cell in play.run.cells
             if not cell.ended and cell.cell_id is not None
         ][:_MOST_MARKED]
@@ -171,7 +171,7 @@ class _RunPublisher:
     def __init__(
         self,
         run: Run,
-        desk: NotebookAccess,
+        access: NotebookAccess,
         run_again: set[CellId],
         mark: Callable[[str], None],
         on_over: Callable[[_RunPublisher], None],
@@ -179,7 +179,7 @@ class _RunPublisher:
         self.run: Final = run
         self.problem: str | None = None
         self.over = False
-        self._desk = desk
+        self._access = access
         self._run_again = run_again
         self._mark = mark
         self._on_over = on_over
@@ -303,14 +303,14 @@ class _RunPublisher:
             return
         if self._is_run_again(cell):
             return
-        if not self._seen and not await self._desk.is_watched(self.run.path):
+        if not self._seen and not await self._access.is_watched(self.run.path):
             return
         # On the wire 0 is a cell nothing was shown of; one that has printed nothing yet is a version, too.
         changes = cell.outputs.changes_since(max(0, scene.shown - 1))
         version = cell.outputs.version + 1
-        self._seen = await self._desk.show(
+        self._seen = await self._access.show(
             ChangeOutputsMessage(
-                path=self._desk.now_at(self.run.path),
+                path=self._access.now_at(self.run.path),
                 cell_id=cell.cell_id,
                 run_id=self.run.id,
                 base=scene.shown,
@@ -354,7 +354,7 @@ class _RunPublisher:
         if not versions:
             return
         self._saved_at = monotonic()
-        document = self._desk.document(self.run.path)
+        document = self._access.document(self.run.path)
         left = list(versions)
         refused: list[_CellPublisher] = []
         while left:

@@ -34,14 +34,14 @@ class Notebooks:
         active: Callable[[], None] | None = None,
         on_work: Callable[[NotebookWorkMessage], None] | None = None,
     ) -> None:
-        self.desk = NotebookAccess(disk, tabs or NoTabs(), rooms)
-        self.stage = LiveOutputs(self.desk, on_work=on_work)
-        self.desk.on_moved(self.stage.moved)
+        self.access = NotebookAccess(disk, tabs or NoTabs(), rooms)
+        self.live_outputs = LiveOutputs(self.access, on_work=on_work)
+        self.access.on_moved(self.live_outputs.moved)
         self.executor = Executor(kernels, limits=limits, active=active)
-        self.ledger = ExecutionHistory(self.executor.life, now_at=self.desk.now_at)
-        self.desk.on_moved(self.ledger.moved)
+        self.executions = ExecutionHistory(self.executor.life, now_at=self.access.now_at)
+        self.access.on_moved(self.executions.moved)
         self.unreviewed = Unreviewed()
-        self.desk.on_moved(self.unreviewed.moved)
+        self.access.on_moved(self.unreviewed.moved)
         self.person_runs: PersonRuns = NoPersonRuns()
         """Whoever watches the kernels puts itself here."""
         self._begun: Counter[str] = Counter()
@@ -62,13 +62,13 @@ class Notebooks:
         self.stir(path)
         others = (listener,) if listener is not None else ()
         return await self.executor.run(
-            self.desk.now_at(path),
+            self.access.now_at(path),
             cells,
             kernel_name=kernel_name,
             store_history=store_history,
             task_id=task_id,
             stop_on_error=stop_on_error,
-            listener=Listeners(self.stage, self.ledger, *others),
+            listener=Listeners(self.live_outputs, self.executions, *others),
             keep=keep,
         )
 
@@ -77,7 +77,7 @@ class Notebooks:
 
         Whoever works on it calls it so: its outputs, its marks and its kernel go by that name.
         """
-        opened = await self.desk.open_name(path)
+        opened = await self.access.open_name(path)
         if opened is not None:
             return opened
         try:
@@ -85,29 +85,29 @@ class Notebooks:
         except HdspAgentError:
             # Whoever needs a kernel is told.
             running = []
-        return await self.desk.name_among(running, path) or self.desk.now_at(path)
+        return await self.access.name_among(running, path) or self.access.now_at(path)
 
     async def kernel(self, path: str) -> KernelInfo | None:
         """The kernel that runs for a notebook now."""
-        path = self.desk.now_at(path)
+        path = self.access.now_at(path)
         return next((kernel for kernel in await self.executor.kernels() if kernel.path == path), None)
 
     def memory(self, path: str, kernel: KernelInfo | None) -> RunMemory:
         """What is known to have run in this kernel of the notebook."""
-        return self.ledger.memory(self.desk.now_at(path), kernel.id if kernel is not None else None)
+        return self.executions.memory(self.access.now_at(path), kernel.id if kernel is not None else None)
 
     def stir(self, path: str) -> None:
         """Something runs in the kernel of a notebook, or its variables are set."""
-        self._begun[self.desk.now_at(path)] += 1
+        self._begun[self.access.now_at(path)] += 1
 
     def stirred(self, path: str, kernel: KernelInfo) -> tuple[str, str, int, int, int]:
         """Something else whenever anything has run in the kernel of a notebook, as far as it was seen."""
-        path = self.desk.now_at(path)
+        path = self.access.now_at(path)
         newest = next(reversed(self.person_runs(path)), None)
         ended, count = (0, 0) if newest is None else (newest.ended_at, newest.execution_count or 0)
         return kernel.id, self.executor.life(kernel.id), self._begun[path], ended, count
 
     async def close(self) -> None:
         """Keep the outputs there are, and let the kernels be."""
-        await self.stage.close()
+        await self.live_outputs.close()
         await self.executor.close()

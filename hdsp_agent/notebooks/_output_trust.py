@@ -18,7 +18,7 @@ from ._cells import cell_source, cells_of, outputs_of, type_of
 from ._document import Cell, NotebookSnapshot, Operation
 from ._output_texts import full_output
 
-__all__ = ["restore_trust", "sealed_places", "sign_outputs"]
+__all__ = ["restore_trust", "signed_places", "sign_outputs"]
 
 _PURPOSE: Final = b"hdsp-agent: outputs of one cell"
 """What the notary signs with the same secret is never taken for a seal, nor a seal for a notebook's signature."""
@@ -29,14 +29,14 @@ def sign_outputs(
 ) -> NotebookSnapshot:
     """The snapshot, with full outputs, with seals on those that are trusted: by default all."""
     cells = tuple(
-        replace(cell, seal=_seal(cell.source, cell.outputs, secret)) if cell.outputs and is_trusted(cell) else cell
+        replace(cell, signature=_seal(cell.source, cell.outputs, secret)) if cell.outputs and is_trusted(cell) else cell
         for cell in snapshot.cells
     )
     return replace(snapshot, cells=cells)
 
 
 def restore_trust(
-    operations: Sequence[Operation], sources: Mapping[CellId, str], seals: Collection[str], secret: bytes | None
+    operations: Sequence[Operation], sources: Mapping[CellId, str], signatures: Collection[str], secret: bytes | None
 ) -> list[Operation]:
     """Operations that say of all outputs they bring whether the person trusts them: whether they have one of these seals.
 
@@ -46,7 +46,7 @@ def restore_trust(
 
     def trusted(cell_id: CellId, outputs: Sequence[JsonObject]) -> bool:
         full = [full_output(output) for output in outputs]
-        return secret is not None and bool(seals) and _seal(says.get(cell_id, ""), full, secret) in seals
+        return secret is not None and bool(signatures) and _seal(says.get(cell_id, ""), full, secret) in signatures
 
     return [
         one.model_copy(update={"trusted": trusted(one.cell_id, one.outputs)})
@@ -56,13 +56,13 @@ def restore_trust(
     ]
 
 
-def sealed_places(notebook: JsonObject, seals: Collection[str], secret: bytes) -> frozenset[int]:
+def signed_places(notebook: JsonObject, signatures: Collection[str], secret: bytes) -> frozenset[int]:
     """At which places are code cells whose outputs have one of these seals."""
     return frozenset(
         place
         for place, cell in enumerate(cells_of(notebook))
         if type_of(cell) == "code"
-        and _seal(cell_source(cell), [full_output(output) for output in outputs_of(cell)], secret) in seals
+        and _seal(cell_source(cell), [full_output(output) for output in outputs_of(cell)], secret) in signatures
     )
 
 

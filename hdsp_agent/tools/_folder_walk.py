@@ -55,7 +55,7 @@ class FolderWalk:
     """
 
     root: Path
-    police: PathPolicy
+    paths: PathPolicy
     recursive: bool = True
     seconds: float = 10.0
     with_ignored: bool = False
@@ -99,7 +99,7 @@ class FolderWalk:
             return None
         if self.recursive and not self.with_ignored and _ignored(path, is_directory, rules):
             return None
-        return FolderEntry(path, is_directory, is_file, link, self.police.hides(path, is_directory=is_directory))
+        return FolderEntry(path, is_directory, is_file, link, self.paths.hides(path, is_directory=is_directory))
 
     def _enters(self, entry: FolderEntry) -> bool:
         name = entry.path.name
@@ -110,7 +110,7 @@ class FolderWalk:
         rules: list[tuple[Path, GitIgnoreSpec]] = []
         folder = self.root
         while (
-            not self.with_ignored and folder != self.police.workspace and folder.is_relative_to(self.police.workspace)
+            not self.with_ignored and folder != self.paths.workspace and folder.is_relative_to(self.paths.workspace)
         ):
             folder = folder.parent
             if (own := git_ignore(folder)) is not None:

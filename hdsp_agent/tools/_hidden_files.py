@@ -38,15 +38,15 @@ class HiddenFileNames:
     """A pattern that such a file is among the matches of."""
 
 
-def hidden_words(command: str, folder: Path, police: PathPolicy) -> HiddenFileNames:
+def hidden_words(command: str, folder: Path, paths: PathPolicy) -> HiddenFileNames:
     """Look through the words of a command that is to run in this folder. Blocks."""
     matched: str | None = None
     for word in islice(_words(command), _MOST_WORDS):
         for text in _candidates(word):
             if word.pattern:
-                if matched is None and any(_is_hidden(path, police) for path in _matches(text, folder)):
+                if matched is None and any(_is_hidden(path, paths) for path in _matches(text, folder)):
                     matched = word.source
-            elif _is_hidden(folder / text, police):
+            elif _is_hidden(folder / text, paths):
                 return HiddenFileNames(named=word.source)
     return HiddenFileNames(matched=matched)
 
@@ -74,7 +74,7 @@ def _matches(pattern: str, folder: Path) -> Iterator[Path]:
     return (folder / name for name in islice(found, _MOST_MATCHES))
 
 
-def _is_hidden(path: Path, police: PathPolicy) -> bool:
+def _is_hidden(path: Path, paths: PathPolicy) -> bool:
     try:
         if not os.path.lexists(path):
             return False
@@ -83,4 +83,4 @@ def _is_hidden(path: Path, police: PathPolicy) -> bool:
         return False
     is_directory = real.is_dir()
     # The name may be hidden, or what it leads to.
-    return any(police.hides(each, is_directory=is_directory) for each in {Path(os.path.normpath(path)), real})
+    return any(paths.hides(each, is_directory=is_directory) for each in {Path(os.path.normpath(path)), real})

@@ -64,7 +64,7 @@ async def main(home: Path, *, with_notebook: bool) -> None:
         for name in NAMES:
             (folder / name).write_text("the agent's\n")
         if with_notebook:
-            await notebooks.desk.document(NOTEBOOK).apply([EditSource(CellId("c1"), "before", "the agent's")])
+            await notebooks.access.document(NOTEBOOK).apply([EditSource(CellId("c1"), "before", "the agent's")])
         step.ended()
         die_at_the_second(folder)
         await history.go_back(folder, [TASK], 1)

@@ -53,8 +53,8 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     owner = user or server_owner()
     task, artifact = await begin_conversation(services, root, user=owner, word=word)
     (root / f"{word}-file.txt").write_text(f"{word} in a file\n")
-    saved = await services.time_travel.save(CheckpointPlace(owner, task), f"{word} in a note")  # type: ignore[arg-type]
-    line = await services.time_travel.view(CheckpointPlace(owner, task))  # type: ignore[arg-type]
+    saved = await services.checkpoints.save(CheckpointPlace(owner, task), f"{word} in a note")  # type: ignore[arg-type]
+    line = await services.checkpoints.view(CheckpointPlace(owner, task))  # type: ignore[arg-type]
     # The attacker's paths name it, so it must not be one of the words that answers may not have.
     config, profile = services.config, f"profile-{len(word)}"
     await config.use_storage("file")

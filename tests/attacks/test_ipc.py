@@ -15,7 +15,7 @@ import pytest
 
 from hdsp_agent.ipc import IpcLimits
 from tests.attacks.mutations import mutated
-from tests.ipc.desk import Desk, Wire, command_frame, serving, until
+from tests.ipc.access import Desk, Wire, command_frame, serving, until
 from tests.long_tests import rounds
 
 FRAMES = rounds(3_000, 60_000)
@@ -119,12 +119,12 @@ async def test_a_frame_that_never_ends_takes_no_memory(tmp_path: Path) -> None:
 
 
 async def test_no_client_speaks_for_another(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), Wire.connect(server) as ada, Wire.connect(server) as bob:
+    async with serving(tmp_path) as (server, access), Wire.connect(server) as ada, Wire.connect(server) as bob:
         ada_id, bob_id = await ada.greeting(), await bob.greeting()
         for pretended in (ada_id, ada_id.upper(), "", "server", bob_id[:-1], f"{bob_id} "):
             bob.write(command_frame(pretended, "CancelTask"))
             assert (await bob.error())["code"] in ("not_allowed", "invalid_input"), pretended
-        assert desk.done == []
+        assert access.done == []
         await works(ada, ada_id)
 
 

@@ -184,7 +184,7 @@ async def test_a_checkpoint_takes_no_other_persons_conversation_back(
     async with page(ADA) as ada:
         task = str((await ada.ask("newTask", text=f"{WORD}: write a note"))["result"])
         await question(ada, "completion_result")
-        line = await services.time_travel.view(CheckpointPlace(Owner("ada"), task))
+        line = await services.checkpoints.view(CheckpointPlace(Owner("ada"), task))
         hers = [operation.checkpoint.id for operation in line.operations if operation.checkpoint.task_id == task]
         files = snapshot(jp_root_dir)
         whole = {"parts": {"files": True, "conversation": True, "overwrite": True}}
@@ -285,7 +285,7 @@ async def test_what_one_says_of_a_notebooks_name_changes_no_other_persons_conver
             assert answer["ok"], answer
         await services.notebooks._looking_up.drain()
         await services.history._held.drain()
-    assert services.notebooks.notebooks.desk.now_at(f"{WORD}.ipynb") == f"{WORD}.ipynb"
+    assert services.notebooks.notebooks.access.now_at(f"{WORD}.ipynb") == f"{WORD}.ipynb"
     item = await services.history.item(Owner("ada"), planted.task)
     assert item.notebook is not None and item.notebook.path == f"{WORD}.ipynb" and item.renames is None
 

@@ -50,7 +50,7 @@ def placed(services: Services, path: str = NOTEBOOK) -> list[tuple[str | None, b
 
 async def freshness(services: Services) -> dict[str, str]:
     notebooks = services.notebooks.notebooks
-    snapshot = await notebooks.desk.document(NOTEBOOK).snapshot()
+    snapshot = await notebooks.access.document(NOTEBOOK).snapshot()
     memory = notebooks.memory(NOTEBOOK, await notebooks.kernel(NOTEBOOK))
     return {cell: fresh.state for cell, fresh in freshness_of(snapshot.cells, memory).items()}
 
@@ -128,7 +128,7 @@ async def test_outputs_of_a_cell_the_person_ran_again_stay_when_the_agents_old_o
     async with lab(jp_serverapp, jp_fetch, NOTEBOOK, [shows, "before.update('two')"]) as work:
         first = await notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c0"), shows)], task_id=TaskId("t"))
         assert await first.wait(60)
-        await notebooks.stage.settled(first)
+        await notebooks.live_outputs.settled(first)
         await work.run(shows)
         await until(lambda: placed(services) == [("c0", True)])
         notebook = nbformat.read(file, as_version=4)
@@ -136,7 +136,7 @@ async def test_outputs_of_a_cell_the_person_ran_again_stay_when_the_agents_old_o
         nbformat.write(notebook, file)
         second = await notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c1"), "before.update('two')")], task_id=TaskId("t"))
         assert await second.wait(60)
-        await notebooks.stage.settled(second)
+        await notebooks.live_outputs.settled(second)
         await asyncio.sleep(0.5)
         assert "two" in str(first.cells[0].outputs.outputs)
         assert [output.get("text") for output in nbformat.read(file, as_version=4).cells[0].outputs] == ["the person's"]
@@ -283,7 +283,7 @@ async def test_a_notebook_that_is_renamed_keeps_what_ran_in_it(
         await work.run("x = 1")
         await until(lambda: placed(services) == [("c0", True)])
         (jp_root_dir / NOTEBOOK).rename(jp_root_dir / "new.ipynb")
-        services.notebooks.notebooks.desk.moved(NOTEBOOK, "new.ipynb")
+        services.notebooks.notebooks.access.moved(NOTEBOOK, "new.ipynb")
         assert placed(services, "new.ipynb") == [("c0", True)]
 
 
@@ -291,7 +291,7 @@ async def test_a_notebook_that_is_renamed_keeps_what_ran_in_it(
 async def test_ears_that_are_closed_leave_no_file_descriptors(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:
-    ears = IopubListeners(jp_serverapp.kernel_manager)
+    iopub_listeners = IopubListeners(jp_serverapp.kernel_manager)
     async with lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
 
         def opened_files() -> int:
@@ -299,7 +299,7 @@ async def test_ears_that_are_closed_leave_no_file_descriptors(
 
         async def listen(times: int) -> None:
             for _ in range(times):
-                ear = await ears.listen(work.kernel_id, lambda message: None)
+                ear = await iopub_listeners.listen(work.kernel_id, lambda message: None)
                 await asyncio.sleep(0.02)
                 await ear.close()
 
@@ -309,7 +309,7 @@ async def test_ears_that_are_closed_leave_no_file_descriptors(
         once = opened_files()
         await listen(20)
         await until(lambda: opened_files() <= once)
-        await ears.close()
+        await iopub_listeners.close()
         await until(lambda: opened_files() <= before)
 
 

@@ -73,7 +73,7 @@ async def test_a_tab_that_had_unsaved_changes_and_does_not_come_back_is_not_writ
     before = file.read_bytes()
     async with restarted(services, dirty=True, patience=0.5):
         with pytest.raises(UnsavedElsewhere):
-            await services.notebooks.notebooks.desk.document(PATH).apply([CHANGE])
+            await services.notebooks.notebooks.access.document(PATH).apply([CHANGE])
     assert file.read_bytes() == before
 
 
@@ -82,7 +82,7 @@ async def test_a_tab_that_had_nothing_unsaved_is_waited_for_and_then_done_withou
 ) -> None:
     async with restarted(services, dirty=False, patience=0.8):
         begun = asyncio.get_running_loop().time()
-        await services.notebooks.notebooks.desk.document(PATH).apply([CHANGE])
+        await services.notebooks.notebooks.access.document(PATH).apply([CHANGE])
         assert asyncio.get_running_loop().time() - begun >= 0.7
     assert "a = 2" in file.read_text("utf-8")
 
@@ -90,7 +90,7 @@ async def test_a_tab_that_had_nothing_unsaved_is_waited_for_and_then_done_withou
 async def test_a_tab_that_comes_back_late_does_the_work(services: Services, file: Path, jp_ws_fetch: Any) -> None:
     page = Page(file)
     async with restarted(services, dirty=True, patience=20):
-        work = asyncio.create_task(services.notebooks.notebooks.desk.document(PATH).apply([CHANGE], save=False))
+        work = asyncio.create_task(services.notebooks.notebooks.access.document(PATH).apply([CHANGE], save=False))
         await asyncio.sleep(0.8)
         assert not work.done()
         panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"), "tab-1")

@@ -47,8 +47,8 @@ def tabs(services: Services) -> NotebookTabs:
 
 
 @pytest.fixture
-def desk(services: Services, tabs: NotebookTabs) -> NotebookAccess:
-    return services.notebooks.notebooks.desk
+def access(services: Services, tabs: NotebookTabs) -> NotebookAccess:
+    return services.notebooks.notebooks.access
 
 
 @pytest.fixture
@@ -88,70 +88,70 @@ async def until(holds: Callable[[], object], seconds: float = 60) -> None:
 
 
 async def test_the_tab_that_has_a_notebook_open_changes_and_saves_it(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page):
-        applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        applied = await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert applied.saved and applied.content_hash == page.content_hash
         assert page.sources[0] == "a = 2" and sources_in(file)[0] == "a = 2"
         assert len(page.asked) == 1
 
 
 async def test_of_two_tabs_one_changes_the_notebook_and_the_other_shows_it(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first) as one, opened(second) as other:
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         await until(lambda: second.sources[0] == "a = 2")
         assert first.asked and not second.asked
         assert (one.reloads, other.reloads) == (0, 1)
 
 
-async def test_the_tab_with_unsaved_changes_takes_the_lease(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_the_tab_with_unsaved_changes_takes_the_lease(access: NotebookAccess, file: Path, opened: Open) -> None:
     first, second = Page(file), Page(file)
     async with opened(first), opened(second) as other:
         second.type_in(1, "typed")
         await other.tell()
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert second.sources == ["a = 2", "typed"] and not first.asked
 
 
 async def test_the_tab_that_was_saved_last_takes_the_lease_even_if_nobody_saw_it_unsaved(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first), opened(second) as other:
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         await until(lambda: second.sources[0] == "a = 2")
         await asyncio.sleep(0.1)
         # Typed and saved faster than a tab tells of it.
         second.type_in(1, "typed")
         second.save()
         await other.tell()
-        await desk.document(PATH).apply([EditSource(ONE, "2", "3")])
+        await access.document(PATH).apply([EditSource(ONE, "2", "3")])
         await until(lambda: first.sources == second.sources == ["a = 3", "typed"])
         assert sources_in(file) == ["a = 3", "typed"]
 
 
 async def test_two_tabs_with_unsaved_changes_are_not_set_against_each_other(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     first.type_in(1, "mine")
     second.type_in(1, "yours")
     async with opened(first), opened(second):
         with pytest.raises(UnsavedElsewhere, match="another tab"):
-            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+            await access.document(PATH).apply([EditSource(ONE, "1", "2")])
 
 
 async def test_what_the_person_saves_after_the_agent_makes_no_tab_reload_for_ever(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     async with opened(first) as one, opened(second) as other:
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         await until(lambda: second.sources[0] == "a = 2")
         first.type_in(0, "mine")
         first.save()
@@ -162,23 +162,23 @@ async def test_what_the_person_saves_after_the_agent_makes_no_tab_reload_for_eve
 
 
 async def test_a_tab_that_was_away_while_the_agent_saved_shows_it_when_it_is_back(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as tab:
         await tab.panel.drop()
     await asyncio.sleep(PATIENCE + 0.2)
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     async with opened(page, client_id="same") as tab:
         await until(lambda: page.sources[0] == "a = 2")
         assert tab.reloads == 1
 
 
-async def test_a_read_only_tab_gets_no_lease(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_a_read_only_tab_gets_no_lease(access: NotebookAccess, file: Path, opened: Open) -> None:
     page = Page(file)
     page.read_only = True
     async with opened(page):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert not page.asked and sources_in(file)[0] == "a = 2"
 
 
@@ -186,7 +186,7 @@ async def test_a_read_only_tab_gets_no_lease(desk: NotebookAccess, file: Path, o
 
 
 async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as before:
@@ -194,7 +194,7 @@ async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
         before.deaf = lambda message: isinstance(message, ReadNotebookMessage)
         insert = InsertCell(cell_id=CellId("new"), after=ONE, cell_type="code", source="b")
         # Nothing is to be looked up for an insertion but the ids, so it is asked for the cells first.
-        work = asyncio.create_task(desk.document(PATH).apply([insert]))
+        work = asyncio.create_task(access.document(PATH).apply([insert]))
         await until(lambda: before.heard)
         before.deaf = lambda message: False
         await before.panel.drop()
@@ -206,11 +206,11 @@ async def test_a_tab_that_comes_back_is_asked_again_and_does_it_once(
 
 
 async def test_operations_done_before_the_connection_was_lost_are_answered_after(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page, client_id="same") as before:
-        work = asyncio.create_task(desk.document(PATH).apply([ReplaceSource(cell_id=ONE, source="a = 2")]))
+        work = asyncio.create_task(access.document(PATH).apply([ReplaceSource(cell_id=ONE, source="a = 2")]))
 
         def lose_answer(answer: dict[str, object]) -> dict[str, object]:
             before.answers = "total" in answer
@@ -226,13 +226,13 @@ async def test_operations_done_before_the_connection_was_lost_are_answered_after
 
 
 async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_be_dead(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     page, looked = Page(file), []
     tabs.on_opened(looked.append)
     async with opened(page, client_id="same") as old:
         old.deaf = lambda message: True
-        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        work = asyncio.create_task(access.document(PATH).apply([EditSource(ONE, "1", "2")]))
         await until(lambda: [one for one in old.heard if isinstance(one, ReadNotebookMessage)])
         async with opened(page, client_id="same"):
             assert (await work).saved and page.sources[0] == "a = 2"
@@ -241,12 +241,12 @@ async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_b
 
 
 async def test_a_tab_that_leaves_in_the_middle_leaves_the_work_to_the_disk(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page) as tab:
         tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
-        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        work = asyncio.create_task(access.document(PATH).apply([EditSource(ONE, "1", "2")]))
         await until(lambda: [one for one in tab.heard if isinstance(one, ApplyNotebookOperationsMessage)])
         tab.pages.clear()
         await tab.tell()
@@ -255,45 +255,45 @@ async def test_a_tab_that_leaves_in_the_middle_leaves_the_work_to_the_disk(
 
 
 async def test_a_tab_that_vanishes_in_the_middle_is_waited_for_and_then_the_disk_is_written(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     async with opened(page) as tab:
         tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
-        work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+        work = asyncio.create_task(access.document(PATH).apply([EditSource(ONE, "1", "2")]))
         await until(lambda: [one for one in tab.heard if isinstance(one, ApplyNotebookOperationsMessage)])
         await tab.panel.drop()
     assert (await work).saved and sources_in(file)[0] == "a = 2"
 
 
 async def test_a_tab_that_is_there_and_never_answers_is_told_of_and_not_gone_around(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     tabs.answer_seconds = 0.4
     page = Page(file)
     async with opened(page) as tab:
         tab.deaf = lambda message: True
         with pytest.raises(Unavailable, match="does not answer"):
-            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+            await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert sources_in(file)[0] == "a = 1"
         tab.deaf = lambda message: False
-        assert (await desk.document(PATH).apply([EditSource(ONE, "1", "2")])).saved
+        assert (await access.document(PATH).apply([EditSource(ONE, "1", "2")])).saved
 
 
 async def test_a_page_that_says_goodbye_takes_what_was_not_saved_with_it(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
     async with opened(page) as tab:
         tab.pages.clear()
         await tab.tell()
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file) == ["a = 2", "words"]
 
 
 async def test_a_tab_that_vanished_with_unsaved_changes_is_not_forgotten(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
@@ -302,16 +302,16 @@ async def test_a_tab_that_vanished_with_unsaved_changes_is_not_forgotten(
     started = asyncio.get_running_loop().time()
     for _ in range(2):
         with pytest.raises(UnsavedElsewhere, match="cannot be reached"):
-            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+            await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert asyncio.get_running_loop().time() - started < PATIENCE + 1
     # It wakes up again.
     async with opened(page, client_id="laptop"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert page.sources == ["a = 2", "typed"]
 
 
 async def test_who_opens_the_notebook_anew_goes_on_without_the_tab_that_was_lost(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     lost, fresh = Page(file), Page(file)
     lost.type_in(1, "typed before the browser crashed")
@@ -319,31 +319,31 @@ async def test_who_opens_the_notebook_anew_goes_on_without_the_tab_that_was_lost
         await tab.panel.drop()
     async with opened(fresh, client_id="after"):
         await asyncio.sleep(PATIENCE + 0.3)
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert fresh.sources == ["a = 2", "words"]
 
 
 async def test_shared_changes_are_nobodys_unsaved_ones(
-    desk: NotebookAccess, file: Path, opened: Open, tabs: NotebookTabs
+    access: NotebookAccess, file: Path, opened: Open, tabs: NotebookTabs
 ) -> None:
     page = Page(file)
     page.type_in(1, "typed")
     page.collaborative = True
     async with opened(page) as tab:
         await tab.panel.drop()
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 2"
 
 
 async def test_tabs_from_before_a_restart_are_waited_for(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     tabs._started += 60
     tabs.patience = 5
     page, other = Page(file), Page(file)
     other.path = "other.ipynb"
     page.type_in(1, "typed")
-    work = asyncio.create_task(desk.document(PATH).apply([EditSource(ONE, "1", "2")]))
+    work = asyncio.create_task(access.document(PATH).apply([EditSource(ONE, "1", "2")]))
     async with opened(other):
         await asyncio.sleep(0.2)
         async with opened(page):
@@ -354,10 +354,10 @@ async def test_tabs_from_before_a_restart_are_waited_for(
 # ---- names
 
 
-async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_a_notebook_renamed_in_its_tab_goes_on_there(access: NotebookAccess, file: Path, opened: Open) -> None:
     page = Page(file)
     async with opened(page) as tab:
-        document = desk.document(PATH)
+        document = access.document(PATH)
         await document.snapshot()
         page.file = file.rename(file.with_name("new.ipynb"))
         page.path = "new.ipynb"
@@ -367,9 +367,9 @@ async def test_a_notebook_renamed_in_its_tab_goes_on_there(desk: NotebookAccess,
 
 
 async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
-    desk: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    access: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
 ) -> None:
-    document = desk.document(PATH)
+    document = access.document(PATH)
     await document.snapshot()
     sessions = jp_serverapp.session_manager
     session = await sessions.create_session(path=PATH, name=PATH, type="notebook", kernel_name="python3")
@@ -385,11 +385,11 @@ async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
 
 
 async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
-    desk: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    access: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
 ) -> None:
     (file.parent / "old").mkdir()
     file.rename(file.parent / "old" / PATH)
-    document = desk.document(f"old/{PATH}")
+    document = access.document(f"old/{PATH}")
     sessions = jp_serverapp.session_manager
     session = await sessions.create_session(path=f"old/{PATH}", name=PATH, type="notebook", kernel_name="python3")
     try:
@@ -404,11 +404,11 @@ async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
 
 
 async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
-    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
 ) -> None:
     page = Page(file)
     async with opened(page):
-        document = desk.document(PATH)
+        document = access.document(PATH)
         await document.snapshot()
         await jp_fetch("api", "contents", PATH, method="DELETE")
         await asyncio.sleep(0.05)
@@ -438,7 +438,7 @@ async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
     ],
 )
 async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
 ) -> None:
     tabs.answer_seconds = 0.5
     page = Page(file)
@@ -451,26 +451,26 @@ async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
 
         tab.change_answer = malformed
         with pytest.raises(error):
-            await desk.document(PATH).snapshot()
+            await access.document(PATH).snapshot()
         tab.change_answer = lambda answer: answer
-        assert (await desk.document(PATH).snapshot()).source == "tab"
+        assert (await access.document(PATH).snapshot()).source == "tab"
 
 
-async def test_an_answer_nobody_waits_for_does_no_harm(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_an_answer_nobody_waits_for_does_no_harm(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened(Page(file)) as tab:
         assert (await tab.panel.ask("notebookOperationsResult", opId="never", status="applied"))["ok"]
         assert not (await tab.panel.ask("notebookPage", opId="never", status="nonsense"))["ok"]
-        assert (await desk.document(PATH).snapshot()).source == "tab"
+        assert (await access.document(PATH).snapshot()).source == "tab"
 
 
 async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     first, second = Page(file), Page(file)
     change = ChangeOutputsMessage(path=PATH, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
-    assert not await desk.show(change)
+    assert not await access.show(change)
     async with opened(first), opened(second):
-        assert await desk.show(change)
+        assert await access.show(change)
         await until(lambda: first.shown)
         assert not second.shown
 
@@ -479,14 +479,14 @@ async def test_outputs_of_a_run_reach_the_tab_that_has_the_lease_and_no_other(
 
 
 async def test_a_notebook_open_by_a_link_is_not_written_behind_its_tab(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     link = file.with_name("link.ipynb")
     link.symlink_to(file)
     page, other = Page(file, "link.ipynb"), Page(file)
     page.type_in(1, "typed, not saved")
     async with opened(page), opened(other) as one:
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         assert page.sources == ["a = 2", "typed, not saved"] and not other.asked
         await until(lambda: one.reloads == 1)
         assert other.sources[1] == "typed, not saved"
@@ -494,14 +494,14 @@ async def test_a_notebook_open_by_a_link_is_not_written_behind_its_tab(
     async with opened(page) as tab:
         await tab.panel.drop()
         with pytest.raises(UnsavedElsewhere):
-            await desk.document(PATH).apply([EditSource(ONE, "2", "3")])
+            await access.document(PATH).apply([EditSource(ONE, "2", "3")])
 
 
 # ---- what was missed
 
 
 async def test_a_tab_that_was_silent_is_looked_at_again_when_it_speaks(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     looked: list[str] = []
     tabs.on_opened(looked.append)
@@ -512,7 +512,7 @@ async def test_a_tab_that_was_silent_is_looked_at_again_when_it_speaks(
         assert looked == [PATH], "it is no news that it has it open"
         tab.deaf = lambda message: True
         with pytest.raises(Unavailable, match="does not answer"):
-            await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+            await access.document(PATH).apply([EditSource(ONE, "1", "2")])
         await tab.panel.ask("notebookOperationsResult", opId="late", status="applied")
         await tab.tell()
         assert looked == [PATH, PATH]
@@ -527,8 +527,8 @@ async def test_outputs_a_silent_tab_did_not_take_are_put_in_when_it_is_back(
         tab.deaf = lambda message: isinstance(message, ApplyNotebookOperationsMessage)
         run = await notebooks.run(PATH, [CellRunSpec(ONE, "print('kept')")], task_id=TaskId("t"))
         await run.wait(60)
-        await notebooks.stage.settled(run)
-        assert "does not answer" in str(notebooks.stage.problem(run)) and not page.asked
+        await notebooks.live_outputs.settled(run)
+        assert "does not answer" in str(notebooks.live_outputs.problem(run)) and not page.asked
         tab.deaf = lambda message: False
         await tab.tell()
         await until(lambda: page.asked and "kept" in file.read_text("utf-8"))
@@ -536,12 +536,12 @@ async def test_outputs_a_silent_tab_did_not_take_are_put_in_when_it_is_back(
 
 
 async def test_a_tab_that_comes_to_a_notebook_is_told_what_nobody_has_looked_at(
-    services: Services, desk: NotebookAccess, file: Path, opened: Open
+    services: Services, access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     unreviewed = services.notebooks.notebooks.unreviewed
-    before = await desk.document(PATH).snapshot()
+    before = await access.document(PATH).snapshot()
     change = ReplaceSource(cell_id=ONE, source="a = 2")
-    await desk.document(PATH).apply([change])
+    await access.document(PATH).apply([change])
     unreviewed.note(PATH, before, [change], TaskId("t"))
     told = {"cellId": "one", "taskId": "t", "before": "a = 1", "after": "a = 2"}
     page = Page(file)
@@ -550,11 +550,11 @@ async def test_a_tab_that_comes_to_a_notebook_is_told_what_nobody_has_looked_at(
         assert await news(tab, page) is None, "it knows"
         async with opened(Page(file), tells=False) as other:
             assert await news(other, page) == {PATH: [told]}
-            before = await desk.document(PATH).snapshot()
+            before = await access.document(PATH).snapshot()
             change = ReplaceSource(cell_id=ONE, source="a = 3")
             unreviewed.note(PATH, before, [change], TaskId("t"))
             other.deaf = lambda message: isinstance(message, ReloadNotebookMessage)
-            await desk.document(PATH).apply([change])
+            await access.document(PATH).apply([change])
             assert await news(tab, page) is None, "it did this itself"
             assert await news(other, page) == {PATH: [told | {"after": "a = 3"}]}
         await tab.panel.ask("cellReview", path=PATH, cellId="one", accepted=True)
@@ -571,17 +571,17 @@ async def news(tab: BrowserTab, page: Page) -> object:
 
 
 async def test_a_tab_whose_folder_was_renamed_is_waited_for(
-    desk: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
+    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
     (file.parent / "old").mkdir()
     page = Page(file.rename(file.parent / "old" / PATH), f"old/{PATH}")
     async with opened(page) as tab:
-        await desk.document(f"old/{PATH}").apply([EditSource(ONE, "1", "2")])
+        await access.document(f"old/{PATH}").apply([EditSource(ONE, "1", "2")])
         (file.parent / "old").rename(file.parent / "new")
         page.file = file.parent / "new" / PATH
         tabs.file_renamed("old", "new")
-        desk.moved("old", "new")
-        work = asyncio.create_task(desk.document(f"old/{PATH}").apply([EditSource(ONE, "2", "3")]))
+        access.moved("old", "new")
+        work = asyncio.create_task(access.document(f"old/{PATH}").apply([EditSource(ONE, "2", "3")]))
         await asyncio.sleep(0.1)
         page.path = f"new/{PATH}"
         await tab.tell(renamed={f"old/{PATH}": f"new/{PATH}"})

@@ -52,11 +52,11 @@ async def test_a_conversation_that_was_deleted_meanwhile_leaves_an_empty_screen(
     async with connect() as page:
         task = (await page.ask("newTask", text="Be done"))["result"]
         await question(page, "completion_result")
-    screens = storage_dir / "screens.json"
+    panels = storage_dir / "screens.json"
     async with another_server(jp_serverapp) as again:
-        remembered = screens.read_bytes()
+        remembered = panels.read_bytes()
         await again.history.delete(ME, [task])
-    screens.write_bytes(remembered)
+    panels.write_bytes(remembered)
     async with another_server(jp_serverapp), connect() as page:
         assert first_shown(page) is None
 

@@ -158,7 +158,7 @@ class TestOtherProgramsWhileTheServerRuns:
     async def test_its_task_is_found_as_often_as_the_operator_set(self, services: Services, storage_dir: Path) -> None:
         await services.storage.store()
         # It looks too, a minute after the start.
-        await services.upkeep.stop()
+        await services.retention_job.stop()
         services.storage._look_seconds = 0.1
         task = _killed_task(storage_dir)
 
@@ -224,10 +224,10 @@ async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs
     change_state(storage_dir, old, updated_at="2024-01-01T00:00:00Z", completed_at="2024-01-01T00:00:00Z")
     async with connect() as panel:
         await services.config.update({"retentionDeleteDays": 0})
-        await services.upkeep.look()
+        await services.retention_job.look()
         assert await services.history.has(ME, old)
         await services.config.update({"retentionDeleteDays": 30})
-        await services.upkeep.look()
+        await services.retention_job.look()
         await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
         assert messages(panel, "taskHistoryItemsRemoved")[-1]["taskIds"] == [old]
     assert not await services.history.has(ME, old)
@@ -239,7 +239,7 @@ async def test_nothing_is_deleted_while_the_settings_cannot_be_read(services: Se
     change_state(storage_dir, old, updated_at="2024-01-01T00:00:00Z", completed_at="2024-01-01T00:00:00Z")
     (storage_dir / "config.json").write_text('{"globalSettings": {"retentionDeleteDays": "never', encoding="utf-8")
     await eventually(lambda: "config_corrupt" in codes(services))
-    await services.upkeep.look()
+    await services.retention_job.look()
     assert await services.history.has(ME, old)
 
 
@@ -249,14 +249,14 @@ async def test_a_backup_is_made_once_a_day_if_anything_changed_and_none_where_no
     target = storage_dir / "backups"
     await keep(services, "words")
     await services.config.update({"backupGenerations": 0})
-    await services.upkeep.look()
+    await services.retention_job.look()
     assert backups(target) == []
     await services.config.update({"backupGenerations": 2})
-    await services.upkeep.look()
+    await services.retention_job.look()
     (first,) = backups(target)
     assert first.tasks == 1
     assert await verify_backup(first.path) > 0
-    await services.upkeep.look()
+    await services.retention_job.look()
     assert backups(target) == [first]
     # A day later: nothing is copied again unless something changed since.
     monkeypatch.setattr(retention_job, "_BACKUP_EVERY_SECONDS", 0.0)
@@ -266,11 +266,11 @@ async def test_a_backup_is_made_once_a_day_if_anything_changed_and_none_where_no
     for name in retention_job._CHANGES_WITH_ANYTHING:
         if (storage_dir / name).exists():
             os.utime(storage_dir / name, (earlier, earlier))
-    await services.upkeep.look()
+    await services.retention_job.look()
     assert backups(target) == [first]
     for _ in range(3):
         os.utime(storage_dir / "config.json", (later, later))
-        await services.upkeep.look()
+        await services.retention_job.look()
     assert [info.generation for info in backups(target)] == [4, 3]
 
 
@@ -279,21 +279,21 @@ async def test_a_backup_that_cannot_be_made_keeps_nothing_else_from_being_done(
 ) -> None:
     (storage_dir / "backups").write_text("in the way", encoding="utf-8")
     await services.config.update({"sizeWarningGigabytes": 0.0000001})
-    await services.upkeep.look()
+    await services.retention_job.look()
     assert "storage_large" in codes(services)
 
 
 async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(services: Services) -> None:
     await keep(services, "x" * 50_000)
     await services.config.update({"sizeWarningGigabytes": 0.00001})
-    await services.upkeep.measure()
+    await services.retention_job.measure()
     assert codes(services) == ["storage_large"]
     await services.config.update({"sizeCriticalGigabytes": 0.00002})
-    await services.upkeep.measure()
+    await services.retention_job.measure()
     (notice,) = services.notices.standing
     assert (notice.code, notice.level) == ("storage_critical", "error")
     await services.config.update({"sizeWarningGigabytes": 10, "sizeCriticalGigabytes": 50})
-    await services.upkeep.measure()
+    await services.retention_job.measure()
     assert codes(services) == []
 
 

@@ -279,7 +279,7 @@ async def test_looking_at_a_conversation_makes_no_store_of_checkpoints(
 
 async def services_at_rest(services: Services) -> None:
     """Wait for what was begun and nobody waits for."""
-    await services.time_travel.stop()
+    await services.checkpoints.stop()
 
 
 async def test_a_task_that_works_is_stopped_before_its_conversation_goes_back(

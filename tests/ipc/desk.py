@@ -144,12 +144,12 @@ def command_frame(client_id: str, name: str, data: object = None, **more: object
 
 @asynccontextmanager
 async def serving(
-    folder: Path, desk: Desk | None = None, *, limits: IpcLimits | None = None
+    folder: Path, access: Desk | None = None, *, limits: IpcLimits | None = None
 ) -> AsyncIterator[tuple[IpcServer, Desk]]:
     """A server, and the agent behind it."""
-    desk = desk or Desk()
-    async with IpcServer(desk, folder / "ipc", limits=limits) as server:
-        yield server, desk
+    access = access or Desk()
+    async with IpcServer(access, folder / "ipc", limits=limits) as server:
+        yield server, access
 
 
 async def until(ready: Callable[[], bool]) -> None:

@@ -15,17 +15,17 @@ import pytest
 from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.messages import TaskDelegationCompleted, TaskIdle, TaskToolFailed
 
-from .desk import Wire, command_frame, serving, until
+from .access import Wire, command_frame, serving, until
 
 
 async def test_twenty_clients_hear_everything_in_order(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), AsyncExitStack() as stack:
+    async with serving(tmp_path) as (server, access), AsyncExitStack() as stack:
         wires = [await stack.enter_async_context(Wire.connect(server)) for _ in range(20)]
         names = [await wire.greeting() for wire in wires]
         assert len(set(names)) == 20
         assert server.clients == 20
         for number in range(200):
-            desk.events.emit(TaskIdle(payload=(f"task-{number}",)))
+            access.events.emit(TaskIdle(payload=(f"task-{number}",)))
         for wire in wires:
             heard = [(await wire.message())["data"]["payload"][0] for _ in range(200)]
             assert heard == [f"task-{number}" for number in range(200)]
@@ -34,7 +34,7 @@ async def test_twenty_clients_hear_everything_in_order(tmp_path: Path) -> None:
         for wire, name in zip(wires, names, strict=True):
             # Its own answer and nobody else's.
             assert (await wire.message())["relayClientId"] == name
-        desk.events.emit(TaskIdle(payload=("last",)))
+        access.events.emit(TaskIdle(payload=("last",)))
         for wire in wires:
             assert (await wire.message())["data"]["payload"] == ["last"]
     assert server.clients == 0
@@ -45,7 +45,7 @@ async def test_a_client_that_never_reads_is_dropped_and_delays_nobody(
 ) -> None:
     limits = IpcLimits(outbox_bytes=1_000_000)
     text = "x" * 20_000
-    async with serving(tmp_path, limits=limits) as (server, desk), Wire.connect(server) as good:
+    async with serving(tmp_path, limits=limits) as (server, access), Wire.connect(server) as good:
         await good.greeting()
         lazy = socket.socket(socket.AF_UNIX)
         lazy.connect(server.address)
@@ -53,7 +53,7 @@ async def test_a_client_that_never_reads_is_dropped_and_delays_nobody(
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with caplog.at_level(logging.WARNING):
             for number in range(3000):
-                desk.events.emit(TaskToolFailed(payload=("task", str(number), text)))
+                access.events.emit(TaskToolFailed(payload=("task", str(number), text)))
                 message = await good.message()
                 assert message["data"]["payload"][1] == str(number)
                 assert server.waiting <= 1_100_000
@@ -66,11 +66,11 @@ async def test_a_client_that_never_reads_is_dropped_and_delays_nobody(
 
 async def test_a_slow_client_that_wakes_up_reads_why_it_was_dropped(tmp_path: Path) -> None:
     limits = IpcLimits(outbox_bytes=100_000, farewell_seconds=10)
-    async with serving(tmp_path, limits=limits) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path, limits=limits) as (server, access), Wire.connect(server) as wire:
         await wire.greeting()
         wire.writer.transport.pause_reading()
         for _ in range(100):
-            desk.events.emit(TaskDelegationCompleted(payload=("parent", "child", "x" * 20_000)))
+            access.events.emit(TaskDelegationCompleted(payload=("parent", "child", "x" * 20_000)))
             await asyncio.sleep(0)
         wire.writer.transport.resume_reading()
         frames = (await asyncio.wait_for(wire.reader.read(-1), 60)).split(b"\f")
@@ -96,27 +96,27 @@ async def test_one_client_too_many_is_told_so(tmp_path: Path) -> None:
 
 
 async def test_cancel_waits_for_the_start_before_it_and_for_nothing_else(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path) as (server, access), Wire.connect(server) as wire:
         client_id = await wire.greeting()
-        desk.gate.clear()
+        access.gate.clear()
         start = command_frame(client_id, "StartNewTask", {"configuration": {}, "text": "go"})
         wire.write(start, command_frame(client_id, "SendMessage", {"text": "wait"}))
         wire.write(command_frame(client_id, "CancelTask"), command_frame(client_id, "GetModes"))
         names = [(await wire.message())["data"]["eventName"] for _ in range(3)]
         assert names == ["taskCreated", "taskStarted", "taskAborted"]
-        assert [command.command_name for command in desk.done] == ["StartNewTask", "CancelTask"]
-        desk.gate.set()
+        assert [command.command_name for command in access.done] == ["StartNewTask", "CancelTask"]
+        access.gate.set()
         assert (await wire.message())["data"]["eventName"] == "modesResponse"
 
 
 async def test_what_a_client_began_is_finished_without_it(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk):
+    async with serving(tmp_path) as (server, access):
         async with Wire.connect(server) as wire:
             client_id = await wire.greeting()
             wire.write(command_frame(client_id, "StartNewTask", {"configuration": {}, "text": "go"}))
             await wire.writer.drain()
             await asyncio.sleep(0.005)
-        await until(lambda: len(desk.done) == 1)
+        await until(lambda: len(access.done) == 1)
         await until(lambda: server.clients == 0)
 
 
@@ -133,39 +133,39 @@ async def test_a_client_that_only_stops_writing_hears_the_rest(tmp_path: Path) -
 
 
 async def test_more_commands_than_may_run_wait_in_the_socket(tmp_path: Path) -> None:
-    async with serving(tmp_path, limits=IpcLimits(running=4)) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path, limits=IpcLimits(running=4)) as (server, access), Wire.connect(server) as wire:
         client_id = await wire.greeting()
-        desk.gate.clear()
+        access.gate.clear()
         for _ in range(50):
             wire.write(command_frame(client_id, "SendMessage", {"text": "x"}))
         await asyncio.sleep(0.05)
         assert len(server._commands._tasks) == 4
-        desk.gate.set()
-        await until(lambda: len(desk.done) == 50)
+        access.gate.set()
+        await until(lambda: len(access.done) == 50)
 
 
 async def test_a_server_that_stops_lets_commands_end_and_waits_for_nobody(tmp_path: Path) -> None:
     limits = IpcLimits(stop_seconds=0.3, farewell_seconds=3600)
-    async with serving(tmp_path, limits=limits) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path, limits=limits) as (server, access), Wire.connect(server) as wire:
         client_id = await wire.greeting()
         lazy = socket.socket(socket.AF_UNIX)
         lazy.connect(server.address)
         await until(lambda: server.clients == 2)
-        desk.events.emit(TaskToolFailed(payload=("task", "tool", "x" * 5_000_000)))
-        desk.gate.clear()
+        access.events.emit(TaskToolFailed(payload=("task", "tool", "x" * 5_000_000)))
+        access.gate.clear()
         wire.write(command_frame(client_id, "StartNewTask", {"configuration": {}, "text": "go"}))
         wire.write(command_frame(client_id, "SendMessage", {"text": "never ends"}))
         await wire.writer.drain()
         await asyncio.sleep(0.005)
         await server.stop()
-        assert [command.command_name for command in desk.done] == ["StartNewTask"]
+        assert [command.command_name for command in access.done] == ["StartNewTask"]
         assert server.clients == 0
         lazy.close()
-        desk.events.emit(TaskIdle(payload=("nobody hears it",)))
+        access.events.emit(TaskIdle(payload=("nobody hears it",)))
 
 
 async def test_text_that_is_no_unicode_arrives_all_the_same(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path) as (server, access), Wire.connect(server) as wire:
         await wire.greeting()
-        desk.events.emit(TaskToolFailed(payload=("task", "tool", "half a pair \ud83d and \f a feed")))
+        access.events.emit(TaskToolFailed(payload=("task", "tool", "half a pair \ud83d and \f a feed")))
         assert (await wire.message())["data"]["payload"][2] == "half a pair \ud83d and \f a feed"

@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
-from .desk import PATIENCE, serving, until
+from .access import PATIENCE, serving, until
 
 
 class Ended(NamedTuple):
@@ -58,22 +58,22 @@ async def test_servers_are_listed(tmp_path: Path) -> None:
 
 
 async def test_a_command_is_sent_and_its_answer_shown(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk):
+    async with serving(tmp_path) as (server, access):
         started = await run(tmp_path, "send", "StartNewTask", "Plot the data")
         assert (started.code, started.out) == (0, "Started. Task: task-1\n")
-        wanted = desk.done[0]
+        wanted = access.done[0]
         assert isinstance(wanted, StartNewTaskCommand)
         assert (wanted.data.text, wanted.data.configuration) == ("Plot the data", {})
         data = '{"text": "More", "configuration": {"mode": "ask"}}'
         assert (await run(tmp_path, "send", "StartNewTask", data)).code == 0
-        assert desk.done[1].data.configuration == {"mode": "ask"}
+        assert access.done[1].data.configuration == {"mode": "ask"}
         modes = await run(tmp_path, "send", "GetModes", "--json", "--server", str(os.getpid()))
         assert json.loads(modes.out)["event"]["payload"] == [[{"slug": "code", "name": "Code"}]]
         assert json.loads((await run(tmp_path, "send", "--server", server.address, "GetModes")).out)
 
 
 async def test_a_question_is_answered_by_its_number(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (_, desk):
+    async with serving(tmp_path) as (_, access):
         for said, response, text in (
             ("1795276642390 yes", "yesButtonClicked", None),
             ("1795276642390  No", "noButtonClicked", None),
@@ -81,7 +81,7 @@ async def test_a_question_is_answered_by_its_number(tmp_path: Path) -> None:
         ):
             ended = await run(tmp_path, "send", "AnswerAsk", said, "--task", "task-7")
             assert (ended.code, ended.out) == (0, "Answered.\n")
-            command = desk.done[-1]
+            command = access.done[-1]
             assert isinstance(command, AnswerAskCommand)
             assert command.task_id == "task-7"
             assert (command.data.message_ts, command.data.ask_response) == (1795276642390, response)
@@ -111,12 +111,12 @@ async def test_a_question_is_answered_by_its_number(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_be_done_is_said_in_one_line(arguments: tuple[str, ...], says: str, tmp_path: Path) -> None:
-    async with serving(tmp_path) as (_, desk):
+    async with serving(tmp_path) as (_, access):
         ended = await run(tmp_path, *arguments)
         assert ended.code == 2
         assert says in ended.err
         assert ended.err.count("\n") == 1
-        assert desk.done == []
+        assert access.done == []
 
 
 async def test_which_of_several_servers_must_be_said(tmp_path: Path) -> None:
@@ -130,12 +130,12 @@ async def test_which_of_several_servers_must_be_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("as_json", [True, False])
 async def test_what_happens_is_watched_as_it_happens(as_json: bool, tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk):
+    async with serving(tmp_path) as (server, access):
         process = await begin(tmp_path, "watch", *(["--json"] if as_json else []))
         assert process.stdout is not None
         await watching(process)
         for event in (TaskIdle(payload=("task-1",)), TaskToolFailed(payload=("task-1", "shell", "no\x1b[31m\nway"))):
-            desk.events.emit(event)
+            access.events.emit(event)
             line = (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode()
             if as_json:
                 assert json.loads(line) == event.to_wire()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.ipc._ipc_frames import FrameSplitter
 
-from .desk import Wire, command_frame, serving, until
+from .access import Wire, command_frame, serving, until
 
 START = {"configuration": {}, "text": "Plot the data\f\n한국어"}
 
@@ -39,7 +39,7 @@ def test_a_frame_that_is_too_large_is_skipped_and_not_kept() -> None:
 
 
 async def test_commands_are_obeyed_in_pieces_and_together(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path) as (server, access), Wire.connect(server) as wire:
         client_id = await wire.greeting()
         start = json.dumps(command_frame(client_id, "StartNewTask", START), ensure_ascii=False).encode() + b"\f"
         for at in range(0, len(start), 7):
@@ -47,10 +47,10 @@ async def test_commands_are_obeyed_in_pieces_and_together(tmp_path: Path) -> Non
             await wire.writer.drain()
         assert (await wire.message())["data"]["eventName"] == "taskCreated"
         wire.write(start + start, command_frame(client_id, "CancelTask"))
-        await until(lambda: len(desk.done) == 4)
+        await until(lambda: len(access.done) == 4)
         names = [(await wire.message())["data"]["eventName"] for _ in range(6)]
         assert names == ["taskStarted", "taskCreated", "taskStarted", "taskCreated", "taskStarted", "taskAborted"]
-        assert desk.done[0].data.text == START["text"]
+        assert access.done[0].data.text == START["text"]
 
 
 WRONG: dict[str, tuple[bytes, str]] = {
@@ -107,7 +107,7 @@ async def test_a_wrong_frame_is_answered_and_breaks_nothing(
 ) -> None:
     raw, code = WRONG[kind]
     limits = IpcLimits(max_frame_bytes=150_000)
-    async with serving(tmp_path, limits=limits) as (server, desk), Wire.connect(server) as wire:
+    async with serving(tmp_path, limits=limits) as (server, access), Wire.connect(server) as wire:
         client_id = await wire.greeting()
         with caplog.at_level(logging.WARNING):
             wire.write(raw.replace(b'"ID"', json.dumps(client_id).encode()) + b"\f")
@@ -118,7 +118,7 @@ async def test_a_wrong_frame_is_answered_and_breaks_nothing(
         assert len(error["message"]) > 15
         assert client_id in caplog.text
         assert "\n" not in caplog.records[-1].getMessage()
-        assert desk.done == []
+        assert access.done == []
         wire.write(command_frame(client_id, "GetModes"))
         answer = await wire.message()
         assert answer["data"] == {"eventName": "modesResponse", "payload": [[{"slug": "code", "name": "Code"}]]}

@@ -19,7 +19,7 @@ from tests.agent.scripted_agent import running_agent
 from tests.messages.test_roo_compatibility import EVENTS_ROO_FORGOT
 from tests.messages.vocabulary_samples import arms, both, node
 
-from .desk import PATIENCE, Wire, serving, until
+from .access import PATIENCE, Wire, serving, until
 
 CLIENT = Path(__file__).parent / "node_client.mjs"
 
@@ -85,7 +85,7 @@ class NodeClient:
 
 
 async def test_it_is_greeted_starts_a_task_and_cancels_it(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), NodeClient.connect(server) as client:
+    async with serving(tmp_path) as (server, access), NodeClient.connect(server) as client:
         client.send("StartNewTask", {"configuration": {"mode": "code"}, "text": "Plot \f 한국어 🎉", "newTab": True})
         client.send("CancelTask")
         (ack, accepted), *events = [await client.hear() for _ in range(4)]
@@ -93,7 +93,7 @@ async def test_it_is_greeted_starts_a_task_and_cancels_it(tmp_path: Path) -> Non
         assert (ack["type"], ack["origin"]) == ("Ack", "server")
         assert [event["data"]["eventName"] for event, _ in events] == ["taskCreated", "taskStarted", "taskAborted"]
         assert all(accepted for _, accepted in events)
-        assert desk.done[0].data.text == "Plot \f 한국어 🎉"
+        assert access.done[0].data.text == "Plot \f 한국어 🎉"
         client.send("GetModes")
         assert (await client.event("modesResponse"))["payload"] == [[{"slug": "code", "name": "Code"}]]
         await server.stop()
@@ -108,10 +108,10 @@ async def test_it_receives_every_event_there_is(tmp_path: Path) -> None:
             sample["payload"] = ["task", "read_file", "no such file"]
     events = TypeAdapter(list[TaskEvent]).validate_python(samples)
     assert {event.event_name for event in events} == set(EVENT_NAMES)
-    async with serving(tmp_path) as (server, desk), NodeClient.connect(server) as client:
+    async with serving(tmp_path) as (server, access), NodeClient.connect(server) as client:
         assert (await client.hear())[0]["type"] == "Ack"
         for event in events:
-            desk.events.emit(event)
+            access.events.emit(event)
         for event in events:
             message, accepted = await client.hear()
             assert message == IpcTaskEvent(data=event).to_wire()

@@ -28,16 +28,16 @@ from hdsp_agent.messages import (
     TaskStarted,
 )
 
-from .desk import serving, until
+from .access import serving, until
 
 START = StartNewTaskCommand(data=StartNewTaskData(configuration={"mode": "code"}, text="go"))
 
 
 async def test_a_command_is_done_when_send_returns_and_events_are_heard(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), IpcClient.connect(server.address) as client:
+    async with serving(tmp_path) as (server, access), IpcClient.connect(server.address) as client:
         assert client.server_pid == os.getpid()
         assert await client.send(START) is None
-        assert desk.done == [START]
+        assert access.done == [START]
         assert await client.send(CancelTaskCommand()) is None
         heard = []
         async for event in client.events():
@@ -77,9 +77,9 @@ async def test_commands_at_once_get_each_their_own_answer(tmp_path: Path) -> Non
 async def test_a_large_command_arrives(tmp_path: Path) -> None:
     image = "data:image/png;base64," + "A" * 3_000_000
     said = SendMessageCommand(data=SendMessageData(text="look", images=[image]))
-    async with serving(tmp_path) as (server, desk), IpcClient.connect(server.address) as client:
+    async with serving(tmp_path) as (server, access), IpcClient.connect(server.address) as client:
         await client.send(said)
-        assert desk.done == [said]
+        assert access.done == [said]
 
 
 async def test_nobody_there_is_said_at_once(tmp_path: Path) -> None:
@@ -111,11 +111,11 @@ async def test_a_full_server_tells_why_it_lets_nobody_in(tmp_path: Path) -> None
 
 async def test_the_end_of_the_server_ends_events_and_commands(tmp_path: Path) -> None:
     limits = IpcLimits(stop_seconds=0.1)
-    async with serving(tmp_path, limits=limits) as (server, desk), IpcClient.connect(server.address) as client:
-        desk.gate.clear()
+    async with serving(tmp_path, limits=limits) as (server, access), IpcClient.connect(server.address) as client:
+        access.gate.clear()
         waiting = asyncio.ensure_future(client.send(SendMessageCommand(data=SendMessageData(text="wait"))))
         listening = asyncio.ensure_future(_all(client))
-        desk.events.emit(TaskIdle(payload=("a",)))
+        access.events.emit(TaskIdle(payload=("a",)))
         await asyncio.sleep(0.05)
         await server.stop()
         assert await listening == [TaskIdle(payload=("a",))]
@@ -126,9 +126,9 @@ async def test_the_end_of_the_server_ends_events_and_commands(tmp_path: Path) ->
 
 
 async def test_events_nobody_took_are_not_lost_in_silence(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), IpcClient.connect(server.address, max_events=10) as client:
+    async with serving(tmp_path) as (server, access), IpcClient.connect(server.address, max_events=10) as client:
         for number in range(15):
-            desk.events.emit(TaskIdle(payload=(str(number),)))
+            access.events.emit(TaskIdle(payload=(str(number),)))
         await client.send(GetModesCommand())
         events = client.events()
         with pytest.raises(Unavailable, match="5 events were lost"):
@@ -146,22 +146,22 @@ async def test_the_task_a_command_was_about_is_known_afterwards(tmp_path: Path) 
 
 
 async def test_one_listens_at_a_time(tmp_path: Path) -> None:
-    async with serving(tmp_path) as (server, desk), IpcClient.connect(server.address) as client:
+    async with serving(tmp_path) as (server, access), IpcClient.connect(server.address) as client:
         listening = asyncio.ensure_future(_all(client))
         await asyncio.sleep(0)
         with pytest.raises(Conflict):
             await anext(client.events())
-        desk.events.emit(TaskIdle(payload=("a",)))
+        access.events.emit(TaskIdle(payload=("a",)))
         await server.stop()
         assert await listening == [TaskIdle(payload=("a",))]
 
 
 async def test_a_client_that_was_dropped_hears_why(tmp_path: Path) -> None:
     limits = IpcLimits(outbox_bytes=100_000)
-    async with serving(tmp_path, limits=limits) as (server, desk), IpcClient.connect(server.address) as client:
+    async with serving(tmp_path, limits=limits) as (server, access), IpcClient.connect(server.address) as client:
         client._writer.transport.pause_reading()
         for _ in range(50):
-            desk.events.emit(TaskDelegationCompleted(payload=("a", "b", "x" * 20_000)))
+            access.events.emit(TaskDelegationCompleted(payload=("a", "b", "x" * 20_000)))
             await asyncio.sleep(0)
         client._writer.transport.resume_reading()
         with pytest.raises(Unavailable, match="read too slowly"):

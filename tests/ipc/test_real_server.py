@@ -13,7 +13,7 @@ from hdsp_agent.ipc import IpcClient, find_servers
 from hdsp_agent.messages import GetModesCommand
 
 from ..timing import until
-from .desk import Wire, command_frame
+from .access import Wire, command_frame
 from .jupyter import jupyter_server
 from .test_node_client import NodeClient
 

@@ -19,7 +19,7 @@ from hdsp_agent.ipc._socket_files import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
 from ..timing import until
-from .desk import Desk, Wire, serving
+from .access import Desk, Wire, serving
 
 SERVE = """
 import asyncio, sys

@@ -237,19 +237,19 @@ async def test_outputs_the_person_never_saw_are_not_trusted(
 
 async def _seals(notebooks: ContentsNotebooks) -> list[str]:
     cells = (await notebooks.document("a.ipynb").snapshot(outputs="full")).cells
-    return [cell.seal for cell in cells if cell.seal is not None]
+    return [cell.signature for cell in cells if cell.signature is not None]
 
 
 async def test_sealed_outputs_are_trusted_again(folder: Path, any_manager: FileContentsManager) -> None:
     await _with_trusted_output(folder, any_manager)
     notebooks = ContentsNotebooks(any_manager)
     document = notebooks.document("a.ipynb")
-    seals = await _seals(notebooks)
+    signatures = await _seals(notebooks)
     await document.apply([AppendOutput(cell_id=A, output=HTML), ReplaceSource(cell_id=B, source="other")])
     assert not any(await _trusted(any_manager)) and not await _seals(notebooks)
     back = [SetOutputs(cell_id=A, outputs=[HTML]), ReplaceSource(cell_id=B, source="b"), *NEW_CELL]
-    await document.apply(back, seals=seals)
-    assert all(await _trusted(any_manager)) and await _seals(notebooks) == seals
+    await document.apply(back, signatures=signatures)
+    assert all(await _trusted(any_manager)) and await _seals(notebooks) == signatures
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ async def test_a_seal_is_for_one_source_and_its_outputs(
 ) -> None:
     await _with_trusted_output(folder, manager)
     notebooks = ContentsNotebooks(manager)
-    seals = await _seals(notebooks)
-    await notebooks.document("a.ipynb").apply([*operations, *NEW_CELL], seals=seals)
+    signatures = await _seals(notebooks)
+    await notebooks.document("a.ipynb").apply([*operations, *NEW_CELL], signatures=signatures)
     assert not any(await _trusted(manager))
 
 
@@ -278,10 +278,10 @@ async def test_outputs_that_are_not_trusted_get_no_seal(folder: Path, any_manage
 
 async def test_the_seal_of_somebody_else_says_nothing(folder: Path, manager: FileContentsManager) -> None:
     await _with_trusted_output(folder, manager)
-    seals = await _seals(ContentsNotebooks(manager))
-    assert len(seals) == 2
+    signatures = await _seals(ContentsNotebooks(manager))
+    assert len(signatures) == 2
     manager.notary.secret = b"another person's"
-    await ContentsNotebooks(manager).document("a.ipynb").apply(NEW_CELL, seals=seals)
+    await ContentsNotebooks(manager).document("a.ipynb").apply(NEW_CELL, signatures=signatures)
     assert not any(await _trusted(manager))
 
 

@@ -74,7 +74,7 @@ class Room:
         save: bool = True,
         task_id: str | None = None,
         review: bool = False,
-        seals: Collection[str] = (),
+        signatures: Collection[str] = (),
     ) -> Applied:
         return Applied(None, True, (), "of the room")
 
@@ -96,24 +96,24 @@ def tabs() -> Tabs:
 
 
 @pytest.fixture
-def desk(manager: FileContentsManager, tabs: Tabs) -> NotebookAccess:
+def access(manager: FileContentsManager, tabs: Tabs) -> NotebookAccess:
     return NotebookAccess(ContentsNotebooks(manager), tabs)
 
 
 # ---- the choice
 
 
-async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
-    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
+    applied = await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file) == ["a = 2", "words"] and applied.saved
     assert tabs.saves == [(PATH, file_hash(file), False)], "tabs that show it are not told"
 
 
-async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_an_open_notebook_is_read_and_changed_in_its_tab(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     page.type_in(1, "typed, not saved")
     tabs.pages.append(page)
-    document = desk.document(PATH)
+    document = access.document(PATH)
     snapshot = await document.snapshot()
     assert snapshot.source == "tab" and snapshot.dirty and snapshot.cells[1].source == "typed, not saved"
     applied = await document.apply([EditSource(ONE, "1", "2")])
@@ -121,8 +121,8 @@ async def test_an_open_notebook_is_read_and_changed_in_its_tab(desk: NotebookAcc
     assert tabs.saves == [(PATH, file_hash(file), True)]
 
 
-async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
-    document = desk.document(PATH)
+async def test_who_has_it_is_asked_anew_for_each_operation(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
+    document = access.document(PATH)
     await document.apply([EditSource(ONE, "1", "2")])
     page = Page(file)
     tabs.pages.append(page)
@@ -133,32 +133,32 @@ async def test_who_has_it_is_asked_anew_for_each_operation(desk: NotebookAccess,
     assert len(page.asked) == 1 and sources_in(file)[0] == "a = 4"
 
 
-async def test_a_long_notebook_is_read_page_by_page(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_long_notebook_is_read_page_by_page(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     page.cells_a_page = 1
     tabs.pages.append(page)
-    assert [cell.source for cell in (await desk.document(PATH).snapshot()).cells] == ["a = 1", "words"]
+    assert [cell.source for cell in (await access.document(PATH).snapshot()).cells] == ["a = 1", "words"]
     assert page.reads == 2
 
 
 async def test_what_the_tab_can_judge_alone_needs_no_reading_first(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
     exact = ReplaceSource(cell_id=ONE, expect=source_hash("a = 1"), source="a = 2")
-    await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3), exact])
+    await access.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3), exact])
     assert page.reads == 0 and page.cells[0]["execution_count"] == 3 and page.sources[0] == "a = 2"
 
 
 async def test_a_hash_of_what_a_cell_said_before_the_batch_is_as_good(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.exact = True
     tabs.pages.append(page)
     before = source_hash("a = 1")
-    await desk.document(PATH).apply(
+    await access.document(PATH).apply(
         [
             ReplaceSource(cell_id=ONE, expect=before, source="a = 2"),
             ReplaceSource(cell_id=ONE, expect=before, source="a = 3"),
@@ -168,38 +168,38 @@ async def test_a_hash_of_what_a_cell_said_before_the_batch_is_as_good(
 
 
 async def test_whether_outputs_are_trusted_is_not_the_agents_to_say(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
     with pytest.raises(NotAllowed):
-        await desk.document(PATH).apply([SetCellMetadata(cell_id=ONE, key="trusted", value=True)])
+        await access.document(PATH).apply([SetCellMetadata(cell_id=ONE, key="trusted", value=True)])
     new = InsertCell(cell_id=CellId("new"), cell_type="code", source="", metadata={"trusted": True, "tags": ["a"]})
-    await desk.document(PATH).apply([new])
+    await access.document(PATH).apply([new])
     assert page.cells[0]["metadata"] == {"tags": ["a"]}
 
 
-async def test_an_edit_asks_the_tab_for_its_cells_once(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_an_edit_asks_the_tab_for_its_cells_once(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert page.reads == 1
 
 
-async def test_a_tab_with_other_cells_answers_what_they_are(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_with_other_cells_answers_what_they_are(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
     with pytest.raises(CellConflict) as caught:
-        await desk.document(PATH).apply([ReplaceSource(cell_id=ONE, expect=source_hash("old"), source="new")])
+        await access.document(PATH).apply([ReplaceSource(cell_id=ONE, expect=source_hash("old"), source="new")])
     assert [miss.source for miss in caught.value.mismatches] == ["a = 1"] and page.sources[0] == "a = 1"
 
 
-async def test_a_read_only_tab_is_not_gone_around(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_read_only_tab_is_not_gone_around(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     page = Page(file)
     tabs.pages.append(page)
     page.read_only = True
     with pytest.raises(NotAllowed):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
 
 
@@ -211,9 +211,9 @@ POINTER = SetCellMetadata(cell_id=ONE, key="hdsp_checkpoint", value={"ts": 1})
 
 
 async def test_a_closed_notebook_says_at_once_what_is_known_of_its_moments(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
-    assert await desk.point(PATH, [HEAD, POINTER])
+    assert await access.point(PATH, [HEAD, POINTER])
     made = json.loads(file.read_text("utf-8"))
     assert (made["metadata"]["hdsp_agent"], made["cells"][0]["metadata"]) == (
         HEAD.value,
@@ -224,15 +224,15 @@ async def test_a_closed_notebook_says_at_once_what_is_known_of_its_moments(
 
 @pytest.mark.parametrize("who", ["agent", "person"])
 async def test_an_open_notebook_says_it_when_it_is_saved_next_and_stays_clean_until_then(
-    desk: NotebookAccess, tabs: Tabs, file: Path, who: str
+    access: NotebookAccess, tabs: Tabs, file: Path, who: str
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
     before = file.read_bytes()
-    assert not await desk.point(PATH, [HEAD, POINTER])
+    assert not await access.point(PATH, [HEAD, POINTER])
     assert (page.dirty, page.revision, file.read_bytes(), tabs.saves) == (False, 0, before, [])
     if who == "agent":
-        await desk.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3)])
+        await access.document(PATH).apply([SetOutputs(cell_id=ONE, outputs=[], execution_count=3)])
     else:
         page.save()
     made = json.loads(file.read_text("utf-8"))
@@ -243,61 +243,61 @@ async def test_an_open_notebook_says_it_when_it_is_saved_next_and_stays_clean_un
 
 
 async def test_what_waits_for_a_save_is_replaced_and_forgets_cells_that_are_gone(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
-    await desk.point(PATH, [SetCellMetadata(cell_id=TWO, key="old", value=1)])
-    await desk.point(PATH, [HEAD, POINTER])
-    await desk.document(PATH).apply([DeleteCell(cell_id=ONE)])
+    await access.point(PATH, [SetCellMetadata(cell_id=TWO, key="old", value=1)])
+    await access.point(PATH, [HEAD, POINTER])
+    await access.document(PATH).apply([DeleteCell(cell_id=ONE)])
     made = json.loads(file.read_text("utf-8"))
     assert made["metadata"] == {"hdsp_agent": HEAD.value} and made["cells"][0]["metadata"] == {}
 
 
-async def test_a_tab_that_left_has_not_been_told(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_that_left_has_not_been_told(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
     tabs.before = tabs.leave
     before = file.read_bytes()
-    assert not await desk.point(PATH, [HEAD]) and file.read_bytes() == before
+    assert not await access.point(PATH, [HEAD]) and file.read_bytes() == before
 
 
 # ---- a tab that goes
 
 
 async def test_a_tab_that_left_before_it_did_anything_leaves_the_work_to_the_disk(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
     tabs.before = tabs.leave
-    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "12")])
+    applied = await access.document(PATH).apply([EditSource(ONE, "1", "12")])
     assert sources_in(file) == ["a = 12", "words"] and applied.saved
 
 
 async def test_what_a_tab_did_and_saved_before_it_left_is_not_done_again(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
     tabs.after = tabs.leave
     new = InsertCell(cell_id=CellId("new"), after=ONE, cell_type="code", source="b")
     # Looked for a second time, the text to replace would be there again.
-    applied = await desk.document(PATH).apply([EditSource(ONE, "1", "11"), new, MoveCell(cell_id=TWO)])
+    applied = await access.document(PATH).apply([EditSource(ONE, "1", "11"), new, MoveCell(cell_id=TWO)])
     assert sources_in(file) == ["words", "a = 11", "b"]
     assert applied.saved and applied.content_hash == file_hash(file) and set(applied.changed) == {ONE, TWO, "new"}
 
 
 async def test_what_a_tab_did_and_did_not_save_before_it_left_is_done_on_the_disk(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.saves = False
     tabs.pages.append(page)
     tabs.after = tabs.leave
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2"), DeleteCell(cell_id=TWO)])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2"), DeleteCell(cell_id=TWO)])
     assert sources_in(file) == ["a = 2"]
 
 
 async def test_a_tab_that_closes_the_notebook_while_it_is_read_is_not_the_end(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
@@ -309,10 +309,10 @@ async def test_a_tab_that_closes_the_notebook_while_it_is_read_is_not_the_end(
         return TabView("me", "tab", Page(file).told())
 
     tabs.holder = holder  # type: ignore[method-assign]  # what the tab told is not true any more
-    assert (await desk.document(PATH).snapshot()).source == "disk"
+    assert (await access.document(PATH).snapshot()).source == "disk"
 
 
-async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_tab_that_does_not_answer_is_told_of(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
 
     def silent() -> None:
@@ -320,12 +320,12 @@ async def test_a_tab_that_does_not_answer_is_told_of(desk: NotebookAccess, tabs:
 
     tabs.before = silent
     with pytest.raises(Unavailable, match="does not answer"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1", "the file was written behind a tab that is there"
 
 
 async def test_a_notebook_that_opens_and_closes_all_the_time_is_given_up(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     tabs.pages.append(Page(file))
 
@@ -334,33 +334,33 @@ async def test_a_notebook_that_opens_and_closes_all_the_time_is_given_up(
 
     tabs.before = gone
     with pytest.raises(Unavailable, match="again and again"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
 
 
 # ---- unsaved changes elsewhere
 
 
 async def test_unsaved_changes_elsewhere_forbid_to_write_and_not_to_read(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     page.type_in(0, "mine")
     tabs.dirty_elsewhere.append(TabView("me", "asleep", page.told()))
     with pytest.raises(UnsavedElsewhere, match="cannot be reached"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
-    assert (await desk.document(PATH).snapshot()).cells[0].source == "a = 1"
+    assert (await access.document(PATH).snapshot()).cells[0].source == "a = 1"
     tabs.pages.append(Page(file))
     with pytest.raises(UnsavedElsewhere, match="another tab"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
 
 
 # ---- several at once
 
 
-async def test_two_batches_at_once_do_not_mix(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_two_batches_at_once_do_not_mix(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     tabs.pages.append(Page(file))
-    document = desk.document(PATH)
+    document = access.document(PATH)
     await asyncio.gather(*(document.apply([EditSource(ONE, "a = ", f"a = {number}")]) for number in range(8)))
     assert sorted(sources_in(file)[0].removeprefix("a = ")) == sorted("012345671")
 
@@ -368,71 +368,71 @@ async def test_two_batches_at_once_do_not_mix(desk: NotebookAccess, tabs: Tabs, 
 # ---- names
 
 
-async def test_a_task_follows_a_renamed_notebook(desk: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_task_follows_a_renamed_notebook(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     heard: list[tuple[str, str]] = []
-    desk.on_moved(lambda old, new: heard.append((old, new)))
-    document = desk.document(PATH)
+    access.on_moved(lambda old, new: heard.append((old, new)))
+    document = access.document(PATH)
     await document.snapshot()
     file.rename(file.with_name("new.ipynb"))
-    desk.moved(PATH, "new.ipynb")
-    desk.moved(PATH, "new.ipynb")
+    access.moved(PATH, "new.ipynb")
+    access.moved(PATH, "new.ipynb")
     assert document.path == "new.ipynb" and (await document.snapshot()).path == "new.ipynb"
     file.with_name("new.ipynb").rename(file.with_name("newer.ipynb"))
-    desk.moved("new.ipynb", "newer.ipynb")
+    access.moved("new.ipynb", "newer.ipynb")
     # The tab tells of the first rename when the second has happened.
-    desk.moved(PATH, "new.ipynb")
-    assert desk.document(PATH).path == "newer.ipynb" and (await document.snapshot()).cells
+    access.moved(PATH, "new.ipynb")
+    assert access.document(PATH).path == "newer.ipynb" and (await document.snapshot()).cells
     assert heard == [(PATH, "new.ipynb"), ("new.ipynb", "newer.ipynb")]
 
 
-def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(desk: NotebookAccess) -> None:
-    desk.moved("a.ipynb", "b.ipynb")
-    desk.moved("b.ipynb", "a.ipynb")
-    assert desk.now_at("a.ipynb") == "a.ipynb" and desk.now_at("b.ipynb") == "a.ipynb"
-    desk.moved("x/y.ipynb", "x/z.ipynb")
-    desk.moved("x", "w")
-    assert desk.now_at("x/y.ipynb") == "w/z.ipynb" and desk.now_at("x/other.ipynb") == "w/other.ipynb"
-    assert desk.now_at("xx/other.ipynb") == "xx/other.ipynb"
-    desk.moved("w", "v/w")
-    assert desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
-    desk.appeared("x/other.ipynb")
-    assert desk.now_at("x/other.ipynb") == "x/other.ipynb" and desk.now_at("x/third.ipynb") == "v/w/third.ipynb"
-    desk.moved("x", "u")
-    assert desk.now_at("x/other.ipynb") == "u/other.ipynb" and desk.now_at("x/y.ipynb") == "v/w/z.ipynb"
+def test_names_go_back_and_forth_and_folders_take_what_is_in_them_along(access: NotebookAccess) -> None:
+    access.moved("a.ipynb", "b.ipynb")
+    access.moved("b.ipynb", "a.ipynb")
+    assert access.now_at("a.ipynb") == "a.ipynb" and access.now_at("b.ipynb") == "a.ipynb"
+    access.moved("x/y.ipynb", "x/z.ipynb")
+    access.moved("x", "w")
+    assert access.now_at("x/y.ipynb") == "w/z.ipynb" and access.now_at("x/other.ipynb") == "w/other.ipynb"
+    assert access.now_at("xx/other.ipynb") == "xx/other.ipynb"
+    access.moved("w", "v/w")
+    assert access.now_at("x/y.ipynb") == "v/w/z.ipynb"
+    access.appeared("x/other.ipynb")
+    assert access.now_at("x/other.ipynb") == "x/other.ipynb" and access.now_at("x/third.ipynb") == "v/w/third.ipynb"
+    access.moved("x", "u")
+    assert access.now_at("x/other.ipynb") == "u/other.ipynb" and access.now_at("x/y.ipynb") == "v/w/z.ipynb"
 
 
-async def test_a_new_notebook_under_an_old_name_is_the_new_one(desk: NotebookAccess, file: Path) -> None:
+async def test_a_new_notebook_under_an_old_name_is_the_new_one(access: NotebookAccess, file: Path) -> None:
     file.rename(file.with_name("new.ipynb"))
-    desk.moved(PATH, "new.ipynb")
-    await desk.create(PATH)
-    assert desk.now_at(PATH) == PATH and (await desk.document(PATH).snapshot()).cells == ()
+    access.moved(PATH, "new.ipynb")
+    await access.create(PATH)
+    assert access.now_at(PATH) == PATH and (await access.document(PATH).snapshot()).cells == ()
 
 
 async def test_a_deleted_notebook_is_not_found_until_there_is_one_again(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     page = Page(file)
     tabs.pages.append(page)
-    document = desk.document(PATH)
+    document = access.document(PATH)
     file.unlink()
-    desk.deleted(PATH)
+    access.deleted(PATH)
     with pytest.raises(NotFound, match="deleted"):
         await document.apply([EditSource(ONE, "1", "2")])
     assert not file.exists() and page.asked == []
     page.save()
-    desk.appeared(PATH)
+    access.appeared(PATH)
     assert (await document.apply([EditSource(ONE, "1", "2")])).saved
 
 
-def test_paths_are_those_of_the_contents_api(desk: NotebookAccess, folder: Path, tmp_path: Path) -> None:
+def test_paths_are_those_of_the_contents_api(access: NotebookAccess, folder: Path, tmp_path: Path) -> None:
     (folder / "sub").mkdir()
-    assert desk.api_path(folder / "sub" / "n.ipynb") == "sub/n.ipynb"
-    assert desk.document("/sub//n.ipynb").path == "sub/n.ipynb"
+    assert access.api_path(folder / "sub" / "n.ipynb") == "sub/n.ipynb"
+    assert access.document("/sub//n.ipynb").path == "sub/n.ipynb"
     with pytest.raises(InvalidInput, match="outside"):
-        desk.api_path(tmp_path / "n.ipynb")
+        access.api_path(tmp_path / "n.ipynb")
     for wrong in ("n.py", "../n.ipynb", "a\0.ipynb"):
         with pytest.raises(InvalidInput):
-            desk.document(wrong)
+            access.document(wrong)
 
 
 # ---- rooms
@@ -446,10 +446,10 @@ async def test_a_room_goes_before_the_tabs_in_it(manager: FileContentsManager, t
     page, shared = Page(file), Page(file)
     page.collaborative = True
     tabs.pages.append(page)
-    desk = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(shared))
-    assert (await desk.document(PATH).snapshot()).source == "room"
-    assert (await desk.document(PATH).apply([EditSource(ONE, "1", "2")])).content_hash == "of the room"
-    assert await desk.show(_shown())
+    access = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(shared))
+    assert (await access.document(PATH).snapshot()).source == "room"
+    assert (await access.document(PATH).apply([EditSource(ONE, "1", "2")])).content_hash == "of the room"
+    assert await access.show(_shown())
     assert len(shared.shown) == 1 and page.shown == [] and page.asked == []
 
 
@@ -459,29 +459,29 @@ async def test_a_room_is_begun_for_a_tab_that_shares_and_not_for_nobody(
     shared = Page(file)
     shared.visible = False
     rooms = Rooms(shared)
-    desk = NotebookAccess(ContentsNotebooks(manager), tabs, rooms)
-    assert (await desk.document(PATH).snapshot()).source == "disk"
+    access = NotebookAccess(ContentsNotebooks(manager), tabs, rooms)
+    assert (await access.document(PATH).snapshot()).source == "disk"
     page = Page(file)
     tabs.pages.append(page)
-    assert (await desk.document(PATH).snapshot()).source == "tab" and not rooms.opened
+    assert (await access.document(PATH).snapshot()).source == "tab" and not rooms.opened
     page.collaborative = True
-    assert (await desk.document(PATH).snapshot()).source == "room"
+    assert (await access.document(PATH).snapshot()).source == "room"
 
 
 async def test_where_the_room_cannot_be_had_a_tab_in_it_is_safe_and_the_disk_is_not(
     manager: FileContentsManager, tabs: Tabs, file: Path
 ) -> None:
-    desk = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(error=Unavailable("no room")))
+    access = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(error=Unavailable("no room")))
     with pytest.raises(Unavailable, match="no room"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
     page = Page(file)
     page.collaborative = True
     tabs.pages.append(page)
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert page.sources[0] == "a = 2"
     # Outputs would come twice: from the room, and from what the tab is shown.
-    assert not await desk.show(_shown()) and page.shown == []
+    assert not await access.show(_shown()) and page.shown == []
 
 
 # ---- one file, several names
@@ -502,55 +502,55 @@ def other_name(file: Path, request: pytest.FixtureRequest) -> str:
 
 
 async def test_a_notebook_open_by_another_name_of_its_file_is_changed_in_its_tab(
-    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
+    access: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     page = Page(file, other_name)
     page.type_in(1, "typed, not saved")
     tabs.pages.append(page)
-    document = desk.document(PATH)
+    document = access.document(PATH)
     assert (await document.snapshot()).cells[1].source == "typed, not saved"
     await document.apply([EditSource(ONE, "1", "2")])
     assert len(page.asked) == 1 and sources_in(file) == ["a = 2", "typed, not saved"]
-    assert await desk.is_watched(PATH)
+    assert await access.is_watched(PATH)
     shown = ChangeOutputsMessage(path=PATH, cell_id=ONE, run_id="r", base=0, version=1, changes=[], state="running")
-    assert await desk.show(shown) and [one.path for one in page.shown] == [other_name]
+    assert await access.show(shown) and [one.path for one in page.shown] == [other_name]
 
 
 async def test_what_is_unsaved_by_another_name_keeps_the_file_from_being_written(
-    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
+    access: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     gone = Page(file, other_name)
     gone.dirty = True
     tabs.dirty_elsewhere = [TabView("me", "gone", gone.told())]
     with pytest.raises(UnsavedElsewhere):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     tabs.dirty_elsewhere = []
     tabs.pages = [Page(file), Page(file, other_name)]
     for page in tabs.pages:
         page.type_in(1, f"typed in {page.path}")
     with pytest.raises(UnsavedElsewhere, match="in another tab"):
-        await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+        await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file)[0] == "a = 1"
 
 
 async def test_of_two_names_the_one_with_unsaved_changes_is_asked_and_the_other_told(
-    desk: NotebookAccess, tabs: Tabs, file: Path, other_name: str
+    access: NotebookAccess, tabs: Tabs, file: Path, other_name: str
 ) -> None:
     named, other = Page(file), Page(file, other_name)
     other.type_in(1, "typed, not saved")
     tabs.pages = [named, other]
-    await desk.document(PATH).apply([EditSource(ONE, "1", "2")])
+    await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert other.asked and not named.asked
     assert tabs.saves == [(other_name, file_hash(file), True), (PATH, file_hash(file), False)]
 
 
 async def test_a_link_that_leads_elsewhere_by_now_is_another_notebook(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     link, elsewhere = file.with_name("link.ipynb"), file.with_name("elsewhere.ipynb")
     link.symlink_to(file)
     tabs.pages.append(Page(file, link.name))
-    document = desk.document(PATH)
+    document = access.document(PATH)
     assert (await document.snapshot()).source == "tab"
     elsewhere.write_text(json.dumps(notebook(code("one", "b"))), "utf-8")
     link.unlink()
@@ -561,34 +561,34 @@ async def test_a_link_that_leads_elsewhere_by_now_is_another_notebook(
 # ---- folders that move, and go
 
 
-def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(desk: NotebookAccess) -> None:
+def test_a_folder_that_is_renamed_takes_along_what_is_known_of_it(access: NotebookAccess) -> None:
     moves: list[tuple[str, str]] = []
-    desk.on_moved(lambda old, new: moves.append((old, new)))
-    desk.deleted("new/b.ipynb")
-    desk.moved("old", "new")
-    desk.moved("new/a.ipynb", "new/c.ipynb")
-    assert desk.now_at("old/a.ipynb") == "new/c.ipynb" and desk.now_at("old/b.ipynb") == "new/b.ipynb"
+    access.on_moved(lambda old, new: moves.append((old, new)))
+    access.deleted("new/b.ipynb")
+    access.moved("old", "new")
+    access.moved("new/a.ipynb", "new/c.ipynb")
+    assert access.now_at("old/a.ipynb") == "new/c.ipynb" and access.now_at("old/b.ipynb") == "new/b.ipynb"
     assert moves == [("old", "new"), ("new/a.ipynb", "new/c.ipynb")]
 
 
 async def test_what_was_in_a_deleted_folder_is_gone_until_it_is_there_again(
-    desk: NotebookAccess, tabs: Tabs, file: Path
+    access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
     (file.parent / "shelf").mkdir()
     place = file.rename(file.parent / "shelf" / PATH)
     page = Page(place, f"shelf/{PATH}")
     tabs.pages.append(page)
-    desk.deleted("shelf")
+    access.deleted("shelf")
     with pytest.raises(NotFound, match="deleted"):
-        await desk.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
-    desk.moved("drawer", "shelf")
-    await desk.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
+        await access.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
+    access.moved("drawer", "shelf")
+    await access.document(f"shelf/{PATH}").apply([EditSource(ONE, "1", "2")])
     assert page.sources[0] == "a = 2"
 
 
-def test_of_many_renames_and_deletions_the_last_are_remembered(desk: NotebookAccess) -> None:
+def test_of_many_renames_and_deletions_the_last_are_remembered(access: NotebookAccess) -> None:
     for number in range(3_000):
-        desk.moved(f"{number}.ipynb", f"new-{number}.ipynb")
-        desk.deleted(f"gone-{number}.ipynb")
-    assert desk.now_at("2999.ipynb") == "new-2999.ipynb" and desk.now_at("0.ipynb") == "0.ipynb"
-    assert len(desk._whereabouts._now) == len(desk._whereabouts._gone) == 2_000
+        access.moved(f"{number}.ipynb", f"new-{number}.ipynb")
+        access.deleted(f"gone-{number}.ipynb")
+    assert access.now_at("2999.ipynb") == "new-2999.ipynb" and access.now_at("0.ipynb") == "0.ipynb"
+    assert len(access._whereabouts._now) == len(access._whereabouts._gone) == 2_000

@@ -15,14 +15,14 @@ A = CellId("a")
 
 def test_a_restart_and_another_kernel_begin_anew() -> None:
     life = ["first"]
-    ledger = ExecutionHistory(lambda kernel: life[0])
-    ledger.began("n.ipynb", "k", A, source_hash("x"))
-    assert ledger.memory("n.ipynb", "k").ran[A].order == 1
-    assert ledger.memory("n.ipynb", "another") is NOTHING_SEEN
+    executions = ExecutionHistory(lambda kernel: life[0])
+    executions.began("n.ipynb", "k", A, source_hash("x"))
+    assert executions.memory("n.ipynb", "k").ran[A].order == 1
+    assert executions.memory("n.ipynb", "another") is NOTHING_SEEN
     life[0] = "second"
-    assert ledger.memory("n.ipynb", "k") is NOTHING_SEEN
-    ledger.began("n.ipynb", "k", CellId("b"), source_hash("x"))
-    assert set(ledger.memory("n.ipynb", "k").ran) == {"b"}
+    assert executions.memory("n.ipynb", "k") is NOTHING_SEEN
+    executions.began("n.ipynb", "k", CellId("b"), source_hash("x"))
+    assert set(executions.memory("n.ipynb", "k").ran) == {"b"}
 
 
 def test_without_a_kernel_it_is_known_that_nothing_is_there() -> None:
@@ -31,13 +31,13 @@ def test_without_a_kernel_it_is_known_that_nothing_is_there() -> None:
 
 
 def test_only_the_last_run_of_a_cell_can_fail() -> None:
-    ledger = ExecutionHistory(lambda kernel: "life")
-    first = ledger.began("n.ipynb", "k", A, source_hash("x"))
-    second = ledger.began("n.ipynb", "k", A, source_hash("x"))
-    ledger.failed("n.ipynb", A, first)
-    assert not ledger.memory("n.ipynb", "k").ran[A].failed
-    ledger.failed("n.ipynb", A, second)
-    assert ledger.memory("n.ipynb", "k").ran[A].failed
+    executions = ExecutionHistory(lambda kernel: "life")
+    first = executions.began("n.ipynb", "k", A, source_hash("x"))
+    second = executions.began("n.ipynb", "k", A, source_hash("x"))
+    executions.failed("n.ipynb", A, first)
+    assert not executions.memory("n.ipynb", "k").ran[A].failed
+    executions.failed("n.ipynb", A, second)
+    assert executions.memory("n.ipynb", "k").ran[A].failed
 
 
 async def test_a_run_goes_on_under_the_notebooks_new_name(tmp_path: Path) -> None:
@@ -48,24 +48,24 @@ async def test_a_run_goes_on_under_the_notebooks_new_name(tmp_path: Path) -> Non
         while run.cells[0].state != "running":
             await run.wait(0.01)
         (tmp_path / "old.ipynb").rename(tmp_path / "new.ipynb")
-        notebooks.desk.moved("old.ipynb", "new.ipynb")
+        notebooks.access.moved("old.ipynb", "new.ipynb")
         assert await run.wait(30)
-        ran = notebooks.ledger.memory("new.ipynb", run.kernel_id).ran
+        ran = notebooks.executions.memory("new.ipynb", run.kernel_id).ran
         assert (ran[A].failed, ran[CellId("b")].failed) == (False, True)
 
 
 def test_what_ran_is_known_after_the_folder_was_renamed() -> None:
-    ledger = ExecutionHistory(lambda kernel: "life")
-    ledger.began("old/n.ipynb", "k", A, source_hash("x"))
-    ledger.began("older/n.ipynb", "k", A, source_hash("x"))
-    ledger.moved("old", "new")
-    assert ledger.memory("new/n.ipynb", "k").ran and ledger.memory("older/n.ipynb", "k").ran
-    assert ledger.memory("old/n.ipynb", "k") is NOTHING_SEEN
+    executions = ExecutionHistory(lambda kernel: "life")
+    executions.began("old/n.ipynb", "k", A, source_hash("x"))
+    executions.began("older/n.ipynb", "k", A, source_hash("x"))
+    executions.moved("old", "new")
+    assert executions.memory("new/n.ipynb", "k").ran and executions.memory("older/n.ipynb", "k").ran
+    assert executions.memory("old/n.ipynb", "k") is NOTHING_SEEN
 
 
 def test_a_notebook_that_took_the_name_of_another_keeps_what_ran_in_it() -> None:
-    ledger = ExecutionHistory(lambda kernel: "life")
-    ledger.began("mine.ipynb", "k", A, source_hash("x"))
-    ledger.began("taken.ipynb", "k", CellId("b"), source_hash("x"))
-    ledger.moved("mine.ipynb", "taken.ipynb")
-    assert list(ledger.memory("taken.ipynb", "k").ran) == [A]
+    executions = ExecutionHistory(lambda kernel: "life")
+    executions.began("mine.ipynb", "k", A, source_hash("x"))
+    executions.began("taken.ipynb", "k", CellId("b"), source_hash("x"))
+    executions.moved("mine.ipynb", "taken.ipynb")
+    assert list(executions.memory("taken.ipynb", "k").ran) == [A]

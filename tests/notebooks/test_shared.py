@@ -69,8 +69,8 @@ def jp_server_config(
 
 
 @pytest.fixture
-def desk(services: Services) -> NotebookAccess:
-    return services.notebooks.notebooks.desk
+def access(services: Services) -> NotebookAccess:
+    return services.notebooks.notebooks.access
 
 
 @pytest.fixture
@@ -127,16 +127,16 @@ FIRST, WORDS, LAST = CellId("first"), CellId("words"), CellId("last")
 
 
 async def test_what_people_type_in_the_room_is_what_the_agent_reads(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         colleague.type_at_end(2, "  # typed")
 
         async def arrived() -> bool:
-            return (await desk.document(PATH).snapshot()).cells[2].source.endswith("# typed")
+            return (await access.document(PATH).snapshot()).cells[2].source.endswith("# typed")
 
         await until(arrived)
-        snapshot = await desk.document(PATH).snapshot(outputs="full")
+        snapshot = await access.document(PATH).snapshot(outputs="full")
         assert snapshot.source == "room"
         assert snapshot.cells[2].source == "print('last')  # typed"
         assert [cell.source for cell in snapshot.cells] == [colleague.source(place) for place in range(3)]
@@ -144,15 +144,15 @@ async def test_what_people_type_in_the_room_is_what_the_agent_reads(
         assert first.execution_count == 3 and isinstance(first.execution_count, int)
         assert first.outputs == ({"output_type": "stream", "name": "stdout", "text": "one\ntwo\n"},)
         assert snapshot.kernel_name == "python3"
-        assert (await desk.document(PATH).snapshot()).revision == snapshot.revision
+        assert (await access.document(PATH).snapshot()).revision == snapshot.revision
 
 
 async def test_an_edit_reaches_the_others_once_and_is_saved_by_the_room(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         colleague.changes.clear()
-        applied = await desk.document(PATH).apply([EditSource(FIRST, "b = 2", "b = 20")])
+        applied = await access.document(PATH).apply([EditSource(FIRST, "b = 2", "b = 20")])
         await colleague.until(lambda: "b = 20" in colleague.source(0))
         await asyncio.sleep(0.3)
         assert colleague.changes.count("cells") == 1
@@ -162,11 +162,11 @@ async def test_an_edit_reaches_the_others_once_and_is_saved_by_the_room(
         assert applied.content_hash == await _hash(file)
 
 
-async def test_all_changes_of_a_batch_arrive_together(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_all_changes_of_a_batch_arrive_together(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         seen: list[int] = []
         colleague.notebook.ycells.observe_deep(lambda events: seen.append(len(colleague.notebook.ycells)))
-        await desk.document(PATH).apply(
+        await access.document(PATH).apply(
             [
                 InsertCell(cell_id=CellId("new1"), after=FIRST, cell_type="code", source="x", execution_count=7),
                 InsertCell(cell_id=CellId("new2"), cell_type="markdown", source="top"),
@@ -180,9 +180,9 @@ async def test_all_changes_of_a_batch_arrive_together(desk: NotebookAccess, file
         assert colleague.cells[2]["execution_count"] == 7
 
 
-async def test_cells_move_change_type_and_keep_their_ids(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_cells_move_change_type_and_keep_their_ids(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
-        await desk.document(PATH).apply(
+        await access.document(PATH).apply(
             [
                 MoveCell(cell_id=FIRST, after=LAST),
                 ChangeCellType(cell_id=WORDS, cell_type="code"),
@@ -196,17 +196,17 @@ async def test_cells_move_change_type_and_keep_their_ids(desk: NotebookAccess, f
         assert colleague.cells[1]["metadata"]["tags"] == ["a"]
         assert colleague.outputs(2)[0]["text"] == "one\ntwo\n" and colleague.cells[2]["execution_count"] == 3
         nbformat.validate(nbformat.read(await _saved(file, "mine"), as_version=4))
-        await desk.document(PATH).apply([SetCellMetadata(cell_id=LAST, key="tags"), SetNotebookMetadata(key="mine")])
+        await access.document(PATH).apply([SetCellMetadata(cell_id=LAST, key="tags"), SetNotebookMetadata(key="mine")])
         await colleague.until(lambda: "mine" not in colleague.notebook.source["metadata"])
         assert "tags" not in colleague.cells[1]["metadata"]
 
 
-async def test_only_the_differing_middle_of_a_text_changes(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_only_the_differing_middle_of_a_text_changes(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         deltas: list[Any] = []
         text = colleague.notebook.ycells[1]["source"]
         text.observe(lambda event: deltas.append(event.delta))
-        await desk.document(PATH).apply([ReplaceSource(cell_id=WORDS, source="# 제목 😁 here")])
+        await access.document(PATH).apply([ReplaceSource(cell_id=WORDS, source="# 제목 😁 here")])
         await colleague.until(lambda: "😁" in colleague.source(1))
         assert colleague.source(1) == "# 제목 😁 here"
         assert len(deltas) == 1
@@ -215,16 +215,16 @@ async def test_only_the_differing_middle_of_a_text_changes(desk: NotebookAccess,
 
 
 async def test_somebody_who_types_in_the_same_cell_loses_nothing(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         for number in range(20):
             colleague.notebook.ycells[0]["source"].insert(0, f"# {number}\n")
-            await desk.document(PATH).apply([EditSource(LAST, "print(", "print(0, ")], save=False)
+            await access.document(PATH).apply([EditSource(LAST, "print(", "print(0, ")], save=False)
             await asyncio.sleep(0)
 
         async def agreed() -> bool:
-            return (await desk.document(PATH).snapshot()).cell(FIRST).source == colleague.source(0)
+            return (await access.document(PATH).snapshot()).cell(FIRST).source == colleague.source(0)
 
         await until(agreed)
         await colleague.until(lambda: colleague.source(2).count("0, ") == 20)
@@ -233,12 +233,12 @@ async def test_somebody_who_types_in_the_same_cell_loses_nothing(
 
 
 async def test_a_stale_edit_changes_nothing_and_tells_what_is_there(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     async with opened() as colleague:
         before = colleague.cells
         with pytest.raises(CellConflict) as caught:
-            await desk.document(PATH).apply(
+            await access.document(PATH).apply(
                 [
                     DeleteCell(cell_id=WORDS),
                     ReplaceSource(cell_id=LAST, expect=source_hash("something else"), source="new"),
@@ -250,7 +250,7 @@ async def test_a_stale_edit_changes_nothing_and_tells_what_is_there(
 
 
 async def test_outputs_of_a_run_go_on_in_place_and_are_not_doubled_when_kept(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
     def change(base: int, version: int, *changes: Any, state: Any = "running", count: int | None = None) -> Any:
         return ChangeOutputsMessage(
@@ -267,38 +267,38 @@ async def test_outputs_of_a_run_go_on_in_place_and_are_not_doubled_when_kept(
     stream = {"output_type": "stream", "name": "stdout", "text": "0 é😀"}
     picture = {"output_type": "display_data", "data": {"text/plain": "pic"}, "metadata": {}}
     async with opened() as colleague:
-        assert await desk.show(change(0, 1))
+        assert await access.show(change(0, 1))
         await colleague.until(lambda: colleague.outputs(0) == [] and colleague.state(0) == "running")
         assert colleague.cells[0]["execution_count"] is None
-        assert await desk.show(change(1, 2, PutOutput(index=0, output=stream)))
+        assert await access.show(change(1, 2, PutOutput(index=0, output=stream)))
         await colleague.until(lambda: colleague.outputs(0))
         text = colleague.notebook.ycells[0]["outputs"][0]["text"]
         deltas: list[Any] = []
         text.observe(lambda event: deltas.append(event.delta))
-        assert await desk.show(
+        assert await access.show(
             change(2, 3, ExtendStream(index=0, keep=4, text="more"), PutOutput(index=1, output=picture))
         )
         await colleague.until(lambda: len(colleague.outputs(0)) == 2)
         assert [part for part in deltas[0] if "insert" in part] == [{"insert": "more"}]
         # Who has missed something is told the whole.
-        assert not await desk.show(change(9, 10))
-        assert not await desk.show(change(0, 1).model_copy(update={"cell_id": "gone"}))
-        assert await desk.show(change(3, 4, TruncateOutputs(count=1), state="ok", count=5))
+        assert not await access.show(change(9, 10))
+        assert not await access.show(change(0, 1).model_copy(update={"cell_id": "gone"}))
+        assert await access.show(change(3, 4, TruncateOutputs(count=1), state="ok", count=5))
         await colleague.until(lambda: colleague.cells[0]["execution_count"] == 5)
         assert colleague.state(0) == "idle"
         colleague.changes.clear()
         whole = {**stream, "text": "0 é😀more"}
-        applied = await desk.document(PATH).apply([SetOutputs(cell_id=FIRST, outputs=[whole], execution_count=5)])
+        applied = await access.document(PATH).apply([SetOutputs(cell_id=FIRST, outputs=[whole], execution_count=5)])
         assert applied.saved
         await asyncio.sleep(0.2)
         assert colleague.outputs(0) == [whole] and "cells" not in colleague.changes
 
 
-async def test_outputs_are_set_appended_and_cleared(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_outputs_are_set_appended_and_cleared(access: NotebookAccess, file: Path, opened: Open) -> None:
     one = {"output_type": "stream", "name": "stdout", "text": "one\nthree\n"}
     error = {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["t"]}
     async with opened() as colleague:
-        document = desk.document(PATH)
+        document = access.document(PATH)
         await document.apply([SetOutputs(cell_id=FIRST, outputs=[one, error], execution_count=8)])
         await document.apply([AppendOutput(cell_id=FIRST, output=one)])
         await colleague.until(lambda: len(colleague.outputs(0)) == 3)
@@ -309,10 +309,10 @@ async def test_outputs_are_set_appended_and_cleared(desk: NotebookAccess, file: 
 
 
 async def test_a_renamed_notebook_is_found_again(
-    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any, jp_root_dir: Path
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any, jp_root_dir: Path
 ) -> None:
     async with opened() as colleague:
-        document = desk.document(PATH)
+        document = access.document(PATH)
         await document.apply([EditSource(LAST, "last", "second")])
         await jp_fetch("api", "contents", PATH, method="PATCH", body=json.dumps({"path": "renamed.ipynb"}))
         await asyncio.sleep(0.05)
@@ -323,10 +323,10 @@ async def test_a_renamed_notebook_is_found_again(
 
 
 async def test_a_deleted_notebook_is_not_written_again(
-    desk: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
 ) -> None:
     async with opened():
-        document = desk.document(PATH)
+        document = access.document(PATH)
         await document.snapshot()
         await jp_fetch("api", "contents", PATH, method="DELETE")
         await asyncio.sleep(0.05)
@@ -335,16 +335,16 @@ async def test_a_deleted_notebook_is_not_written_again(
         assert not file.exists()
 
 
-async def test_a_file_that_vanished_is_not_written_again(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_a_file_that_vanished_is_not_written_again(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened():
         file.unlink()
         with pytest.raises(NotFound):
-            await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
+            await access.document(PATH).apply([EditSource(LAST, "last", "second")])
         assert not file.exists()
 
 
 async def test_a_read_only_notebook_stays_as_it_is(
-    desk: NotebookAccess,
+    access: NotebookAccess,
     file: Path,
     opened: Open,
     monkeypatch: pytest.MonkeyPatch,
@@ -359,23 +359,23 @@ async def test_a_read_only_notebook_stays_as_it_is(
 
         monkeypatch.setattr(jp_serverapp.contents_manager, "get", read_only)
         with pytest.raises(NotAllowed):
-            await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
+            await access.document(PATH).apply([EditSource(LAST, "last", "second")])
         assert "second" not in colleague.source(2)
 
 
-async def test_an_edit_that_the_file_wins_over_is_made_again(desk: NotebookAccess, file: Path, opened: Open) -> None:
+async def test_an_edit_that_the_file_wins_over_is_made_again(access: NotebookAccess, file: Path, opened: Open) -> None:
     async with opened() as colleague:
         content = _notebook()
         content["cells"][1]["source"] = "# from outside"
         file.write_text(json.dumps(content), "utf-8")
-        applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
+        applied = await access.document(PATH).apply([EditSource(LAST, "last", "second")])
         await colleague.until(lambda: "outside" in colleague.source(1) and "second" in colleague.source(2))
         assert applied.saved
         assert "outside" in file.read_text(encoding="utf-8") and "second" in file.read_text(encoding="utf-8")
 
 
 async def test_a_save_that_failed_is_not_called_saved(
-    desk: NotebookAccess, file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, jp_serverapp: Any
+    access: NotebookAccess, file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, jp_serverapp: Any
 ) -> None:
     monkeypatch.setattr("hdsp_agent.notebooks.documents.ydoc._SAVE_SECONDS", 0.5)
     async with opened() as colleague:
@@ -384,26 +384,26 @@ async def test_a_save_that_failed_is_not_called_saved(
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(jp_serverapp.contents_manager, "save", full)
-        applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
+        applied = await access.document(PATH).apply([EditSource(LAST, "last", "second")])
         assert not applied.saved and applied.content_hash is None
         await colleague.until(lambda: "second" in colleague.source(2))
         assert "second" not in file.read_text(encoding="utf-8")
 
 
-async def test_a_notebook_nobody_has_open_gets_no_room(desk: NotebookAccess, file: Path, jp_serverapp: Any) -> None:
-    applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
-    assert applied.saved and (await desk.document(PATH).snapshot()).source == "disk"
+async def test_a_notebook_nobody_has_open_gets_no_room(access: NotebookAccess, file: Path, jp_serverapp: Any) -> None:
+    applied = await access.document(PATH).apply([EditSource(LAST, "last", "second")])
+    assert applied.saved and (await access.document(PATH).snapshot()).source == "disk"
     rooms = next(iter(jp_serverapp.extension_manager.extension_apps["jupyter_server_ydoc"])).ywebsocket_server.rooms
     assert not rooms
 
 
 async def test_who_opens_a_notebook_the_agent_changed_sees_it_once(
-    desk: NotebookAccess, file: Path, opened: Open
+    access: NotebookAccess, file: Path, opened: Open
 ) -> None:
-    await desk.document(PATH).apply([InsertCell(cell_id=CellId("new"), after=LAST, cell_type="code", source="1")])
+    await access.document(PATH).apply([InsertCell(cell_id=CellId("new"), after=LAST, cell_type="code", source="1")])
     async with opened() as colleague:
         assert [cell["id"] for cell in colleague.cells] == ["first", "words", "last", "new"]
-        await desk.document(PATH).apply([EditSource(CellId("new"), "1", "2")])
+        await access.document(PATH).apply([EditSource(CellId("new"), "1", "2")])
         await colleague.until(lambda: colleague.source(3) == "2")
     async with opened() as colleague:
         assert [cell["id"] for cell in colleague.cells] == ["first", "words", "last", "new"]
@@ -411,19 +411,19 @@ async def test_who_opens_a_notebook_the_agent_changed_sees_it_once(
 
 @pytest.mark.parametrize("loads_progressively", [True], indirect=True)
 async def test_a_notebook_that_loads_bit_by_bit_is_read_when_all_of_it_is_there(
-    desk: NotebookAccess, jp_root_dir: Path, opened: Open
+    access: NotebookAccess, jp_root_dir: Path, opened: Open
 ) -> None:
     content = _notebook()
     content["cells"] += [_code(f"c{number}", f"print({number})", [], None) for number in range(300)]
     (jp_root_dir / PATH).write_text(json.dumps(content), "utf-8")
     async with opened():
-        assert len((await desk.document(PATH).snapshot()).cells) == 303
-        applied = await desk.document(PATH).apply([EditSource(CellId("c299"), "299", "300")])
+        assert len((await access.document(PATH).snapshot()).cells) == 303
+        applied = await access.document(PATH).apply([EditSource(CellId("c299"), "299", "300")])
         assert applied.saved
 
 
 async def test_a_room_that_is_just_being_opened_is_waited_for(
-    desk: NotebookAccess, file: Path, opened: Open, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+    access: NotebookAccess, file: Path, opened: Open, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     get = jp_serverapp.contents_manager.get
     begun = asyncio.Event()
@@ -438,7 +438,7 @@ async def test_a_room_that_is_just_being_opened_is_waited_for(
 
     async def read() -> int:
         await begun.wait()
-        return len((await desk.document(PATH).snapshot()).cells)
+        return len((await access.document(PATH).snapshot()).cells)
 
     reading = asyncio.create_task(read())
     async with opened():
@@ -446,9 +446,9 @@ async def test_a_room_that_is_just_being_opened_is_waited_for(
 
 
 @pytest.mark.parametrize("collaborates", [False], indirect=True)
-async def test_switched_off_there_are_no_rooms(desk: NotebookAccess, file: Path) -> None:
-    applied = await desk.document(PATH).apply([EditSource(LAST, "last", "second")])
-    assert applied.saved and (await desk.document(PATH).snapshot()).source == "disk"
+async def test_switched_off_there_are_no_rooms(access: NotebookAccess, file: Path) -> None:
+    applied = await access.document(PATH).apply([EditSource(LAST, "last", "second")])
+    assert applied.saved and (await access.document(PATH).snapshot()).source == "disk"
 
 
 async def _hash(file: Path) -> str:

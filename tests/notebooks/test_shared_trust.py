@@ -37,12 +37,12 @@ def with_html(file: Path) -> None:
     file.write_text(json.dumps(content), "utf-8")
 
 
-async def trust(desk: NotebookAccess, colleague: Any, value: bool) -> None:
+async def trust(access: NotebookAccess, colleague: Any, value: bool) -> None:
     """As the page says it in the room, when a cell is run there or the person trusts the notebook."""
     colleague.notebook.ycells[0]["metadata"]["trusted"] = value
 
     async def arrived() -> bool:
-        return bool((await desk.document(PATH).snapshot()).cell(FIRST).metadata.get("trusted")) == value
+        return bool((await access.document(PATH).snapshot()).cell(FIRST).metadata.get("trusted")) == value
 
     await until(arrived)
 
@@ -63,17 +63,17 @@ async def test_outputs_that_come_back_are_trusted_as_they_were(
     services: Services, line: Timeline, file: Path, opened: Open, was: bool, agents: list[NotebookOperation]
 ) -> None:
     with_html(file)
-    desk = services.notebooks.notebooks.desk
+    access = services.notebooks.notebooks.access
     async with opened() as colleague:
         await colleague.until(lambda: colleague.outputs(0) == [HTML])
-        await trust(desk, colleague, was)
+        await trust(access, colleague, was)
         target = await line.save("before", notebooks=[PATH])
-        await desk.document(PATH).apply(agents)
+        await access.document(PATH).apply(agents)
         await line.save("after", notebooks=[PATH], changes_by="agent")
         if not any(isinstance(one, DeleteCell) for one in agents):
             # Somebody runs it, or trusts all: that says nothing of what was there before.
             await colleague.until(lambda: colleague.outputs(0) == [EVIL])
-            await trust(desk, colleague, True)
+            await trust(access, colleague, True)
         done = await line.restore(target.id, CELLS)
         await colleague.until(lambda: colleague.outputs(0) == [HTML])
         assert trusted(colleague) == was
@@ -86,14 +86,14 @@ async def test_a_cell_that_is_trusted_does_not_vouch_for_what_a_page_has_in_its_
     services: Services, line: Timeline, file: Path, opened: Open
 ) -> None:
     with_html(file)
-    desk = services.notebooks.notebooks.desk
+    access = services.notebooks.notebooks.access
     async with opened() as colleague:
         await colleague.until(lambda: colleague.outputs(0) == [HTML])
         target = await line.save("before", notebooks=[PATH])
-        await desk.document(PATH).apply(AGENTS["outputs"])
+        await access.document(PATH).apply(AGENTS["outputs"])
         await line.save("after", notebooks=[PATH], changes_by="agent")
         await colleague.until(lambda: colleague.outputs(0) == [EVIL])
-        await trust(desk, colleague, True)
+        await trust(access, colleague, True)
         cell = colleague.notebook.ycells[0]
         identity: list[str] = []
         colleague.notebook.ycells.observe(lambda event: identity.append("made anew"))

@@ -35,9 +35,9 @@ class Theatre:
     def __init__(self, folder: Path, manager: FileContentsManager, kernels: Bench) -> None:
         self.file = folder / PATH
         self.tabs = Tabs()
-        self.desk = NotebookAccess(ContentsNotebooks(manager), self.tabs)
+        self.access = NotebookAccess(ContentsNotebooks(manager), self.tabs)
         self.work: list[NotebookWorkMessage] = []
-        self.stage = LiveOutputs(self.desk, on_work=self.work.append)
+        self.live_outputs = LiveOutputs(self.access, on_work=self.work.append)
         self.kernels = kernels
 
     def write(self, *codes: str) -> None:
@@ -48,15 +48,15 @@ class Theatre:
         """A page opens the notebook."""
         page = Page(self.file)
         self.tabs.pages.append(page)
-        self.stage.look(PATH)
+        self.live_outputs.look(PATH)
         return page
 
     async def start(self, *codes: str) -> Run:
-        return await self.kernels.start(*codes, listener=self.stage)
+        return await self.kernels.start(*codes, listener=self.live_outputs)
 
     async def finish(self, run: Run) -> None:
         assert await run.wait(60)
-        await self.stage.settled(run)
+        await self.live_outputs.settled(run)
 
     def kept(self, index: int = 0, file: Path | None = None) -> list[Any]:
         """The outputs in the file."""
@@ -72,7 +72,7 @@ async def theatre(folder: Path, manager: FileContentsManager, *codes: str) -> As
         try:
             yield one
         finally:
-            await one.stage.close()
+            await one.live_outputs.close()
 
 
 def chains(shown: list[ChangeOutputsMessage]) -> bool:
@@ -98,7 +98,7 @@ async def test_a_page_sees_a_run_from_its_beginning_to_its_end(folder: Path, man
             assert page.cells[index]["execution_count"] == cell.execution_count == index + 1
         assert show.kept(0)[0]["text"] == "".join(f"{i}\n" for i in range(30))
         assert show.kept(1)[1]["ename"] == "ZeroDivisionError"
-        assert show.stage.problem(run) is None
+        assert show.live_outputs.problem(run) is None
         assert [cell.cell_id for cell in show.work[0].cells] == ["c0", "c1"] and show.work[-1].cells == []
 
 
@@ -145,7 +145,7 @@ async def test_what_ended_long_ago_is_not_shown_to_a_page_that_comes_now(
     async with theatre(folder, manager, "print(1)") as show:
         run = await show.start("print(1)")
         await show.finish(run)
-        await show.desk.document(PATH).apply([ClearOutputs(cell_id=run.cells[0].cell_id or "")])
+        await show.access.document(PATH).apply([ClearOutputs(cell_id=run.cells[0].cell_id or "")])
         page = show.look()
         await asyncio.sleep(0.2)
         assert page.shown == [] and page.cells[0]["outputs"] == []
@@ -157,10 +157,10 @@ async def test_a_cell_deleted_while_it_runs_takes_only_its_own_outputs_with_it(
     async with theatre(folder, manager, COUNTS, "print('second')") as show:
         run = await show.start(COUNTS, "print('second')")
         await until(lambda: run.cells[0].state == "running")
-        await show.desk.document(PATH).apply([DeleteCell(cell_id=run.cells[0].cell_id or "")])
+        await show.access.document(PATH).apply([DeleteCell(cell_id=run.cells[0].cell_id or "")])
         await show.finish(run)
         assert [output["text"] for output in show.kept(0)] == ["second\n"]
-        problem = show.stage.problem(run)
+        problem = show.live_outputs.problem(run)
         assert problem is not None and "c0" in problem and "deleted" in problem
 
 
@@ -191,7 +191,7 @@ async def test_closing_keeps_what_a_cell_has_printed_so_far(folder: Path, manage
     async with theatre(folder, manager, WAITS) as show:
         run = await show.start(WAITS)
         await until(lambda: run.cells[0].outputs.outputs)
-        await show.stage.close()
+        await show.live_outputs.close()
         assert show.kept()[0]["text"] == "begun\n"
         await run.interrupt()
 
@@ -213,7 +213,7 @@ async def test_closing_while_outputs_are_put_into_the_notebook_loses_none(
         show.tabs.apply = slow  # type: ignore[method-assign]  # a page that takes its time, once
         run = await show.start("print('kept')")
         await asked.wait()
-        await show.stage.close()
+        await show.live_outputs.close()
         assert show.kept()[0]["text"] == "kept\n" and len(page.asked) == 1
         assert run.done
 
@@ -225,7 +225,7 @@ async def test_a_run_goes_on_in_a_notebook_that_was_renamed(folder: Path, manage
         await until(lambda: page.shown)
         page.file = show.file.rename(folder / "new.ipynb")
         page.path = "new.ipynb"
-        show.desk.moved(PATH, "new.ipynb")
+        show.access.moved(PATH, "new.ipynb")
         await show.finish(run)
         assert chains(page.shown)
         assert page.cells[0]["outputs"] == run.cells[0].outputs.outputs
@@ -237,9 +237,9 @@ async def test_marks_go_along_with_a_renamed_folder(folder: Path, manager: FileC
         run = await show.start("import time; time.sleep(30)")
         while not show.work:
             await run.wait(0.01)
-        show.stage.moved("elsewhere", "new")
+        show.live_outputs.moved("elsewhere", "new")
         assert [message.path for message in show.work] == [PATH]
-        show.stage.moved(PATH, "new.ipynb")
+        show.live_outputs.moved(PATH, "new.ipynb")
         gone, now = show.work[-2:]
         assert (gone.path, gone.cells) == (PATH, []) and (now.path, now.cells) == ("new.ipynb", show.work[0].cells)
         await run.interrupt()
@@ -257,7 +257,7 @@ async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever
         show.tabs.apply = refuses  # type: ignore[method-assign]  # a page with a dialog open
         run = await show.start("print(1)")
         await show.finish(run)
-        assert "The page does not save." in str(show.stage.problem(run))
+        assert "The page does not save." in str(show.live_outputs.problem(run))
 
         async def breaks(*_: Any) -> Any:
             raise ZeroDivisionError
@@ -265,7 +265,7 @@ async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever
         show.tabs.apply = breaks  # type: ignore[method-assign]  # what nobody foresaw
         run = await show.start("print(1)")
         await show.finish(run)
-        assert "log" in str(show.stage.problem(run))
+        assert "log" in str(show.live_outputs.problem(run))
 
 
 SHOWS = "print('first'); d = display('one', display_id='d')"
@@ -292,12 +292,12 @@ async def test_a_run_of_long_ago_that_shows_something_brings_none_of_its_outputs
     codes = [SHOWS, "print('second')", "pass"]
     async with theatre(folder, manager, *codes) as show:
         await show.finish(await show.start(*codes))
-        await show.desk.document(PATH).apply([ClearOutputs(cell_id=CellId("c1"))])
+        await show.access.document(PATH).apply([ClearOutputs(cell_id=CellId("c1"))])
         executor = show.kernels.executor
         for _ in range(12):
             specs = [CellRunSpec(CellId("c2"), "pass")]
-            await show.finish(await executor.run(PATH, specs, listener=show.stage))
-        await show.finish(await executor.run(PATH, [CellRunSpec(CellId("c2"), UPDATES)], listener=show.stage))
+            await show.finish(await executor.run(PATH, specs, listener=show.live_outputs))
+        await show.finish(await executor.run(PATH, [CellRunSpec(CellId("c2"), UPDATES)], listener=show.live_outputs))
         await asyncio.sleep(0.5)
         assert show.kept(1) == []
 
@@ -328,9 +328,9 @@ async def test_outputs_that_a_tab_kept_out_are_put_in_when_it_is_there_again(
             patched.setattr(show.tabs, "apply", refuses)
             run = await show.start("print(1)")
             await show.finish(run)
-        assert show.stage.problem(run) is not None and show.kept() == []
+        assert show.live_outputs.problem(run) is not None and show.kept() == []
         page.cells[0]["outputs"] = []
-        show.stage.look(PATH)
-        await show.stage.settled(run)
+        show.live_outputs.look(PATH)
+        await show.live_outputs.settled(run)
         assert show.kept()[0]["text"] == "1\n" and page.cells[0]["outputs"] == run.cells[0].outputs.outputs
-        assert show.stage.problem(run) is None
+        assert show.live_outputs.problem(run) is None

@@ -128,12 +128,12 @@ def test_a_cell_is_found_by_its_source_and_equal_ones_by_their_counts() -> None:
 
 
 def test_a_run_counts_from_when_it_began_though_its_cell_is_known_later() -> None:
-    ledger = ExecutionHistory(lambda kernel: "life")
+    executions = ExecutionHistory(lambda kernel: "life")
     a, b = CellId("a"), CellId("b")
-    turn = ledger.turn("n.ipynb", "k")
-    later = ledger.began("n.ipynb", "k", b, source_hash("b"))
-    assert ledger.began("n.ipynb", "k", a, source_hash("a"), order=turn) == turn < later
-    again = ledger.began("n.ipynb", "k", a, source_hash("newer"))
-    ledger.began("n.ipynb", "k", a, source_hash("older"), order=turn)
-    assert ledger.memory("n.ipynb", "k").ran[a].order == again
-    assert ledger.memory("n.ipynb", "k").ran[a].source_hash == source_hash("newer")
+    turn = executions.turn("n.ipynb", "k")
+    later = executions.began("n.ipynb", "k", b, source_hash("b"))
+    assert executions.began("n.ipynb", "k", a, source_hash("a"), order=turn) == turn < later
+    again = executions.began("n.ipynb", "k", a, source_hash("newer"))
+    executions.began("n.ipynb", "k", a, source_hash("older"), order=turn)
+    assert executions.memory("n.ipynb", "k").ran[a].order == again
+    assert executions.memory("n.ipynb", "k").ran[a].source_hash == source_hash("newer")

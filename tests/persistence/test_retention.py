@@ -129,8 +129,8 @@ async def test_tasks_in_a_database_are_deleted_after_a_month_and_never_packed(
         assert report.freed > 10_000
         assert await contents(store, week) == before
         await worked_on.close()
-        ledger = tmp_path / ".tasks.db.clean.json"
-        ledger.write_text(json.dumps({"at": "2024-01-01T00:00:00Z"}))
+        executions = tmp_path / ".tasks.db.clean.json"
+        executions.write_text(json.dumps({"at": "2024-01-01T00:00:00Z"}))
         later = await finished(store, 50)
         report = await clean(store, RULES)
         assert (report.clock_doubted, report.done) == (True, [])
@@ -172,15 +172,15 @@ async def test_a_task_whose_state_is_lost_is_not_deleted(tmp_path: Path) -> None
 async def test_a_clock_that_leaps_deletes_nothing_until_it_was_seen_twice(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
         task_id = await finished(store, 31)
-        ledger = tmp_path / "contexts" / ".clean.json"
-        ledger.write_text(json.dumps({"at": "2024-01-01T00:00:00Z"}))
+        executions = tmp_path / "contexts" / ".clean.json"
+        executions.write_text(json.dumps({"at": "2024-01-01T00:00:00Z"}))
         report = await clean(store, RULES)
         assert report.clock_doubted
         assert [task.step for task in report.done] == ["packed"]
         assert (await clean(store, RULES)).clock_doubted
-        kept = json.loads(ledger.read_text())
+        kept = json.loads(executions.read_text())
         began = datetime.fromisoformat(kept["leapt_to"].replace("Z", "+00:00")) - timedelta(hours=2)
-        ledger.write_text(json.dumps({**kept, "leapt_to": began.isoformat()}))
+        executions.write_text(json.dumps({**kept, "leapt_to": began.isoformat()}))
         report = await clean(store, RULES)
         assert not report.clock_doubted
         assert [task.task_id for task in report.deleted] == [task_id]

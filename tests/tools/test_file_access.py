@@ -15,15 +15,15 @@ from hdsp_agent.tools._file_access import open_file, raise_failure, read_whole, 
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolicy:
+def paths(workspace: Path) -> PathPolicy:
     return PathPolicy(workspace)
 
 
 @pytest.mark.parametrize(
     ("kind", "why"), [("folder", "is a directory"), ("pipe", "a named pipe"), ("link", "symbolic link")]
 )
-def test_only_files_are_opened(police: PathPolicy, workspace: Path, kind: str, why: str) -> None:
-    place = police.resolve("a.txt")
+def test_only_files_are_opened(paths: PathPolicy, workspace: Path, kind: str, why: str) -> None:
+    place = paths.resolve("a.txt")
     if kind == "folder":
         (workspace / "a.txt").mkdir()
     elif kind == "pipe":
@@ -38,10 +38,10 @@ def test_only_files_are_opened(police: PathPolicy, workspace: Path, kind: str, w
         replace(place, b"new")
 
 
-def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(police: PathPolicy, workspace: Path) -> None:
+def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
     (workspace / "a" / "x.txt").write_text("mine", "utf-8")
-    place = police.resolve("a/x.txt")
+    place = paths.resolve("a/x.txt")
     (workspace / "a").rename(workspace / "b")
     (workspace / "a").symlink_to("b")
     with pytest.raises(ToolFailed, match="moved or replaced"):
@@ -51,45 +51,45 @@ def test_a_file_reached_through_a_folder_that_became_a_link_is_not_opened(police
     assert (workspace / "b" / "x.txt").read_text("utf-8") == "mine"
 
 
-def test_a_file_is_read_whole_up_to_the_limit_and_not_beyond(police: PathPolicy, workspace: Path) -> None:
+def test_a_file_is_read_whole_up_to_the_limit_and_not_beyond(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "a.txt").write_bytes(b"x" * 10)
-    data, stamp = read_whole(police.resolve("a.txt"), most=10)
+    data, stamp = read_whole(paths.resolve("a.txt"), most=10)
     assert data == b"x" * 10 and stamp == stamp_of(os.stat(workspace / "a.txt")) and stamp[1] == 10
     with pytest.raises(ToolFailed, match="10 bytes"):
-        read_whole(police.resolve("a.txt"), most=9)
-    assert read_whole(police.resolve("a.txt"), most=10, stop=lambda: True)[0] == b""
+        read_whole(paths.resolve("a.txt"), most=9)
+    assert read_whole(paths.resolve("a.txt"), most=10, stop=lambda: True)[0] == b""
 
 
-def test_a_large_file_is_read_in_all_its_pieces(police: PathPolicy, workspace: Path) -> None:
+def test_a_large_file_is_read_in_all_its_pieces(paths: PathPolicy, workspace: Path) -> None:
     content = os.urandom((1 << 20) + 7)
     (workspace / "a.bin").write_bytes(content)
-    assert read_whole(police.resolve("a.bin"), most=len(content))[0] == content
+    assert read_whole(paths.resolve("a.bin"), most=len(content))[0] == content
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
-def test_a_replaced_file_keeps_its_mode(police: PathPolicy, workspace: Path, mode: int) -> None:
+def test_a_replaced_file_keeps_its_mode(paths: PathPolicy, workspace: Path, mode: int) -> None:
     file = workspace / "a.sh"
     file.write_text("old", "utf-8")
     file.chmod(mode)
-    stamp = replace(police.resolve("a.sh"), b"new")
+    stamp = replace(paths.resolve("a.sh"), b"new")
     assert file.read_bytes() == b"new" and stat.S_IMODE(file.stat().st_mode) == mode
     assert stamp == stamp_of(file.stat())
     assert [path.name for path in workspace.iterdir()] == ["a.sh"]
 
 
-def test_a_new_file_is_made_with_its_folders_and_under_the_umask(police: PathPolicy, workspace: Path) -> None:
+def test_a_new_file_is_made_with_its_folders_and_under_the_umask(paths: PathPolicy, workspace: Path) -> None:
     before = os.umask(0o027)
     try:
-        replace(police.resolve("deep/er/a.txt"), b"new")
+        replace(paths.resolve("deep/er/a.txt"), b"new")
     finally:
         os.umask(before)
     made = workspace / "deep" / "er" / "a.txt"
     assert made.read_bytes() == b"new" and stat.S_IMODE(made.stat().st_mode) == 0o640
 
 
-def test_what_fails_leaves_nothing_behind(police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_leaves_nothing_behind(paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").write_text("old", "utf-8")
-    place = police.resolve("a.txt")
+    place = paths.resolve("a.txt")
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -103,47 +103,47 @@ def test_what_fails_leaves_nothing_behind(police: PathPolicy, workspace: Path, m
         assert (workspace / "a.txt").read_text("utf-8") == "old"
 
 
-def test_a_missing_file_is_said_to_be_missing(police: PathPolicy) -> None:
+def test_a_missing_file_is_said_to_be_missing(paths: PathPolicy) -> None:
     with pytest.raises(ToolFailed, match="does not exist"):
-        open_file(police.resolve("nowhere.txt"))
+        open_file(paths.resolve("nowhere.txt"))
 
 
 def test_a_file_that_nobody_may_write_stays(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (workspace / "a.txt").write_text("old", "utf-8")
     allowed = os.access
     # Root may write everywhere, so the answer of the system is what is replaced.
     monkeypatch.setattr(os, "access", lambda path, mode, **more: mode != os.W_OK and allowed(path, mode, **more))
     with pytest.raises(ToolFailed, match="read-only"):
-        replace(police.resolve("a.txt"), b"new")
+        replace(paths.resolve("a.txt"), b"new")
     assert (workspace / "a.txt").read_text("utf-8") == "old"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
-def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(police: PathPolicy, workspace: Path) -> None:
+def test_a_file_of_somebody_else_is_written_where_it_is_and_stays_theirs(paths: PathPolicy, workspace: Path) -> None:
     file = workspace / "theirs.txt"
     file.write_text("old and longer", "utf-8")
     os.chown(file, 12345, 12346)
     before = file.stat()
-    stamp = replace(police.resolve("theirs.txt"), b"new")
+    stamp = replace(paths.resolve("theirs.txt"), b"new")
     after = file.stat()
     assert file.read_bytes() == b"new" and stamp == stamp_of(after)
     assert (after.st_ino, after.st_uid, after.st_gid) == (before.st_ino, 12345, 12346)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to any group")
-def test_a_replaced_file_keeps_its_group(police: PathPolicy, workspace: Path) -> None:
+def test_a_replaced_file_keeps_its_group(paths: PathPolicy, workspace: Path) -> None:
     file = workspace / "a.txt"
     file.write_text("old", "utf-8")
     os.chown(file, -1, 12346)
     inode = file.stat().st_ino
-    replace(police.resolve("a.txt"), b"new")
+    replace(paths.resolve("a.txt"), b"new")
     assert (file.stat().st_uid, file.stat().st_gid) == (os.geteuid(), 12346) and file.stat().st_ino != inode
 
 
 def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forbidden(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -151,7 +151,7 @@ def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
     file = workspace / "a.txt"
     file.write_text("old and longer", "utf-8")
     inode = file.stat().st_ino
-    place, missing = police.resolve("a.txt"), police.resolve("b.txt")
+    place, missing = paths.resolve("a.txt"), paths.resolve("b.txt")
     monkeypatch.setattr(os, "replace", forbidden)
     assert replace(place, b"new") == stamp_of(file.stat())
     assert file.read_bytes() == b"new" and file.stat().st_ino == inode
@@ -164,7 +164,7 @@ def test_a_folder_that_may_not_be_changed_has_its_files_written_where_they_are(
 
 
 def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[tuple[str, int, int]] = []
     really = os.open
@@ -175,7 +175,7 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
 
     name = "n" * 120
     (workspace / name).write_text("old", "utf-8")
-    place = police.resolve(name)
+    place = paths.resolve(name)
     monkeypatch.setattr(os, "open", spying)
     open_file(place).close()
     assert [flags for path, flags, _ in opened if path == str(place.path)] == [os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK]  # fmt: skip
@@ -187,14 +187,14 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
     assert re.fullmatch(r"\.n{100}\.[0-9a-f]{12}\.tmp", made[0].rpartition("/")[2])
     assert made[1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     opened.clear()
-    replace(police.resolve("new.txt"), b"new")
+    replace(paths.resolve("new.txt"), b"new")
     assert opened[-1][1:] == (os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
 
-def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolicy, workspace: Path) -> None:
+def test_descriptors_are_closed_also_where_a_file_is_refused(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
     (workspace / "a" / "x.txt").write_text("mine", "utf-8")
-    place = police.resolve("a/x.txt")
+    place = paths.resolve("a/x.txt")
     (workspace / "a").rename(workspace / "b")
     (workspace / "a").symlink_to("b")
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
@@ -207,10 +207,10 @@ def test_descriptors_are_closed_also_where_a_file_is_refused(police: PathPolicy,
 
 
 def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = workspace / "a.txt"
-    place = police.resolve("a.txt")
+    place = paths.resolve("a.txt")
     opened: list[str] = []
     really = os.open
 
@@ -233,7 +233,7 @@ def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
 
 
 def test_no_more_is_read_than_was_asked_for_and_it_can_be_stopped_at_each_megabyte(
-    police: PathPolicy, workspace: Path
+    paths: PathPolicy, workspace: Path
 ) -> None:
     file = workspace / "a.bin"
     file.write_bytes(b"x" * 10)
@@ -243,15 +243,15 @@ def test_no_more_is_read_than_was_asked_for_and_it_can_be_stopped_at_each_megaby
             more.write(b"y" * 10)
         return False
 
-    assert read_whole(police.resolve("a.bin"), most=10, stop=growing)[0] == b"x" * 10
+    assert read_whole(paths.resolve("a.bin"), most=10, stop=growing)[0] == b"x" * 10
     file.write_bytes(b"x" * ((1 << 20) + 7))
     answers = iter([False, True])
-    assert len(read_whole(police.resolve("a.bin"), most=1 << 21, stop=lambda: next(answers))[0]) == 1 << 20
+    assert len(read_whole(paths.resolve("a.bin"), most=1 << 21, stop=lambda: next(answers))[0]) == 1 << 20
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
 def test_a_file_of_somebody_else_that_may_not_be_written_stays(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = workspace / "theirs.txt"
     file.write_text("old", "utf-8")
@@ -259,7 +259,7 @@ def test_a_file_of_somebody_else_that_may_not_be_written_stays(
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda path, mode, **more: mode != os.W_OK and allowed(path, mode, **more))
     with pytest.raises(ToolFailed, match="cannot be written: permission denied"):
-        replace(police.resolve("theirs.txt"), b"new")
+        replace(paths.resolve("theirs.txt"), b"new")
     assert file.read_text("utf-8") == "old"
 
 
@@ -278,7 +278,7 @@ def test_a_failure_is_told_in_the_words_of_the_system(error: OSError, said: str)
 
 
 def test_what_is_written_goes_into_the_folder_that_was_opened(
-    police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder, elsewhere = workspace / "folder", tmp_path / "elsewhere"
     folder.mkdir()
@@ -289,7 +289,7 @@ def test_what_is_written_goes_into_the_folder_that_was_opened(
         folder.symlink_to(elsewhere)
         return "0" * count
 
-    place = police.resolve("folder/a.txt")
+    place = paths.resolve("folder/a.txt")
     monkeypatch.setattr(_file_access.secrets, "token_hex", swapped)
     replace(place, b"words")
     assert (workspace / "moved" / "a.txt").read_bytes() == b"words"

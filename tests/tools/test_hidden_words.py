@@ -12,7 +12,7 @@ from hdsp_agent.tools._hidden_files import HiddenFileNames, hidden_words
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolicy:
+def paths(workspace: Path) -> PathPolicy:
     (workspace / ".hdspignore").write_text("secret*\n", "utf-8")
     for name in ("secret.txt", "plain.txt"):
         (workspace / name).touch()
@@ -29,38 +29,38 @@ def police(workspace: Path) -> PathPolicy:
     ],
 )  # fmt: skip
 def test_a_word_that_is_a_hidden_file_is_found(
-    command: str, named: str | None, workspace: Path, police: PathPolicy
+    command: str, named: str | None, workspace: Path, paths: PathPolicy
 ) -> None:
-    assert hidden_words(command, workspace, police) == HiddenFileNames(named=named)
+    assert hidden_words(command, workspace, paths) == HiddenFileNames(named=named)
 
 
 def test_a_pattern_that_fits_a_hidden_file_is_told_and_a_named_file_goes_before_it(
-    workspace: Path, police: PathPolicy
+    workspace: Path, paths: PathPolicy
 ) -> None:
-    assert hidden_words("cat *.txt", workspace, police) == HiddenFileNames(matched="*.txt")
-    assert hidden_words("cat s*t *.txt", workspace, police) == HiddenFileNames(matched="s*t")
-    assert hidden_words("cat *.txt alias", workspace, police) == HiddenFileNames(named="alias")
-    assert hidden_words("cat p*", workspace, police) == HiddenFileNames()
+    assert hidden_words("cat *.txt", workspace, paths) == HiddenFileNames(matched="*.txt")
+    assert hidden_words("cat s*t *.txt", workspace, paths) == HiddenFileNames(matched="s*t")
+    assert hidden_words("cat *.txt alias", workspace, paths) == HiddenFileNames(named="alias")
+    assert hidden_words("cat p*", workspace, paths) == HiddenFileNames()
 
 
-def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, police: PathPolicy) -> None:
+def test_texts_in_texts_are_looked_through_three_deep(workspace: Path, paths: PathPolicy) -> None:
     text = "cat secret.txt"
     for depth in range(1, 6):
         text = f"bash -c {shlex.quote(text)}"
-        found = hidden_words(text, workspace, police)
+        found = hidden_words(text, workspace, paths)
         assert (found.named == "secret.txt") is (depth <= 3), depth
 
 
-def test_five_thousand_words_are_looked_at(workspace: Path, police: PathPolicy) -> None:
-    assert hidden_words("x " * 4_999 + "secret.txt", workspace, police).named == "secret.txt"
-    assert hidden_words("x " * 5_000 + "secret.txt", workspace, police).named is None
+def test_five_thousand_words_are_looked_at(workspace: Path, paths: PathPolicy) -> None:
+    assert hidden_words("x " * 4_999 + "secret.txt", workspace, paths).named == "secret.txt"
+    assert hidden_words("x " * 5_000 + "secret.txt", workspace, paths).named is None
 
 
 def test_two_thousand_names_that_a_pattern_fits_are_looked_at(
-    workspace: Path, police: PathPolicy, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, paths: PathPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [*(f"plain-{number}" for number in range(1_999)), "secret.txt"]
     monkeypatch.setattr("glob.iglob", lambda pattern, **_: iter(names))
-    assert hidden_words("cat *", workspace, police).matched == "*"
+    assert hidden_words("cat *", workspace, paths).matched == "*"
     names.insert(0, "plain.txt")
-    assert hidden_words("cat *", workspace, police).matched is None
+    assert hidden_words("cat *", workspace, paths).matched is None

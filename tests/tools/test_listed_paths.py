@@ -17,37 +17,37 @@ NO_PASSWORDS = [".env.example", ".env.sample", ".env.template", "env", "x.envy",
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolicy:
+def paths(workspace: Path) -> PathPolicy:
     return PathPolicy(workspace)
 
 
-def test_what_steers_is_protected_wherever_it_lies(police: PathPolicy) -> None:
+def test_what_steers_is_protected_wherever_it_lies(paths: PathPolicy) -> None:
     assert [name for name in STEER if not is_protected_name([name])] == []
     for name in STEER:
         for path in (name, f"sub/{name}", f"{name}/sub"):
-            assert "write_protected" in police.resolve(path).write_risks, path
+            assert "write_protected" in paths.resolve(path).write_risks, path
     assert [name for name in ORDINARY if is_protected_name([name])] == []
 
 
-def test_what_holds_passwords_is_no_plain_reading(police: PathPolicy, workspace: Path) -> None:
+def test_what_holds_passwords_is_no_plain_reading(paths: PathPolicy, workspace: Path) -> None:
     for name in PASSWORDS:
         for path in (name, f"sub/{name}", f"{name}/sub"):
-            assert police.resolve(path).read_risks == {"read_outside"}, path
+            assert paths.resolve(path).read_risks == {"read_outside"}, path
     for name in NO_PASSWORDS:
-        assert police.resolve(name).read_risks == {"read"}, name
+        assert paths.resolve(name).read_risks == {"read"}, name
         (workspace / name).touch()
-        assert police.is_plain(workspace / name), name
+        assert paths.is_plain(workspace / name), name
     (workspace / ".netrc").touch()
-    assert not police.is_plain(workspace / ".netrc")
-    assert not police.is_plain(workspace / "not-there")
+    assert not paths.is_plain(workspace / ".netrc")
+    assert not paths.is_plain(workspace / "not-there")
 
 
 @pytest.mark.parametrize("folder", ["/proc", "/sys", "/dev"])
-def test_what_tells_of_devices_and_processes_is_no_file(folder: str, police: PathPolicy) -> None:
+def test_what_tells_of_devices_and_processes_is_no_file(folder: str, paths: PathPolicy) -> None:
     for path in (folder, f"{folder}/x/y"):
         with pytest.raises(ToolFailed, match="no ordinary file"):
-            police.resolve(path)
-    assert police.resolve(f"{folder}x").is_outside
+            paths.resolve(path)
+    assert paths.resolve(f"{folder}x").is_outside
 
 
 def test_a_file_of_another_kind_is_named() -> None:

@@ -14,13 +14,13 @@ from hdsp_agent.tools._path_policy import kind_of
 
 
 @pytest.fixture
-def police(workspace: Path) -> PathPolicy:
+def paths(workspace: Path) -> PathPolicy:
     (workspace.parent / "agent-home").mkdir()
     return PathPolicy(workspace, forbidden=(workspace.parent / "agent-home",))
 
 
-def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(police: PathPolicy) -> None:
-    place = police.resolve("src/../data/new.csv")
+def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(paths: PathPolicy) -> None:
+    place = paths.resolve("src/../data/new.csv")
     assert place.shown == "data/new.csv"
     assert not place.is_outside
     assert place.read_risks == {"read"}
@@ -28,8 +28,8 @@ def test_a_path_inside_is_shown_relative_and_risks_only_reading_and_writing(poli
 
 
 @pytest.mark.parametrize("given", ["../elsewhere.txt", "a/../../elsewhere.txt", "/usr/lib/x", "~/x"])
-def test_a_path_outside_is_reported_as_a_risk(police: PathPolicy, given: str) -> None:
-    place = police.resolve(given)
+def test_a_path_outside_is_reported_as_a_risk(paths: PathPolicy, given: str) -> None:
+    place = paths.resolve(given)
     assert place.is_outside
     assert place.read_risks == {"read_outside"}
     assert "write_outside" in place.write_risks
@@ -41,19 +41,19 @@ def test_outside_is_refused_where_settings_say_so(workspace: Path) -> None:
         PathPolicy(workspace, allow_outside=False).resolve("../x")
 
 
-def test_links_are_followed_before_the_check(police: PathPolicy, workspace: Path) -> None:
+def test_links_are_followed_before_the_check(paths: PathPolicy, workspace: Path) -> None:
     (workspace.parent / "secret.txt").write_text("x", "utf-8")
     (workspace / "link.txt").symlink_to(workspace.parent / "secret.txt")
     (workspace / "folder").symlink_to(workspace.parent)
-    assert police.resolve("link.txt").is_outside
-    assert police.resolve("folder/new.txt").is_outside
-    assert not police.resolve("folder/work/new.txt").is_outside
+    assert paths.resolve("link.txt").is_outside
+    assert paths.resolve("folder/new.txt").is_outside
+    assert not paths.resolve("folder/work/new.txt").is_outside
 
 
-def test_dots_after_a_link_mean_what_the_system_means(police: PathPolicy, workspace: Path) -> None:
+def test_dots_after_a_link_mean_what_the_system_means(paths: PathPolicy, workspace: Path) -> None:
     (workspace.parent / "other" / "deep").mkdir(parents=True)
     (workspace / "link").symlink_to(workspace.parent / "other" / "deep")
-    place = police.resolve("link/../x.txt")
+    place = paths.resolve("link/../x.txt")
     assert place.path == workspace.parent / "other" / "x.txt"
     assert place.is_outside
 
@@ -70,22 +70,22 @@ def test_dots_after_a_link_mean_what_the_system_means(police: PathPolicy, worksp
         ("../agent-home/config.json", "agent's own storage"),
     ],
 )
-def test_what_no_tool_may_touch_is_refused(police: PathPolicy, given: str, why: str) -> None:
+def test_what_no_tool_may_touch_is_refused(paths: PathPolicy, given: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
-        police.resolve(given)
+        paths.resolve(given)
 
 
-def test_links_in_a_circle_and_files_used_as_folders_are_refused(police: PathPolicy, workspace: Path) -> None:
+def test_links_in_a_circle_and_files_used_as_folders_are_refused(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "a").symlink_to(workspace / "b")
     (workspace / "b").symlink_to(workspace / "a")
     (workspace / "file").touch()
     with pytest.raises(ToolFailed, match="circle"):
-        police.resolve("a")
+        paths.resolve("a")
     with pytest.raises(ToolFailed, match="not a directory"):
-        police.resolve("file/x")
+        paths.resolve("file/x")
 
 
-def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolicy, workspace: Path) -> None:
+def test_ignored_files_are_hidden_by_any_name_they_have(paths: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("secret/\n*.key\n!public.key\n", "utf-8")
     (workspace / "secret").mkdir()
     (workspace / "secret" / "x.txt").touch()
@@ -93,23 +93,23 @@ def test_ignored_files_are_hidden_by_any_name_they_have(police: PathPolicy, work
     (workspace / "a.key").symlink_to(workspace / "public.txt")
     for given in ("secret", "secret/x.txt", "secret/new.txt", "alias.txt", "a.key", "deep/b.key", "x/../secret/x.txt"):
         with pytest.raises(ToolFailed, match="hidden from you"):
-            police.resolve(given)
-    police.resolve("public.key")
+            paths.resolve(given)
+    paths.resolve("public.key")
 
 
-def test_a_change_of_the_ignore_file_counts_at_once(police: PathPolicy, workspace: Path) -> None:
-    police.resolve("x.txt")
+def test_a_change_of_the_ignore_file_counts_at_once(paths: PathPolicy, workspace: Path) -> None:
+    paths.resolve("x.txt")
     (workspace / ".hdspignore").write_text("x.txt\n", "utf-8")
     with pytest.raises(ToolFailed):
-        police.resolve("x.txt")
+        paths.resolve("x.txt")
     (workspace / ".hdspignore").unlink()
-    police.resolve("x.txt")
+    paths.resolve("x.txt")
 
 
-def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathPolicy, workspace: Path) -> None:
+def test_an_ignore_file_that_cannot_be_understood_hides_everything(paths: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_bytes(b"\xff\xfe\x00secret")
     with pytest.raises(ToolFailed, match="cannot be understood"):
-        police.resolve("x.txt")
+        paths.resolve("x.txt")
 
 
 @pytest.mark.parametrize(
@@ -125,44 +125,44 @@ def test_an_ignore_file_that_cannot_be_understood_hides_everything(police: PathP
         ".git/hooks/pre-commit",
     ],
 )
-def test_files_that_jupyter_or_python_run_by_themselves_are_protected(police: PathPolicy, given: str) -> None:
-    assert police.resolve(given).write_risks == {"write", "write_protected"}
+def test_files_that_jupyter_or_python_run_by_themselves_are_protected(paths: PathPolicy, given: str) -> None:
+    assert paths.resolve(given).write_risks == {"write", "write_protected"}
 
 
 @pytest.mark.parametrize(
     "given",
     [".hdspignore", "AGENTS.md", "sub/agents.md", ".vscode/tasks.json", "x.code-workspace", ".git/hooks/pre-commit"],
 )
-def test_files_that_steer_the_agent_are_protected(police: PathPolicy, given: str) -> None:
-    assert police.resolve(given).write_risks == {"write", "write_protected"}
+def test_files_that_steer_the_agent_are_protected(paths: PathPolicy, given: str) -> None:
+    assert paths.resolve(given).write_risks == {"write", "write_protected"}
 
 
 @pytest.mark.parametrize("given", [".env", ".env.local", "sub/prod.env", ".ssh/config", "id_rsa", ".netrc"])
-def test_files_that_commonly_hold_passwords_are_not_plain_reading(police: PathPolicy, given: str) -> None:
-    assert police.resolve(given).read_risks == {"read_outside"}
+def test_files_that_commonly_hold_passwords_are_not_plain_reading(paths: PathPolicy, given: str) -> None:
+    assert paths.resolve(given).read_risks == {"read_outside"}
 
 
-def test_an_example_of_such_a_file_is(police: PathPolicy) -> None:
-    assert police.resolve(".env.example").read_risks == {"read"}
+def test_an_example_of_such_a_file_is(paths: PathPolicy) -> None:
+    assert paths.resolve(".env.example").read_risks == {"read"}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file to somebody else")
-def test_another_persons_file_counts_as_outside(police: PathPolicy, workspace: Path) -> None:
+def test_another_persons_file_counts_as_outside(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "theirs.txt").touch()
     os.chown(workspace / "theirs.txt", 12345, -1)
-    place = police.resolve("theirs.txt")
+    place = paths.resolve("theirs.txt")
     assert place.read_risks == {"read_outside"}
     assert "write_outside" in place.write_risks
 
 
-def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(police: PathPolicy, workspace: Path) -> None:
+def test_a_folder_that_became_a_link_while_an_approval_waited_is_noticed(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "out").mkdir()
-    place = police.resolve("out/x.txt")
-    police.again(place)
+    place = paths.resolve("out/x.txt")
+    paths.again(place)
     (workspace / "out").rmdir()
     (workspace / "out").symlink_to(workspace.parent)
     with pytest.raises(ToolFailed, match="became something else"):
-        police.again(place)
+        paths.again(place)
 
 
 def test_the_workspace_itself_is_never_hidden(workspace: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_workspace_itself_is_never_hidden(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a link to itself", "a folder", "too large"])
-def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolicy, workspace: Path, kind: str) -> None:
+def test_an_ignore_file_that_cannot_be_read_hides_everything(paths: PathPolicy, workspace: Path, kind: str) -> None:
     file = workspace / ".hdspignore"
     if kind == "a link to itself":
         file.symlink_to(file.name)
@@ -183,72 +183,72 @@ def test_an_ignore_file_that_cannot_be_read_hides_everything(police: PathPolicy,
     else:
         file.write_text("# " + "x" * 999_999, "utf-8")
     with pytest.raises(ToolFailed, match="cannot be understood"):
-        police.resolve("a.txt")
+        paths.resolve("a.txt")
 
 
-def test_an_ignore_file_of_a_million_bytes_is_read(police: PathPolicy, workspace: Path) -> None:
+def test_an_ignore_file_of_a_million_bytes_is_read(paths: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("secret.txt\n# " + "x" * 999_987, "utf-8")
     assert (workspace / ".hdspignore").stat().st_size == 1_000_000
-    assert police.resolve("a.txt").shown == "a.txt"
+    assert paths.resolve("a.txt").shown == "a.txt"
     with pytest.raises(ToolFailed, match="hidden from you"):
-        police.resolve("secret.txt")
+        paths.resolve("secret.txt")
 
 
-def test_listings_leave_out_what_no_tool_may_touch(police: PathPolicy, workspace: Path) -> None:
+def test_listings_leave_out_what_no_tool_may_touch(paths: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("build/\n", "utf-8")
     home = workspace.parent / "agent-home"
-    assert police.hides(home, is_directory=True) and police.hides(home / "state.db", is_directory=False)
-    assert police.hides(workspace / "build", is_directory=True)
+    assert paths.hides(home, is_directory=True) and paths.hides(home / "state.db", is_directory=False)
+    assert paths.hides(workspace / "build", is_directory=True)
     # A pattern for folders means no file of that name.
-    assert not police.hides(workspace / "build", is_directory=False)
-    assert not police.hides(workspace.parent / "elsewhere", is_directory=True)
+    assert not paths.hides(workspace / "build", is_directory=False)
+    assert not paths.hides(workspace.parent / "elsewhere", is_directory=True)
 
 
-def test_a_path_is_called_what_people_call_it(police: PathPolicy, workspace: Path) -> None:
-    assert police.shown(workspace) == "." and police.resolve(".").shown == "."
-    assert police.shown(workspace / "a" / "b.txt") == "a/b.txt"
-    assert police.shown(workspace.parent / "b.txt") == (workspace.parent / "b.txt").as_posix()
+def test_a_path_is_called_what_people_call_it(paths: PathPolicy, workspace: Path) -> None:
+    assert paths.shown(workspace) == "." and paths.resolve(".").shown == "."
+    assert paths.shown(workspace / "a" / "b.txt") == "a/b.txt"
+    assert paths.shown(workspace.parent / "b.txt") == (workspace.parent / "b.txt").as_posix()
 
 
 def test_a_workspace_reached_through_a_link_is_one_workspace(workspace: Path) -> None:
     given = workspace.parent / "by-another-name"
     given.symlink_to(workspace)
     (workspace / ".hdspignore").write_text("secret.txt\n", "utf-8")
-    police = PathPolicy(given)
-    assert police.workspace == workspace.resolve()
-    place = police.resolve(str(given / "a.txt"))
+    paths = PathPolicy(given)
+    assert paths.workspace == workspace.resolve()
+    place = paths.resolve(str(given / "a.txt"))
     assert (place.shown, place.is_outside) == ("a.txt", False)
     with pytest.raises(ToolFailed, match="hidden from you"):
-        police.resolve(str(given / "secret.txt"))
+        paths.resolve(str(given / "secret.txt"))
 
 
-def test_a_tilde_means_home_only_where_a_path_begins_with_it(police: PathPolicy) -> None:
-    assert police.resolve("~/x").is_outside
-    assert police.resolve("a/~/x").shown == "a/~/x"
+def test_a_tilde_means_home_only_where_a_path_begins_with_it(paths: PathPolicy) -> None:
+    assert paths.resolve("~/x").is_outside
+    assert paths.resolve("a/~/x").shown == "a/~/x"
 
 
 @pytest.mark.parametrize("given", ["/proc/self/environ", "/sys/kernel", "/dev/null", "/proc"])
-def test_what_the_system_shows_as_files_is_refused(police: PathPolicy, given: str) -> None:
+def test_what_the_system_shows_as_files_is_refused(paths: PathPolicy, given: str) -> None:
     with pytest.raises(ToolFailed, match="no ordinary file"):
-        police.resolve(given)
+        paths.resolve(given)
 
 
-def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(police: PathPolicy, workspace: Path) -> None:
+def test_leave_to_read_a_folder_is_none_to_read_keys_in_it(paths: PathPolicy, workspace: Path) -> None:
     for name in ("a.txt", ".env", ".env.example", "id_rsa"):
         (workspace / name).write_text("x", "utf-8")
-    plain = {name: police.is_plain(workspace / name) for name in ("a.txt", ".env", ".env.example", "id_rsa", "missing")}
+    plain = {name: paths.is_plain(workspace / name) for name in ("a.txt", ".env", ".env.example", "id_rsa", "missing")}
     assert plain == {"a.txt": True, ".env": False, ".env.example": True, "id_rsa": False, "missing": False}
 
 
-def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police: PathPolicy, workspace: Path) -> None:
+def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(paths: PathPolicy, workspace: Path) -> None:
     (workspace / "a").mkdir()
-    before = police.resolve("a/x.txt")
-    police.again(before)
+    before = paths.resolve("a/x.txt")
+    paths.again(before)
     (workspace / "b").mkdir()
     (workspace / "a").rmdir()
     (workspace / "a").symlink_to("b")
     with pytest.raises(ToolFailed, match="became something else"):
-        police.again(before)
+        paths.again(before)
 
 
 @pytest.mark.parametrize(
@@ -260,12 +260,12 @@ def test_a_path_that_became_protected_while_an_approval_waited_is_noticed(police
         "sitecustomize.py", "usercustomize.py", "x.pth", ".pth",
     ],
 )  # fmt: skip
-def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathPolicy, name: str) -> None:
+def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(paths: PathPolicy, name: str) -> None:
     for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
-        assert police.resolve(given).is_protected, given
-        assert police.resolve(given).write_risks == {"write", "write_protected"}
+        assert paths.resolve(given).is_protected, given
+        assert paths.resolve(given).write_risks == {"write", "write_protected"}
     if not name.startswith("."):
-        assert not police.resolve(f"a{name}b.txt").is_protected
+        assert not paths.resolve(f"a{name}b.txt").is_protected
 
 
 @pytest.mark.parametrize(
@@ -275,16 +275,16 @@ def test_each_name_that_steers_or_runs_is_protected_wherever_it_is(police: PathP
         ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa",
     ],
 )  # fmt: skip
-def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(police: PathPolicy, name: str) -> None:
+def test_each_name_that_holds_keys_is_no_plain_reading_wherever_it_is(paths: PathPolicy, name: str) -> None:
     for given in (name, f"deep/er/{name}", f"{name}/inside.txt", name.upper()):
-        assert police.resolve(given).holds_credentials, given
-        assert police.resolve(given).read_risks == {"read_outside"}
-    assert not police.resolve(f"a{name}b.txt").holds_credentials
+        assert paths.resolve(given).holds_credentials, given
+        assert paths.resolve(given).read_risks == {"read_outside"}
+    assert not paths.resolve(f"a{name}b.txt").holds_credentials
 
 
 @pytest.mark.parametrize("name", [".env.example", ".env.sample", ".env.template", ".ENV.Example"])
-def test_examples_of_such_files_hold_none(police: PathPolicy, name: str) -> None:
-    assert not police.resolve(name).holds_credentials
+def test_examples_of_such_files_hold_none(paths: PathPolicy, name: str) -> None:
+    assert not paths.resolve(name).holds_credentials
 
 
 def test_what_a_file_is_is_said_in_words(workspace: Path) -> None:
@@ -298,7 +298,7 @@ def test_what_a_file_is_is_said_in_words(workspace: Path) -> None:
     assert kind_of((workspace / "file").stat().st_mode) is None
 
 
-def test_what_root_owns_is_nobody_elses(police: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_root_owns_is_nobody_elses(paths: PathPolicy, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "a.txt").touch()
     seen = os.lstat
     for owner, foreign in ((0, False), (4711, True), (os.geteuid(), False)):
@@ -310,26 +310,26 @@ def test_what_root_owns_is_nobody_elses(police: PathPolicy, workspace: Path, mon
 
         with monkeypatch.context() as patched:
             patched.setattr(os, "lstat", of)
-            assert police.is_plain(workspace / "a.txt") is not foreign
+            assert paths.is_plain(workspace / "a.txt") is not foreign
 
 
 @pytest.mark.parametrize("rule", ["!", "a\\", "[z-a]"])
 def test_an_ignore_file_with_a_rule_that_nobody_understands_hides_everything(
-    police: PathPolicy, workspace: Path, rule: str
+    paths: PathPolicy, workspace: Path, rule: str
 ) -> None:
     (workspace / ".hdspignore").write_text(f"secret.txt\n{rule}\n", "utf-8")
     with pytest.raises(ToolFailed, match="line 2"):
-        police.resolve("x.txt")
+        paths.resolve("x.txt")
 
 
-def test_an_ignore_file_has_at_most_two_thousand_lines(police: PathPolicy, workspace: Path) -> None:
+def test_an_ignore_file_has_at_most_two_thousand_lines(paths: PathPolicy, workspace: Path) -> None:
     (workspace / ".hdspignore").write_text("a\n" * 1_999 + "secret.txt\n", "utf-8")
-    assert police.resolve("x.txt").shown == "x.txt"
+    assert paths.resolve("x.txt").shown == "x.txt"
     with pytest.raises(ToolFailed, match="hidden from you"):
-        police.resolve("secret.txt")
+        paths.resolve("secret.txt")
     (workspace / ".hdspignore").write_text("a\n" * 2_000 + "secret.txt\n", "utf-8")
     with pytest.raises(ToolFailed, match="more than 2,000 lines"):
-        police.resolve("x.txt")
+        paths.resolve("x.txt")
 
 
 def test_of_a_folders_own_ignore_file_so_many_lines_count_as_the_agents_may_have(workspace: Path) -> None:

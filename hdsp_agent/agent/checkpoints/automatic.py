@@ -229,12 +229,12 @@ class AutomaticCheckpoints:
         """The notebooks a step is about, as the contents API calls them: the task's, and those among these files."""
         if self._notebooks is None:
             return ()
-        desk = self._notebooks.desk
-        found = [] if bound is None else [desk.now_at(bound)]
+        access = self._notebooks.access
+        found = [] if bound is None else [access.now_at(bound)]
         for path in paths:
             if path.endswith(".ipynb"):
                 try:
-                    found.append(desk.api_path(folder / path))
+                    found.append(access.api_path(folder / path))
                 except HdspAgentError:
                     # Outside of what Jupyter serves it is a file like any other.
                     continue
@@ -391,7 +391,7 @@ class _WayBack:
 
     def _file(self, folder: Path, path: str) -> str:
         """A notebook as a file of the workspace."""
-        root = None if self.notebooks is None else self.notebooks.desk.root
+        root = None if self.notebooks is None else self.notebooks.access.root
         if root is None:
             return path
         return os.path.relpath(root / path, folder).replace(os.sep, "/")

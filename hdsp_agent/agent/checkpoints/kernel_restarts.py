@@ -132,7 +132,7 @@ class KernelRestarts:
     async def _plan(self, folder: Path, up_to: RestartTarget) -> _Plan:
         notebooks = self._notebooks
         path = await notebooks.called(up_to.path)
-        snapshot = await notebooks.desk.document(path).snapshot()
+        snapshot = await notebooks.access.document(path).snapshot()
         last = CellId(up_to.cell) if up_to.cell is not None else await self._last_run(folder, up_to, path, snapshot)
         at = next((place for place, cell in enumerate(snapshot.cells) if cell.id == last), None)
         if at is None:

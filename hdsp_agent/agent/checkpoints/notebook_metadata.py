@@ -23,12 +23,12 @@ class NotebookMetadata:
     """Writes them. Those of a notebook that is open wait until it is saved anyway."""
 
     def __init__(self, notebooks: Notebooks) -> None:
-        self._desk = notebooks.desk
+        self._access = notebooks.access
         self._waiting: dict[str, Sequence[NotebookPointer]] = {}
 
     async def write(self, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
         """Let each notebook whose cells ran before this checkpoint point to it."""
-        self._waiting = {self._desk.now_at(path): pointers for path, pointers in self._waiting.items()}
+        self._waiting = {self._access.now_at(path): pointers for path, pointers in self._waiting.items()}
         try:
             ran = await _ran(workspace, record)
             found = await workspace.line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
@@ -37,7 +37,7 @@ class NotebookMetadata:
             return
         for path, pointers in found.items():
             self._waiting[path] = pointers
-            if await _point(self._desk, workspace, record, path, pointers):
+            if await _point(self._access, workspace, record, path, pointers):
                 del self._waiting[path]
 
     async def embed(self, workspace: OpenWorkspace | None, path: str, conversation: JsonObject) -> None:
@@ -45,9 +45,9 @@ class NotebookMetadata:
         records = await workspace.files.list() if workspace is not None else []
         value = SetNotebookMetadata(key=persistence.EMBEDDED_KEY, value=conversation)
         if workspace is not None and records:
-            await _point(self._desk, workspace, records[0], self._desk.now_at(path), [value])
+            await _point(self._access, workspace, records[0], self._access.now_at(path), [value])
         else:
-            await self._desk.point(path, [value])
+            await self._access.point(path, [value])
 
 
 async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:
@@ -64,7 +64,7 @@ async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple
 
 
 async def _point(
-    desk: NotebookAccess,
+    access: NotebookAccess,
     workspace: OpenWorkspace,
     record: CheckpointRecord,
     path: str,
@@ -72,11 +72,11 @@ async def _point(
 ) -> bool:
     """Whether the file says so now."""
     try:
-        if not await desk.point(path, pointers):
+        if not await access.point(path, pointers):
             return False
-        if desk.root is not None:
+        if access.root is not None:
             # Unclaimed, it would be a change of the person's, which a restore keeps.
-            await workspace.line.pointed(record, list(with_copies([os.fspath(desk.root / path)])))
+            await workspace.line.pointed(record, list(with_copies([os.fspath(access.root / path)])))
     except HdspAgentError as error:
         logger.info("%s does not point to its checkpoint: %s", path, error.message)
         return False

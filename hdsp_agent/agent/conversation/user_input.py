@@ -77,8 +77,8 @@ class PendingUserInput:
         queue, taken = self._state.queue, False
         while (message := queue.claim()) is not None:
             try:
-                heard = await self._expand(message.text, message.images or ())
-                await self._to_its_end(self._take_queued(message, heard.blocks))
+                expanded = await self._expand(message.text, message.images or ())
+                await self._to_its_end(self._take_queued(message, expanded.blocks))
             finally:
                 queue.unclaim()
             taken = True

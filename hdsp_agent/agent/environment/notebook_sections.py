@@ -89,9 +89,9 @@ def reads_at_once(settings: GlobalSettings, policy: OperatorPolicy) -> bool:
 
 def open_files_part(notebooks: Notebooks, paths: PathPolicy, most: int) -> Section:
     """What the person has open in the browser, but for what is kept from the agent. Blocks."""
-    root = notebooks.desk.root
+    root = notebooks.access.root
     shown: list[str] = []
-    for path in sorted(notebooks.desk.open_paths) if most else ():
+    for path in sorted(notebooks.access.open_paths) if most else ():
         with suppress(ToolFailed):
             shown.append(paths.resolve(path if root is None else str(root / path)).shown)
     names = list(dict.fromkeys(shown))

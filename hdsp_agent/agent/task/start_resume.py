@@ -53,7 +53,7 @@ class TaskStarter:
         self._calls = calls
         self._user_input = user_input
         self._expand = expand
-        self._half_restores = InterruptedRestores(state, user_input.add_later)
+        self._interrupted_restores = InterruptedRestores(state, user_input.add_later)
 
     async def run(self, opening: Opening) -> Outcome:
         """Begin, and work until there is an outcome. Raises Stopped."""
@@ -62,7 +62,7 @@ class TaskStarter:
         match opening:
             case Begin():
                 await self._begin(opening)
-                await self._half_restores.settle()
+                await self._interrupted_restores.settle()
             case Again():
                 outcome = await self._again(opening)
                 if outcome is not None:
@@ -72,7 +72,7 @@ class TaskStarter:
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
-                await self._half_restores.settle(recalled.aside)
+                await self._interrupted_restores.settle(recalled.aside)
             case ChildDone():
                 await self._child_done(opening)
             case _:
@@ -105,15 +105,15 @@ class TaskStarter:
             await self._begin(Begin(text, images))
             return
         ts = await state.dialogue.user_said(text, images)
-        heard = await self._expand(text, images)
-        await state.conversation.add_api("user", heard.blocks, ts=ts, durable=True)
+        expanded = await self._expand(text, images)
+        await state.conversation.add_api("user", expanded.blocks, ts=ts, durable=True)
 
     async def _again(self, again: Again) -> Outcome | None:
         """Take up what was interrupted: a question that waits is put again as it is, everything else is asked about."""
         state = self._state
         recalled = await self._recall()
         pending = recalled.pending
-        if await self._half_restores.settle(recalled.aside):
+        if await self._interrupted_restores.settle(recalled.aside):
             return await self._again(Again())
         if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
             return await self._finish_calls(recalled, pending)
@@ -202,7 +202,7 @@ class TaskStarter:
         log, history = state.conversation.log, state.conversation.history
         recalled = await recall(
             log, history.view, state.conversation.masker,
-            counted_from=state.counted_from, aside=self._half_restores.is_its_own,
+            counted_from=state.counted_from, aside=self._interrupted_restores.is_its_own,
         )  # fmt: skip
         state.usage, state.spending, state.todos = recalled.usage, recalled.spending, recalled.todos
         await self._user_input.keep(recalled.unheard)

@@ -66,12 +66,12 @@ class Task:
         self.expander: Final = MessageExpander(state, lambda: self._parts)
         self.auto_answer: Final = AutoAnswer(state, self.answer)
         self.flow: Final = TaskFlow(state, self._approve)
-        self._parts: Final = CallParts(Turn(), self.flow, self.auto_answer, self.expander.heard)
-        self.user_input: Final = PendingUserInput(state, self.expander.heard)
+        self._parts: Final = CallParts(Turn(), self.flow, self.auto_answer, self.expander.expanded)
+        self.user_input: Final = PendingUserInput(state, self.expander.expanded)
         self.calls: Final = ToolCalls(state, self._parts, self.window, self.user_input)
         self.requests: Final = ModelRequests(state, self.window, self.user_input, self.calls.preview)
         loop = Loop(state, self.requests, self.calls, self.window, self.user_input)
-        self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.heard)
+        self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.expanded)
         self._notebook_copy: Final = NotebookCopy(state)
         state.on_queue_changed = self._heed_queue
         state.dialogue.asks.on_open = self._asked

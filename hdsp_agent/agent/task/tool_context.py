@@ -159,8 +159,8 @@ class CallContext:
         )
         if answer is None:
             return self._refused(Approval(approved=False))
-        heard = await self._parts.expand(answer.text, answer.images)
-        approval = Approval(answer.approved, heard.text, heard.images, by_person=True)
+        expanded = await self._parts.expand(answer.text, answer.images)
+        approval = Approval(answer.approved, expanded.text, expanded.images, by_person=True)
         if not approval.approved:
             return self._refused(approval)
         if proposal is not None and answer.edited is not None:
@@ -243,8 +243,8 @@ class CallContext:
         """Ask the person something else; wait as long as it takes."""
         async with self._parts.auto_answer.watching(ask, text):
             answer = await self._state.dialogue.ask(ask, text)
-        heard = await self._parts.expand(answer.text, answer.images)
-        return replace(answer, text=heard.text, images=heard.images)
+        expanded = await self._parts.expand(answer.text, answer.images)
+        return replace(answer, text=expanded.text, images=expanded.images)
 
     async def say(
         self,

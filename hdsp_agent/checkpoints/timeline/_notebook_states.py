@@ -145,7 +145,7 @@ def state_of(snapshot: NotebookSnapshot, limits: TimelineLimits, whole: Collecti
         cells.append(
             KeptCell(
                 cell.id, cell.cell_type, cell.source, cell.execution_count, outputs,
-                _without(cell.metadata, _NOT_THE_CELLS), left_out, attachments, cell.seal,
+                _without(cell.metadata, _NOT_THE_CELLS), left_out, attachments, cell.signature,
             )
         )  # fmt: skip
     minor = snapshot.nbformat_minor if snapshot.nbformat == _MAJOR else 0

@@ -29,7 +29,7 @@ class Paths:
 
     def in_workspace(self, path: str) -> str | None:
         """A path of the contents API, relative to the workspace; None for one outside."""
-        root = self._notebooks.desk.root if self._notebooks is not None else None
+        root = self._notebooks.access.root if self._notebooks is not None else None
         file = (root or self._workspace) / path
         # The file's own link is not followed: it is the link that is kept.
         place = Path(os.path.realpath(file.parent)) / file.name
@@ -56,6 +56,6 @@ class Paths:
         if self._notebooks is None:
             return None
         try:
-            return self._notebooks.desk.api_path(self._workspace / file)
+            return self._notebooks.access.api_path(self._workspace / file)
         except InvalidInput:
             return None

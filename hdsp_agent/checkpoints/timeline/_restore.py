@@ -161,9 +161,9 @@ class CheckpointRestore:
         files = [change.path for change in way.files.changes if change.action in ("create", "delete")]
         for path, is_there in (await asyncio.to_thread(self._paths.found, files)).items():
             if is_there:
-                self._notebooks.desk.appeared(path)
+                self._notebooks.access.appeared(path)
             else:
-                self._notebooks.desk.deleted(path)
+                self._notebooks.access.deleted(path)
 
     async def _cells(self, way: NotebookPlan, planned: RestorePlan, progress: _Progress) -> NotebookPlan:
         if not _changes(way):
@@ -188,7 +188,7 @@ class CheckpointRestore:
     async def _apply(self, path: str, plan: CellPlan) -> None:
         assert self._notebooks is not None
         if plan.operations:
-            await self._notebooks.desk.document(path).apply(plan.operations, save=True, seals=plan.seals)
+            await self._notebooks.access.document(path).apply(plan.operations, save=True, signatures=plan.seals)
 
     async def _values(self, way: VariablesRestorePlan, progress: _Progress, parts: Parts) -> None:
         if self._variables is None or way.plan is None or not way.changes:
@@ -279,7 +279,7 @@ class CheckpointRestore:
         why: Why | None,
     ) -> OperationRecord | None:
         torn = [one for one in reversed(changed) if not await self._put_cells_back(one)]
-        if torn and self._notebooks is not None and (root := self._notebooks.desk.root) is not None:
+        if torn and self._notebooks is not None and (root := self._notebooks.access.root) is not None:
             # Half a notebook may be one that somebody is writing; what a crash left stays as it is.
             await asyncio.sleep(max(seconds_until_settled(root / one.path) for one in torn))
         leave, mend = await self._files_of(planned), await self._files_of(torn)
@@ -296,7 +296,7 @@ class CheckpointRestore:
                 seen = await self._capturing.look(cells.path)
             except (NotFound, InvalidInput):
                 # Jupyter does not save in one step: a crash may have left no notebook there.
-                return await self._notebooks.desk.is_watched(cells.path)
+                return await self._notebooks.access.is_watched(cells.path)
             try:
                 await self._apply(cells.path, await asyncio.to_thread(_way_back, seen, before, since, cells))
                 return True

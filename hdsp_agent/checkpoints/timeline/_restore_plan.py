@@ -233,8 +233,8 @@ class RestorePlanner:
             return plan, {}
         files = [change.path for change in (*plan.changes, *plan.conflicts)]
         found = await asyncio.to_thread(self._paths.notebooks, files)
-        desk = self._notebooks.desk
-        return plan, {file: path for file, path in found.items() if await desk.is_watched(path)}
+        access = self._notebooks.access
+        return plan, {file: path for file, path in found.items() if await access.is_watched(path)}
 
     async def _plan(
         self, wanted: RestoreSelection, only: Sequence[str] | None, leave: Sequence[str]
@@ -340,7 +340,7 @@ class RestorePlanner:
     async def _is_there(self, path: str) -> bool:
         assert self._notebooks is not None
         try:
-            await self._notebooks.desk.document(path).snapshot()
+            await self._notebooks.access.document(path).snapshot()
         except NotFound:
             return False
         except HdspAgentError:
@@ -378,7 +378,7 @@ class RestorePlanner:
         return await asyncio.to_thread(self._paths.all_in_workspace, list(paths))
 
     def _now_at(self, path: str) -> str:
-        return self._notebooks.desk.now_at(path) if self._notebooks is not None else path
+        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
 
 
 def _claims(record: CheckpointRecord, file: str | None) -> bool:

@@ -81,7 +81,7 @@ class StateCapture:
     async def look(self, path: str) -> NotebookSeen:
         """A notebook as it is now. NotFound if there is none, Unavailable if its tab is silent."""
         assert self._notebooks is not None
-        document = self._notebooks.desk.document(path)
+        document = self._notebooks.access.document(path)
         seconds = self._limits.notebook_seconds
         try:
             snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
@@ -90,7 +90,7 @@ class StateCapture:
                 f"{path} did not answer within {seconds:g} seconds.", path=path, seconds=seconds, why="tab_silent"
             ) from None
         # Asked after the notebook was read: it may be behind what was printed, never before it.
-        printed = self._notebooks.stage.printed(path)
+        printed = self._notebooks.live_outputs.printed(path)
         state = await asyncio.to_thread(state_of, snapshot, self._limits)
         shown = await asyncio.to_thread(_shown, snapshot, printed)
         return NotebookSeen(path, state, snapshot.dirty, snapshot.source != "disk", snapshot, shown)
@@ -103,7 +103,7 @@ class StateCapture:
         """These notebooks, and if their kernels run, variables. A notebook that is not there is not kept."""
         if self._notebooks is None or not paths:
             return Captured()
-        paths = list(dict.fromkeys(self._notebooks.desk.now_at(path) for path in paths))
+        paths = list(dict.fromkeys(self._notebooks.access.now_at(path) for path in paths))
         cells, values = await asyncio.gather(
             asyncio.gather(*(self._cells(path) for path in paths)), self._all_values(paths, code)
         )
@@ -159,7 +159,7 @@ class StateCapture:
         assert self._notebooks is not None
         found: dict[tuple[int, str], str] = {}
         try:
-            snapshot = await self._notebooks.desk.document(path).snapshot()
+            snapshot = await self._notebooks.access.document(path).snapshot()
         except HdspAgentError as error:
             _log.info("It cannot be told which cells of %s ran: %s", path, error.message)
         else:
@@ -169,7 +169,7 @@ class StateCapture:
                 if cell.execution_count is not None
             }
         # What is open in a tab may be behind what was printed.
-        for cell_id, printed in self._notebooks.stage.printed(path).items():
+        for cell_id, printed in self._notebooks.live_outputs.printed(path).items():
             if printed.execution_count is not None:
                 found[printed.execution_count, printed.code.rstrip()] = cell_id
         return found

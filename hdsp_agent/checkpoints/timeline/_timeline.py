@@ -181,7 +181,7 @@ class Timeline:
             manifest = None
             if kept is not None and self._variables is not None:
                 manifest = await asyncio.to_thread(self._variables.store.load, kept.manifest)
-            snapshot = await self._notebooks.desk.document(path).snapshot()
+            snapshot = await self._notebooks.access.document(path).snapshot()
             ran = [cell for where, cell in cells if where == path]
             operations = pointers_to(
                 record, snapshot, ran, manifest, self._limits.pointers_bytes, (waiting or {}).get(path, ())
@@ -393,7 +393,7 @@ class Timeline:
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
-        path = self._notebooks.desk.now_at(path) if self._notebooks is not None else path
+        path = self._notebooks.access.now_at(path) if self._notebooks is not None else path
         current: NotebookState | None = None
         if self._notebooks is not None:
             try:
@@ -538,7 +538,7 @@ class Timeline:
             self._checkpoints.tidy_soon()
 
     def _now_at(self, path: str) -> str:
-        return self._notebooks.desk.now_at(path) if self._notebooks is not None else path
+        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
 
 
 def _since(begun: float) -> int:

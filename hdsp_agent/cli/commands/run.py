@@ -141,7 +141,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
 
     talks = not terminal.json and terminal.is_seen and sys.stdin.isatty()
     output = LiveOutput(terminal)
-    attendant = TerminalResponder(terminal, output) if talks else NoResponder(terminal)
+    responder = TerminalResponder(terminal, output) if talks else NoResponder(terminal)
     notices = RunNotices(terminal, output)
     overrides = _overrides(options)
     async with headless_agent(
@@ -155,11 +155,11 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
         overrides=overrides,
         local_models=local_models_folder(),
     ) as agent:
-        run = TaskRun(agent.manager, terminal, attendant, answers_itself=options.auto_followup)
+        run = TaskRun(agent.manager, terminal, responder, answers_itself=options.auto_followup)
         try:
             with run.listening():
                 where = await _folder(agent, options, workspace)
-                await settle_folder(agent.config, where, attendant, terminal, trust_now=options.trust_folder)
+                await settle_folder(agent.config, where, responder, terminal, trust_now=options.trust_folder)
                 task_id = await _begin(agent, run, terminal, options, text, workspace, notebook)
                 return await _within(options.time_limit, run, task_id)
         except asyncio.CancelledError:

@@ -45,7 +45,7 @@ class _CheckpointsBase(RestHandler):
     @property
     def travel(self) -> CheckpointService:
         """The time lines of this server's workspaces."""
-        return self.services.time_travel
+        return self.services.checkpoints
 
     def place(self, asked: CheckpointPlaceQuery) -> CheckpointPlace:
         """Who asks about which workspace."""

@@ -20,7 +20,7 @@ class _RestartsBase(RestHandler):
     @property
     def travel(self) -> CheckpointService:
         """The time lines of this server's workspaces."""
-        return self.services.time_travel
+        return self.services.checkpoints
 
     def place(self, body: RestartPreviewBody) -> CheckpointPlace:
         """Who asks about which workspace."""

@@ -69,7 +69,7 @@ class AttachedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] | None = None,
+        signatures: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them in the tab, as one step that Ctrl+Z takes back."""
         plain = _plain(operations)

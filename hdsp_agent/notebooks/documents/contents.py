@@ -23,7 +23,7 @@ from .._cells import cells_of
 from .._document import Applied, NotebookSnapshot, Operation
 from .._format import new_notebook
 from .._many_cells import for_cells
-from .._output_trust import sealed_places, sign_outputs
+from .._output_trust import sign_outputs, signed_places
 from .._saved_form import as_read, require_valid, to_save
 from .._snapshot import snapshot_of
 from ._contents_file import FileContent, NotebookFile
@@ -126,12 +126,12 @@ class ContentsDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] | None = None,
+        signatures: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them and save. A cancelled caller leaves when the file is whole again."""
         async with self._lock():
             for _ in range(_MOST_TRIES):
-                applied = await self._try(operations, seals or ())
+                applied = await self._try(operations, signatures or ())
                 if applied is not None:
                     return applied
         raise Conflict(
@@ -139,7 +139,7 @@ class ContentsDocument:
             path=self._path,
         )
 
-    async def _try(self, operations: Sequence[Operation], seals: Collection[str]) -> Applied | None:
+    async def _try(self, operations: Sequence[Operation], signatures: Collection[str]) -> Applied | None:
         content = await self._file.read()
         if not content.writable:
             raise NotAllowed(
@@ -151,8 +151,8 @@ class ContentsDocument:
         found: str | None = content.hash
         if change.notebook != content.notebook:
             trusted = await self._is_trusted(content)
-            secret = await _secret_of(self._notary) if seals else None
-            shown = await asyncio.to_thread(sealed_places, change.notebook, seals, secret) if secret else frozenset()
+            secret = await _secret_of(self._notary) if signatures else None
+            shown = await asyncio.to_thread(signed_places, change.notebook, signatures, secret) if secret else frozenset()
             node = await asyncio.to_thread(
                 to_save, content.notebook, change, trusted=trusted, sign_outputs=shown, path=self._path
             )

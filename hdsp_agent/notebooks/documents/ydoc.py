@@ -124,7 +124,7 @@ class SharedDocument:
         save: bool = True,
         task_id: TaskId | None = None,
         review: bool = False,
-        seals: Collection[str] | None = None,
+        signatures: Collection[str] | None = None,
     ) -> Applied:
         """Do all of them in one transaction."""
         for _ in range(_MOST_TRIES):

@@ -19,7 +19,7 @@ class FinishedTasks(ABC):
 
     @property
     @abstractmethod
-    def ledger(self) -> Path:
+    def executions(self) -> Path:
         """Where it is noted when the clock was last believed."""
 
     @abstractmethod

@@ -262,7 +262,7 @@ def _age(finished: FinishedTasks, task_id: TaskId, state: StoredTaskState, now: 
 
 def _clock_leapt(finished: FinishedTasks, now: datetime, *, write: bool) -> bool:
     """Whether the clock is so far from where it was last time that it may be wrong. Seen twice, it is believed."""
-    path = finished.ledger
+    path = finished.executions
     last: datetime | None = None
     leapt: datetime | None = None
     with suppress(ValueError, AttributeError, TypeError):

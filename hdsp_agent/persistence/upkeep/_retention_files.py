@@ -39,7 +39,7 @@ class FinishedFolders(FinishedTasks):
         self._folders: Final[TaskFolders] = store.folders
 
     @property
-    def ledger(self) -> Path:
+    def executions(self) -> Path:
         """Where it is noted when the clock was last believed."""
         return self._folders.root / _LEDGER
 

@@ -28,7 +28,7 @@ class FinishedRows(FinishedTasks):
         self._rows = store._rows
 
     @property
-    def ledger(self) -> Path:
+    def executions(self) -> Path:
         """Where it is noted when the clock was last believed."""
         return self._database.path.with_name(f".{self._database.path.name}.clean.json")
 

@@ -99,7 +99,7 @@ class CellRunner:
         # Those above are told of only if they fail.
         told = [one for one in told if one.cell_id in cells or one.state != "ok"] or list(run.known.run.cells)[-1:]
         words = [run_words(number_in(numbers, one.cell_id), one, await self._more(one)) for one in told]
-        problem = self.context.notebooks.stage.problem(run.known.run)
+        problem = self.context.notebooks.live_outputs.problem(run.known.run)
         said = self.said or _said(result)
         text = "\n".join([*([f"The person says: {said}"] if said else []), *words, *([problem] if problem else [])])
         return ToolResult(self.context.mask(text))
@@ -166,7 +166,7 @@ class CellRunner:
         made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
         variables = await self._variables(None)
         return await in_thread(
-            lambda _stop: hint_for(error, variables, made, self.place.policed.path.parent, cell.code)
+            lambda _stop: hint_for(error, variables, made, self.place.checked.path.parent, cell.code)
         )
 
     async def corrected(self, cell: Cell) -> str:
@@ -177,7 +177,7 @@ class CellRunner:
             return cell.source
         made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
         variables = await self._variables(None)
-        meant = await in_thread(lambda _stop: meant_by(error, variables, made, self.place.policed.path.parent))
+        meant = await in_thread(lambda _stop: meant_by(error, variables, made, self.place.checked.path.parent))
         return within(cell.source, error, variables) if meant is None else replaced(cell.source, meant)
 
     async def _variables(self, names: Sequence[str] | None) -> Sequence[Variable]:

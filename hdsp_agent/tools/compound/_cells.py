@@ -72,23 +72,23 @@ class AddCell(CompoundTool[AddCellArguments]):
     Arguments: type[AddCellArguments] = AddCellArguments
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
+        runner = await CellRunner.of(context)
         await _begun(context)
-        code = await _ready(arguments.code, bench, None)
-        drawing = bench.drawing()
+        code = await _ready(arguments.code, runner, None)
+        drawing = runner.drawing()
         if drawing is not None and only_labels(code):
             raise ToolFailed(f"A plot is labelled in the cell that draws it. Change cell {drawing} instead.")
-        last = bench.snapshot.cells[-1] if bench.snapshot.cells else None
-        again = new_id(context.task_id, bench.snapshot.path, 0, code)
+        last = runner.snapshot.cells[-1] if runner.snapshot.cells else None
+        again = new_id(context.task_id, runner.snapshot.path, 0, code)
         # A step that is taken up after a restart may have been done in part.
-        if any(cell.id == again and cell.source == code for cell in bench.snapshot.cells):
-            return await bench.ran([again])
+        if any(cell.id == again and cell.source == code for cell in runner.snapshot.cells):
+            return await runner.ran([again])
         if last is not None and last.cell_type == "code" and not last.source.strip():
             change = CellOperation(op="replace", cell=last.id, source=code)
         else:
             change = CellOperation(op="insert", source=code)
-        before = {cell.id for cell in bench.snapshot.cells if cell is not last or change.op == "insert"}
-        now = await bench.changed([change])
+        before = {cell.id for cell in runner.snapshot.cells if cell is not last or change.op == "insert"}
+        now = await runner.changed([change])
         if isinstance(now, ToolResult):
             return now
         added = next(cell.id for cell in reversed(now.snapshot.cells) if cell.id not in before)
@@ -125,8 +125,8 @@ class EditCell(CompoundTool[EditCellArguments]):
     Arguments: type[EditCellArguments] = EditCellArguments
 
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
-        cell = bench.code_cell(arguments.cell)
+        runner = await CellRunner.of(context)
+        cell = runner.code_cell(arguments.cell)
         since = await _begun(context)
         tried = context.state.tried
         old = tried.before(cell.id, cell.source)
@@ -137,22 +137,22 @@ class EditCell(CompoundTool[EditCellArguments]):
             code = labelled(old, code)
         if keeps_results(since.words):
             code = with_calls(old, code) or code
-        others = [one.source for one in bench.snapshot.cells if one.cell_type == "code" and one.id != cell.id]
-        code = await _ready(with_lost(old, code, others), bench, cell.id)
+        others = [one.source for one in runner.snapshot.cells if one.cell_type == "code" and one.id != cell.id]
+        code = await _ready(with_lost(old, code, others), runner, cell.id)
         if code.strip() == cell.source.strip():
-            if not cell.output_summary.error or not context.state.cells.knows(bench.place.document.path, cell.id):
-                has_run = not cell.output_summary.error and cell.id not in await bench.not_run()
+            if not cell.output_summary.error or not context.state.cells.knows(runner.place.document.path, cell.id):
+                has_run = not cell.output_summary.error and cell.id not in await runner.not_run()
                 idle = asks_to_mend(since.words) or all(call.is_error for call in since.calls)
                 if has_run and idle and not _RUNS.search(since.words):
                     raise ToolFailed(f"{same_code(arguments.cell)} Change cell {arguments.cell}.")
-                return await bench.ran([cell.id])
-            code = await bench.corrected(cell)
+                return await runner.ran([cell.id])
+            code = await runner.corrected(cell)
             if code == cell.source:
                 raise ToolFailed(f"{same_code(arguments.cell)} It fails. Change cell {arguments.cell}.")
         self._check(arguments.cell, old, code, others, since)
-        before = await bench.shown()
+        before = await runner.shown()
         tried.tried(cell.id, cell.source)
-        now = await bench.changed([CellOperation(op="replace", cell=cell.id, source=code)])
+        now = await runner.changed([CellOperation(op="replace", cell=cell.id, source=code)])
         if isinstance(now, ToolResult):
             return now
         ran = await now.ran([now.cell(arguments.cell).id], with_those_below=True)
@@ -202,10 +202,10 @@ class RunCell(CompoundTool[RunCellArguments]):
     Arguments: type[RunCellArguments] = RunCellArguments
 
     async def _run(self, arguments: RunCellArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
+        runner = await CellRunner.of(context)
         if arguments.cell == "all":
-            return await bench.ran([c.id for c in bench.snapshot.cells if c.cell_type == "code" and c.source.strip()])
-        return await bench.ran([bench.code_cell(arguments.cell).id])
+            return await runner.ran([c.id for c in runner.snapshot.cells if c.cell_type == "code" and c.source.strip()])
+        return await runner.ran([runner.code_cell(arguments.cell).id])
 
 
 class RenameVariableArguments(ToolArguments):
@@ -228,8 +228,8 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
 
     async def _run(self, arguments: RenameVariableArguments, context: ToolContext) -> ToolResult:
         old, new = arguments.old, arguments.new
-        bench = await CellRunner.of(context)
-        code = [cell for cell in bench.snapshot.cells if cell.cell_type == "code"]
+        runner = await CellRunner.of(context)
+        code = [cell for cell in runner.snapshot.cells if cell.cell_type == "code"]
         changed = {cell.id: source for cell in code if (source := renamed(cell.source, old, new)) != cell.source}
         if changed and (not new.isidentifier() or keyword.iskeyword(new)):
             raise ToolFailed(f"{new} cannot be the name of a variable.")
@@ -239,15 +239,15 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
         }
         if not changed:
             raise ToolFailed(f"No cell has a variable or a column {old}.")
-        taken = [bench.snapshot.index(cell.id) + 1 for cell in code if new in made_names(cell.source)]
+        taken = [runner.snapshot.index(cell.id) + 1 for cell in code if new in made_names(cell.source)]
         if taken:
             raise ToolFailed(f"Cell {taken[0]} has another variable {new} already.")
-        now = await bench.changed(
+        now = await runner.changed(
             [CellOperation(op="replace", cell=cell_id, source=source) for cell_id, source in changed.items()]
         )
         if isinstance(now, ToolResult):
             return now
-        places = [bench.snapshot.index(cell_id) for cell_id in changed]
+        places = [runner.snapshot.index(cell_id) for cell_id in changed]
         ran = await now.ran([now.snapshot.cells[place].id for place in places])
         if ran.is_error or not isinstance(ran.content, str):
             return ran
@@ -274,11 +274,11 @@ class AddText(CompoundTool[AddTextArguments]):
     Arguments: type[AddTextArguments] = AddTextArguments
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
+        runner = await CellRunner.of(context)
         text = as_heading(arguments.text.replace("\\n", "\n"), (await context.flow.since_asked()).words)
         after = "start" if arguments.place == "top" else None
         change = CellOperation(op="insert", source=text, cell_type="markdown", after=after)
-        return _done(await bench.changed([change]), "The text was added.")
+        return _done(await runner.changed([change]), "The text was added.")
 
 
 class DeleteCellArguments(ToolArguments):
@@ -298,9 +298,9 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
     Arguments: type[DeleteCellArguments] = DeleteCellArguments
 
     async def _run(self, arguments: DeleteCellArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
-        change = CellOperation(op="delete", cell=bench.cell(arguments.cell).id)
-        return _done(await bench.changed([change]), f"Cell {arguments.cell} is gone; those below it moved up.")
+        runner = await CellRunner.of(context)
+        change = CellOperation(op="delete", cell=runner.cell(arguments.cell).id)
+        return _done(await runner.changed([change]), f"Cell {arguments.cell} is gone; those below it moved up.")
 
 
 async def _begun(context: ToolContext) -> SinceAsked:
@@ -311,11 +311,11 @@ async def _begun(context: ToolContext) -> SinceAsked:
     return since
 
 
-async def _ready(given: str, bench: CellRunner, own: CellId | None) -> str:
+async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
-    context, path = bench.context, bench.place.path
+    context, path = runner.context, runner.place.path
     kernel = await context.notebooks.kernel(path)
-    language = await language_of(bench.snapshot, kernel, context)
+    language = await language_of(runner.snapshot, kernel, context)
     if language is not None and not language.lower().startswith("python"):
         return given
     code = mended(given)
@@ -326,28 +326,28 @@ async def _ready(given: str, bench: CellRunner, own: CellId | None) -> str:
         raise ToolFailed("There is no code in it, so nothing was done.")
     if has_gaps(code):
         raise ToolFailed("Write code where it says `...`. Nothing was done.")
-    sources = [cell.source for cell in bench.snapshot.cells if cell.cell_type == "code"]
+    sources = [cell.source for cell in runner.snapshot.cells if cell.cell_type == "code"]
     left_out = forgotten(code, await context.flow.since_asked(), sources)
     if left_out is not None:
         raise ToolFailed(left_out)
-    missing = await _missing(code, bench, own, has_kernel=kernel is not None)
-    folder = bench.place.policed.path.parent
+    missing = await _missing(code, runner, own, has_kernel=kernel is not None)
+    folder = runner.place.checked.path.parent
     files = await in_thread(lambda _stop: table_files(folder, missing, context.paths)) if missing else {}
     if files:
         # Of a table that nobody has read, a small model forgets just that.
         code = with_reads(code, files)
-        missing = await _missing(code, bench, own, has_kernel=kernel is not None)
+        missing = await _missing(code, runner, own, has_kernel=kernel is not None)
     return with_imports(code, missing)
 
 
-async def _missing(code: str, bench: CellRunner, own: CellId | None, *, has_kernel: bool) -> list[str]:
+async def _missing(code: str, runner: CellRunner, own: CellId | None, *, has_kernel: bool) -> list[str]:
     """The names that the code uses, and that neither another cell makes nor the kernel has."""
-    made = {name for cell in bench.snapshot.cells if cell.id != own for name in made_names(cell.source)}
+    made = {name for cell in runner.snapshot.cells if cell.id != own for name in made_names(cell.source)}
     missing = [name for name in wanted_names(code) if name not in made]
     if not missing or not has_kernel:
         return missing
     try:
-        report = await bench.context.notebooks.executor.inspect(bench.place.path, names=missing)
+        report = await runner.context.notebooks.executor.inspect(runner.place.path, names=missing)
     except HdspAgentError:
         return missing
     return [name for name in missing if name in report.missing]

@@ -36,12 +36,12 @@ class ReadCell(CompoundTool[ReadCellArguments]):
     Arguments: type[ReadCellArguments] = ReadCellArguments
 
     async def _run(self, arguments: ReadCellArguments, context: ToolContext) -> ToolResult:
-        bench = await CellRunner.of(context)
-        named = bench.cell(arguments.cell).id
+        runner = await CellRunner.of(context)
+        named = runner.cell(arguments.cell).id
         asked = await ReadNotebook().run(ReadNotebookArguments(view="cells", cells=[named]), context)
         if asked.is_error:
             return asked
-        snapshot = await bench.place.document.snapshot(outputs="full")
+        snapshot = await runner.place.document.snapshot(outputs="full")
         cell = snapshot.cell(named)
         printed = shown_text(cell.outputs)
         text = f"Cell {arguments.cell}:\n{shortened(cell.source, _MOST)}" + (f"\nOutput:\n{printed}" if printed else "")

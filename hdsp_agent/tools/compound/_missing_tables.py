@@ -28,10 +28,10 @@ def table_files(folder: Path, names: Sequence[str], paths: PathPolicy) -> dict[s
         for ending in _READS:
             file = folder / f"{name}{ending}"
             try:
-                policed = paths.resolve(str(file))
+                checked = paths.resolve(str(file))
             except ToolFailed:
                 continue
-            if not policed.holds_credentials and not policed.is_outside and policed.path.is_file():
+            if not checked.holds_credentials and not checked.is_outside and checked.path.is_file():
                 found.setdefault(name, file.name)
     return found
 

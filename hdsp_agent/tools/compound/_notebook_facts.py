@@ -122,14 +122,14 @@ async def surroundings(
     ``reads_files`` lets the first rows of tables be looked at; else files are only named. ``at`` is the cell the person is in.
     """
     path = await notebooks.called(path)
-    root = notebooks.desk.root
+    root = notebooks.access.root
     try:
-        policed = await in_thread(lambda _stop: paths.resolve(path if root is None else str(root / path)))
+        checked = await in_thread(lambda _stop: paths.resolve(path if root is None else str(root / path)))
     except ToolFailed:
         return None
     try:
         return await asyncio.wait_for(
-            _told(notebooks, path, policed.path.parent, paths, reads_files, at), _PATIENCE_SECONDS
+            _told(notebooks, path, checked.path.parent, paths, reads_files, at), _PATIENCE_SECONDS
         )
     except asyncio.TimeoutError:
         return "The notebook cannot be seen just now."
@@ -140,7 +140,7 @@ async def surroundings(
 async def _told(
     notebooks: Notebooks, path: str, folder: Path, paths: PathPolicy, reads_files: bool, at: CellId | None
 ) -> NotebookFacts:
-    snapshot = await notebooks.desk.document(path).snapshot(outputs="full")
+    snapshot = await notebooks.access.document(path).snapshot(outputs="full")
     kernel = await notebooks.kernel(path)
     states = freshness_of(snapshot.cells, notebooks.memory(path, kernel))
     seen: Sequence[Variable] = ()
@@ -227,12 +227,12 @@ def _files(folder: Path, paths: PathPolicy, reads_files: bool) -> list[str]:
     told: list[str] = []
     for file in found:
         try:
-            policed = paths.resolve(str(file))
+            checked = paths.resolve(str(file))
         except ToolFailed:
             continue
-        if policed.holds_credentials or policed.is_outside or not policed.path.is_file():
+        if checked.holds_credentials or checked.is_outside or not checked.path.is_file():
             continue
-        told.append(_file(file, policed.path) if reads_files else file.name)
+        told.append(_file(file, checked.path) if reads_files else file.name)
         if len(told) == _MOST_FILES:
             break
     return told

@@ -17,8 +17,8 @@ async def put_back(context: ToolContext) -> bool:
     if not tried:
         return False
     try:
-        bench = await CellRunner.of(context)
-        there = {cell.id: cell for cell in bench.snapshot.cells}
+        runner = await CellRunner.of(context)
+        there = {cell.id: cell for cell in runner.snapshot.cells}
         operations = [
             CellOperation(op="delete", cell=cell)
             if before is None
@@ -28,7 +28,7 @@ async def put_back(context: ToolContext) -> bool:
         ]
         if not operations:
             return False
-        now = await bench.changed(operations)
+        now = await runner.changed(operations)
     except (ToolFailed, HdspAgentError):
         # It is gone, or may not be touched any more: there is nothing to put back.
         return False

@@ -62,7 +62,7 @@ async def action_for(
     puts_back_masked: bool = False,
 ) -> ActionRequest:
     """What running this is, in the words of the approval engine. Raises ToolFailed where it names what is hidden."""
-    folder = place.policed.path.parent
+    folder = place.checked.path.parent
 
     def look(_stop: object) -> tuple[_Found, HiddenFileNames]:
         found = _Found([risks_of(one, language) for one in code])
@@ -80,8 +80,8 @@ async def action_for(
         )
     written = await in_thread(leads_to)
     risks = found.risks.union(*(each.write_risks for each in written))
-    if place.policed.is_outside or place.policed.is_foreign:
-        risks |= place.policed.write_risks
+    if place.checked.is_outside or place.checked.is_foreign:
+        risks |= place.checked.write_risks
     return ActionRequest(
         risks=risks,
         tool=tool,
@@ -159,7 +159,7 @@ async def waited_for(known: KnownRun, seconds: float, context: ToolContext) -> N
     except asyncio.CancelledError:
         context.state.runs.interrupt(known)
         raise
-    await asyncio.gather(context.notebooks.stage.settled(known.run), known.report.settled())
+    await asyncio.gather(context.notebooks.live_outputs.settled(known.run), known.report.settled())
 
 
 async def result_of(known: KnownRun, context: ToolContext) -> ToolResult:
@@ -193,7 +193,7 @@ def _endings(known: KnownRun, waiting: Sequence[CellRun], context: ToolContext) 
             f"It still runs, as {known.id}. Wait for it with wait_run, which can interrupt it, too. It is stopped when the "
             "task ends."
         )
-    problem = context.notebooks.stage.problem(run)
+    problem = context.notebooks.live_outputs.problem(run)
     if problem is not None:
         lines.append(context.mask(problem))
     return lines

@@ -54,7 +54,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
 
     async def _run(self, arguments: CreateNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
-        if await in_thread(lambda _stop: place.policed.path.exists()):
+        if await in_thread(lambda _stop: place.checked.path.exists()):
             raise ToolFailed(f"There is something at {place.shown} already. Choose another name, or edit that.")
         spec = await context.notebooks.executor.kernel_spec(arguments.kernel)
         unmasked = [context.vault.unmask(cell.source) for cell in arguments.cells]
@@ -63,8 +63,8 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
             path=place.shown,
             kernel=spec.display_name,
             cell_edits=[_shown(cell, context) for cell in arguments.cells],
-            is_outside_workspace=place.policed.is_outside or None,
-            is_protected=place.policed.is_protected or None,
+            is_outside_workspace=place.checked.is_outside or None,
+            is_protected=place.checked.is_protected or None,
         )
         puts_back = any(text != cell.source for text, cell in zip(unmasked, arguments.cells, strict=True))
         ways = (unmasked, [cell.source for cell in arguments.cells])
@@ -72,7 +72,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
             lambda _stop: united(remote_risks((), _insertions(arguments.cells, sources)) for sources in ways)
         )
         action = ActionRequest(
-            risks=place.policed.write_risks | remote.risks,
+            risks=place.checked.write_risks | remote.risks,
             tool=self.name,
             path=place.shown,
             puts_back_masked=puts_back,
@@ -82,7 +82,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         if not approval.approved:
             return denied(approval)
         await still_allowed(place, context)
-        await context.notebooks.desk.create(place.path, kernelspec=_kernelspec(spec))
+        await context.notebooks.access.create(place.path, kernelspec=_kernelspec(spec))
         sources = unmasked if approval.by_person else [cell.source for cell in arguments.cells]
         operations = _insertions(arguments.cells, sources)
         if operations:

@@ -111,7 +111,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
     async def _action(self, plan: _Plan, snapshot: NotebookSnapshot, place: NotebookLocation) -> ActionRequest:
         remote = await _remote(plan, snapshot)
         return ActionRequest(
-            risks=place.policed.write_risks | remote.risks,
+            risks=place.checked.write_risks | remote.risks,
             tool=self.name,
             path=place.shown,
             puts_back_masked=plan.puts_back_masked,
@@ -150,8 +150,8 @@ def _shown(plan: _Plan, place: NotebookLocation) -> str:
         path=place.shown,
         cell_edits=plan.edits,
         diff_stats=plan.stats,
-        is_outside_workspace=place.policed.is_outside or None,
-        is_protected=place.policed.is_protected or None,
+        is_outside_workspace=place.checked.is_outside or None,
+        is_protected=place.checked.is_protected or None,
     ).to_json()
 
 

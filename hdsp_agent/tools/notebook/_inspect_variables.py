@@ -52,9 +52,9 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
             tool="inspectVariables",
             path=place.shown,
             reason=", ".join(arguments.names) if arguments.names else None,
-            is_outside_workspace=place.policed.is_outside or None,
+            is_outside_workspace=place.checked.is_outside or None,
         )
-        action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
+        action = ActionRequest(risks=place.checked.read_risks, tool=self.name, path=place.shown)
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)

@@ -47,7 +47,7 @@ class ListKernels(SimpleTool[ListKernelsArguments]):
         await context.say("tool", ClineSayTool(tool="listKernels").to_json())
         executor = context.notebooks.executor
         running = await executor.kernels()
-        root = context.notebooks.desk.root
+        root = context.notebooks.access.root
         seen = await in_thread(lambda _stop: [kernel for kernel in running if _may_be_told(kernel, root, context)])
         return ToolResult(context.mask(_listed(seen, await executor.kernel_specs())))
 
@@ -89,7 +89,7 @@ class ManageKernel(SimpleTool[ManageKernelArguments]):
             tool=_KINDS[arguments.action],
             path=place.shown,
             kernel=kernel.display_name if kernel is not None else wanted,
-            is_outside_workspace=place.policed.is_outside or None,
+            is_outside_workspace=place.checked.is_outside or None,
         )
         action = ActionRequest(risks=frozenset({_risk(arguments.action, own)}), tool=self.name, path=place.shown)
         approval = await context.approve(action, "tool", shown.to_json())

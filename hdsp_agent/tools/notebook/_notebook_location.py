@@ -34,7 +34,7 @@ _MOST_ASKED: Final = 5
 class NotebookLocation:
     """A notebook that may be worked with."""
 
-    policed: CheckedPath
+    checked: CheckedPath
     path: str
     """In the contents API, as the page knows it."""
     document: NotebookDocument
@@ -42,12 +42,12 @@ class NotebookLocation:
     @property
     def shown(self) -> str:
         """As people and the model see it."""
-        return self.policed.shown
+        return self.checked.shown
 
     @property
     def folder(self) -> str:
         """Where its kernel works."""
-        return str(self.policed.path.parent)
+        return str(self.checked.path.parent)
 
     def ref(self) -> NotebookRef:
         """For messages about it."""
@@ -56,62 +56,62 @@ class NotebookLocation:
 
 async def place_of(given: str | None, context: ToolContext) -> NotebookLocation:
     """The notebook of this path, or else the one the task is about. Raises ToolFailed for what may not be touched."""
-    desk = context.notebooks.desk
-    root = desk.root
+    access = context.notebooks.access
+    root = access.root
     if given is None:
         if context.notebook is None:
             raise ToolFailed("This task is about no notebook in particular: say which one by its path.")
-        path = desk.now_at(context.notebook.path)
+        path = access.now_at(context.notebook.path)
         given = path if root is None else str(root / path)
-        policed = await in_thread(lambda _stop: context.paths.resolve(given))
+        checked = await in_thread(lambda _stop: context.paths.resolve(given))
     else:
-        policed = await in_thread(lambda _stop: context.paths.resolve(given))
-        if not policed.path.name.endswith(".ipynb") and not given.endswith(".ipynb"):
-            raise ToolFailed(f"{policed.shown} is not a notebook: those end in .ipynb. Use the file tools for it.")
-        path = await in_thread(lambda _stop: _api_path(given, policed, root, context))
+        checked = await in_thread(lambda _stop: context.paths.resolve(given))
+        if not checked.path.name.endswith(".ipynb") and not given.endswith(".ipynb"):
+            raise ToolFailed(f"{checked.shown} is not a notebook: those end in .ipynb. Use the file tools for it.")
+        path = await in_thread(lambda _stop: _api_path(given, checked, root, context))
     if root is not None:
-        path, policed = await _meant_now(path, policed, root, context)
-        path, policed = await _as_open(path, policed, root, context)
+        path, checked = await _meant_now(path, checked, root, context)
+        path, checked = await _as_open(path, checked, root, context)
     try:
-        document = desk.document(path)
+        document = access.document(path)
     except HdspAgentError as error:
         raise ToolFailed(error.message) from error
-    return NotebookLocation(_as_called(policed, path, root, context), path, document)
+    return NotebookLocation(_as_called(checked, path, root, context), path, document)
 
 
-def _api_path(given: str, policed: CheckedPath, root: Path | None, context: ToolContext) -> str:
+def _api_path(given: str, checked: CheckedPath, root: Path | None, context: ToolContext) -> str:
     """What Jupyter calls it. A tab may have it open by the name of a link, so the name given is kept where it can be."""
     if root is None:
-        if policed.is_outside:
+        if checked.is_outside:
             raise ToolFailed(f"{given} is outside the workspace, where Jupyter has no notebooks here.")
-        return policed.shown
+        return checked.shown
     asked = Path(os.path.normpath(context.workspace / os.path.expanduser(given)))
     for base in (root, Path(os.path.realpath(root))):
-        if asked.is_relative_to(base) and os.path.realpath(asked) == str(policed.path):
+        if asked.is_relative_to(base) and os.path.realpath(asked) == str(checked.path):
             return asked.relative_to(base).as_posix()
-    return context.notebooks.desk.api_path(policed.path)
+    return context.notebooks.access.api_path(checked.path)
 
 
-async def _meant_now(path: str, policed: CheckedPath, root: Path, context: ToolContext) -> tuple[str, CheckedPath]:
+async def _meant_now(path: str, checked: CheckedPath, root: Path, context: ToolContext) -> tuple[str, CheckedPath]:
     """A file that is there is meant itself, even if it was put there past Jupyter under the name of one renamed or deleted.
 
     If none is there, the name leads to where its notebook went, and that place is judged anew.
     """
-    desk = context.notebooks.desk
-    now = desk.now_at(path)
-    if await in_thread(lambda _stop: policed.path.exists() and (now == path or not _same(policed.path, root / now))):
-        desk.appeared(path)
-        return path, policed
+    access = context.notebooks.access
+    now = access.now_at(path)
+    if await in_thread(lambda _stop: checked.path.exists() and (now == path or not _same(checked.path, root / now))):
+        access.appeared(path)
+        return path, checked
     if now == path:
-        return path, policed
+        return path, checked
     return now, await in_thread(lambda _stop: context.paths.resolve(str(root / now)))
 
 
-async def _as_open(path: str, policed: CheckedPath, root: Path, context: ToolContext) -> tuple[str, CheckedPath]:
+async def _as_open(path: str, checked: CheckedPath, root: Path, context: ToolContext) -> tuple[str, CheckedPath]:
     """By another name of its file, if it is open by that: past the tab nothing may be written. That name is judged, too."""
     called = await context.notebooks.called(path)
     if called == path:
-        return path, policed
+        return path, checked
     return called, await in_thread(lambda _stop: context.paths.resolve(str(root / called)))
 
 
@@ -122,13 +122,13 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _as_called(policed: CheckedPath, path: str, root: Path | None, context: ToolContext) -> CheckedPath:
+def _as_called(checked: CheckedPath, path: str, root: Path | None, context: ToolContext) -> CheckedPath:
     """By the name it is called here, if a link has another."""
-    if root is None or policed.is_outside:
-        return policed
+    if root is None or checked.is_outside:
+        return checked
     called = PurePosixPath(root.as_posix()) / path
     workspace = PurePosixPath(context.workspace.as_posix())
-    return replace(policed, shown=str(called.relative_to(workspace))) if called.is_relative_to(workspace) else policed
+    return replace(checked, shown=str(called.relative_to(workspace))) if called.is_relative_to(workspace) else checked
 
 
 async def still_allowed(place: NotebookLocation, context: ToolContext) -> None:
@@ -137,8 +137,8 @@ async def still_allowed(place: NotebookLocation, context: ToolContext) -> None:
 
 
 def _police_again(place: NotebookLocation, context: ToolContext) -> None:
-    root, path = context.notebooks.desk.root, place.document.path
-    before = place.policed
+    root, path = context.notebooks.access.root, place.document.path
+    before = place.checked
     if root is None:
         context.paths.again(before)
         return
@@ -151,8 +151,8 @@ def _police_again(place: NotebookLocation, context: ToolContext) -> None:
         )
 
 
-def _risks_of(policed: CheckedPath) -> frozenset[Risk]:
-    return policed.write_risks | (policed.read_risks - {"read"})
+def _risks_of(checked: CheckedPath) -> frozenset[Risk]:
+    return checked.write_risks | (checked.read_risks - {"read"})
 
 
 async def once_saved(work: Callable[[], Awaitable[R]], place: NotebookLocation, context: ToolContext) -> R:

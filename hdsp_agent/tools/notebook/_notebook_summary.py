@@ -43,7 +43,7 @@ class NotebookSummary:
 async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolicy) -> NotebookSummary | None:
     """What to tell of the notebook of a task; None if it is kept from the agent."""
     path = await notebooks.called(path)
-    if not await _may_be_read(path, notebooks.desk.root, paths):
+    if not await _may_be_read(path, notebooks.access.root, paths):
         return None
     try:
         return await asyncio.wait_for(_digest(notebooks, path), _PATIENCE_SECONDS)
@@ -63,7 +63,7 @@ async def _may_be_read(path: str, root: Path | None, paths: PathPolicy) -> bool:
 
 
 async def _digest(notebooks: Notebooks, path: str) -> NotebookSummary:
-    snapshot = await notebooks.desk.document(path).snapshot()
+    snapshot = await notebooks.access.document(path).snapshot()
     kernel = await notebooks.kernel(path)
     memory, last_runs = notebooks.memory(path, kernel), list(notebooks.person_runs(path))[-_MOST_RUNS:]
     return await for_cells(len(snapshot.cells), lambda: _told(path, snapshot, kernel, memory, last_runs))

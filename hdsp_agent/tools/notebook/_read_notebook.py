@@ -59,11 +59,11 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         shown = ClineSayTool(
             tool="readNotebook",
             path=place.shown,
-            content=str(place.policed.path),
+            content=str(place.checked.path),
             reason=named,
-            is_outside_workspace=place.policed.is_outside or None,
+            is_outside_workspace=place.checked.is_outside or None,
         )
-        action = ActionRequest(risks=place.policed.read_risks, tool=self.name, path=place.shown)
+        action = ActionRequest(risks=place.checked.read_risks, tool=self.name, path=place.shown)
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:
             return denied(approval)

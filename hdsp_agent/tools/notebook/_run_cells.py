@@ -87,7 +87,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
             cells=[
                 CellCode(cell_id=cell.id, number=numbers[cell.id], code=context.mask(cell.source)) for cell in cells
             ],
-            is_outside_workspace=place.policed.is_outside or None,
+            is_outside_workspace=place.checked.is_outside or None,
         )
         return await context.approve(action, "tool", shown.to_json(), meanwhile=look.again)
 

@@ -130,7 +130,7 @@ async def _approved_and_run(
             tool=kind,
             path=place.shown,
             cells=[CellCode(code=context.mask(code))],
-            is_outside_workspace=place.policed.is_outside or None,
+            is_outside_workspace=place.checked.is_outside or None,
         ).to_json()
 
     if packages is not None:

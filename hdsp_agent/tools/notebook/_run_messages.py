@@ -227,7 +227,7 @@ class RunMessages:
 
     def _now_at(self) -> str:
         """The notebook may be renamed while it runs."""
-        return self._context.notebooks.desk.now_at(self._path)
+        return self._context.notebooks.access.now_at(self._path)
 
 
 def _result(outputs: Sequence[JsonObject]) -> list[JsonObject]:

@@ -236,7 +236,7 @@ async def test_open_notebooks_are_told_but_for_those_that_are_hidden(tmp_path: P
     (tmp_path / ".hdspignore").write_text("secret/\n")
     async with headless_notebooks(tmp_path) as notebooks:
         names = ["b.ipynb", "a.ipynb", "secret/c.ipynb", *(f"n{number}.ipynb" for number in range(5))]
-        notebooks.desk._tabs.paths = lambda: names  # type: ignore[method-assign]  # a browser with these open
+        notebooks.access._tabs.paths = lambda: names  # type: ignore[method-assign]  # a browser with these open
         found = await asyncio.to_thread(open_files_part, notebooks, PathPolicy(tmp_path), 3)
         assert texts(found) == ["a.ipynb", "b.ipynb", "n0.ipynb"] and found.others == 4
         assert texts(await asyncio.to_thread(open_files_part, notebooks, PathPolicy(tmp_path), 0)) == []

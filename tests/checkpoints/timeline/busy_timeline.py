@@ -52,7 +52,7 @@ async def main(root: Path, store_dir: Path, name: str) -> None:
     files = AsyncFileCheckpoints(root, store_dir, FileLimits(checkpoints=60, kept_checkpoints=40))
     async with headless_notebooks(root) as notebooks:
         line = Timeline(files, files.folder, notebooks=notebooks, variables=None, root=root)
-        document = notebooks.desk.document(path)
+        document = notebooks.access.document(path)
         for turn in range(TURNS):
             table.write_text(f"{turn}", "utf-8")
             target = (await line.save(f"before {name} {turn}", notebooks=[path])).id

@@ -57,7 +57,7 @@ class Scene:
 
     async def spoil(self, line: Timeline) -> None:
         assert line._notebooks is not None
-        await line._notebooks.desk.document("work.ipynb").apply([EditSource(CellId("one"), "1", "broken")])
+        await line._notebooks.access.document("work.ipynb").apply([EditSource(CellId("one"), "1", "broken")])
         (self.root / "data.csv").write_text("gone\n", "utf-8")
         await self.save(line, "after")
 

@@ -89,7 +89,7 @@ class Server:
 
     async def change(self, cell_id: str, source: str, table: str, run: str) -> None:
         """A cell, a file and variables."""
-        document = self.notebooks.desk.document(PATH)
+        document = self.notebooks.access.document(PATH)
         old = next(cell.source for cell in (await document.snapshot()).cells if cell.id == cell_id)
         if old != source:
             await document.apply([EditSource(CellId(cell_id), old, source)])

@@ -62,7 +62,7 @@ async def test_cells_that_came_went_or_show_something_else_count_and_a_run_witho
     shown = {**code("one", "a = 1"), "outputs": [SMALL], "execution_count": 1}
     async with scene(tmp_path, shown, code("two", "b"), code("three", "c")) as here:
         await here.save()
-        document = here.notebooks.desk.document(PATH)
+        document = here.notebooks.access.document(PATH)
         await document.apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL], execution_count=2)])
         assert (await here.save("after run_cell", by="agent")).changed == Changed()
         await document.apply(
@@ -142,6 +142,6 @@ async def test_limits_do_not_hide_that_an_output_changed(tmp_path: Path) -> None
     async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big]}) as here:
         here.line = here.line_on(here.files, TimelineLimits(cell_output_bytes=1000))
         await here.save()
-        document = here.notebooks.desk.document(PATH)
+        document = here.notebooks.access.document(PATH)
         await document.apply([SetOutputs(cell_id=CellId("one"), outputs=[{**big, "text": "y" * 5000}])])
         assert (await here.save("after run_cell", by="agent")).changed == Changed(cells=1)

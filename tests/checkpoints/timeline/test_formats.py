@@ -53,7 +53,7 @@ def there(here: Scene) -> list[tuple[str, str, list[object], int | None]]:
 
 async def break_it(here: Scene) -> None:
     """What an agent may do, in two steps: ids below 4.5 hold only until a cell says something else."""
-    document = here.notebooks.desk.document(PATH)
+    document = here.notebooks.access.document(PATH)
     ids = [cell.id for cell in (await document.snapshot()).cells]
     await document.apply(
         [
@@ -107,7 +107,7 @@ async def test_a_cell_the_person_added_stays(tmp_path: Path, minor: int, opened:
         target = await here.save()
         await break_it(here)
         await here.save("after edit_cells", by="agent")
-        document = here.notebooks.desk.document(PATH)
+        document = here.notebooks.access.document(PATH)
         await document.apply([InsertCell(cell_id=CellId("mine"), cell_type="markdown", source="the person's")])
         await here.line.restore(target.id, CELLS)
         assert [one for one in there(here) if one[1] != "the person's"] == before and len(there(here)) == 5

@@ -47,7 +47,7 @@ async def run_by_agent(here: Scene, source: str) -> tuple[str, Run]:
 async def ended(here: Scene, run: Run, last: str) -> None:
     assert await run.wait(60)
     await until(lambda: last in json.dumps(run.cells[0].outputs.outputs))
-    await here.notebooks.stage.settled(run)
+    await here.notebooks.live_outputs.settled(run)
 
 
 def shown(here: Scene) -> list[JsonObject]:
@@ -107,7 +107,7 @@ async def test_what_a_person_made_of_the_outputs_stays(tmp_path: Path, change: l
         target, run = await run_by_agent(here, SLOW)
         await ended(here, run, "3")
         await here.save("asked for")
-        await here.notebooks.desk.document(PATH).apply(change)
+        await here.notebooks.access.document(PATH).apply(change)
         persons = shown(here)
         plan = (await here.line.preview(target, CELLS)).notebooks[0].cells
         assert [cell.action for cell in plan] == ["keep"]
@@ -131,10 +131,10 @@ async def test_what_the_person_ran_again_is_theirs(tmp_path: Path) -> None:
         target, run = await run_by_agent(here, source)
         await ended(here, run, ".")
         await here.save("asked for")
-        here.notebooks.stage.run_by_person(PATH, ONE)
+        here.notebooks.live_outputs.run_by_person(PATH, ONE)
         persons = SetOutputs(
             cell_id=ONE, outputs=[{"output_type": "stream", "name": "stdout", "text": "0.5\n"}], execution_count=2
         )
-        await here.notebooks.desk.document(PATH).apply([persons])
+        await here.notebooks.access.document(PATH).apply([persons])
         await here.line.restore(target, CELLS)
         assert "0.5" in json.dumps(shown(here))

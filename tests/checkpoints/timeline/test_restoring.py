@@ -202,7 +202,7 @@ async def test_one_notebook_is_restored_as_a_file_too_where_nobody_has_it_open(t
 async def test_a_notebook_that_is_in_no_moment_is_told_so(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         target = await here.save()
-        await here.notebooks.desk.create("later.ipynb")
+        await here.notebooks.access.create("later.ipynb")
         with pytest.raises(NotFound, match=r"later\.ipynb"):
             await here.line.restore(target.id, Parts(notebooks=True, path="later.ipynb"))
         preview = await here.line.preview(target.id, Parts(notebooks=True, path="later.ipynb"))
@@ -332,11 +332,11 @@ async def test_a_deleted_notebook_comes_back_as_a_file(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         target = await here.save()
         here.file.unlink()
-        here.notebooks.desk.deleted(PATH)
+        here.notebooks.access.deleted(PATH)
         await here.save("after rm", by="agent")
         done = await here.line.restore(target.id, CELLS)
         assert here.sources == ["a = 1", "b = 2"]
-        snapshot = await here.notebooks.desk.document(PATH).snapshot()
+        snapshot = await here.notebooks.access.document(PATH).snapshot()
         assert len(snapshot.cells) == 2, "nobody can work with it"
         await here.line.undo(done.operation.id)
         assert not here.file.exists()
@@ -351,14 +351,14 @@ async def test_the_desk_knows_what_is_there_after_a_restore_that_failed(tmp_path
         target = await here.save(notebooks=(), message_ts=1000)
         if came:
             other.unlink()
-            here.notebooks.desk.deleted("other.ipynb")
+            here.notebooks.access.deleted("other.ipynb")
         else:
             other.write_bytes(here.file.read_bytes())
         await here.save("after", by="agent", notebooks=())
         with pytest.raises(Conflict, match="went on"):
             await here.line.restore(target.id, EVERYTHING, conversation=Conversation(Conflict("It went on.")))
         assert other.exists() is not came
-        document = here.notebooks.desk.document("other.ipynb")
+        document = here.notebooks.access.document("other.ipynb")
         if came:
             with pytest.raises(NotFound, match="deleted meanwhile"):
                 await document.snapshot()

@@ -95,7 +95,7 @@ async def test_large_outputs_are_left_out_and_nothing_else(tmp_path: Path) -> No
         await line.restore(record.id, CELLS)
         assert here.sources == ["a = 1"] and here.outputs[0], "they are the same outputs still"
         await here.edit("one", "1", "broken")
-        await here.notebooks.desk.document(PATH).apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL])])
+        await here.notebooks.access.document(PATH).apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL])])
         await line.save("after edit", notebooks=[PATH], changes_by="agent")
         await line.restore(record.id, CELLS)
         assert here.sources == ["a = 1"] and not here.outputs[0], "they are of something else"
@@ -107,7 +107,7 @@ async def test_large_outputs_that_a_restore_takes_away_come_back_with_its_undo(t
     async with scene(tmp_path) as here:
         line = here.another_line(limits=TimelineLimits(cell_output_bytes=1000))
         record = await line.save("before run", notebooks=[PATH])
-        await here.notebooks.desk.document(PATH).apply(
+        await here.notebooks.access.document(PATH).apply(
             [
                 SetOutputs(cell_id=CellId("one"), outputs=[big], execution_count=1),
                 InsertCell(cell_id=CellId("three"), after=CellId("two"), cell_type="code", source="c", outputs=[big]),
@@ -315,7 +315,7 @@ async def test_versions_of_a_cell_are_told_newest_first(tmp_path: Path) -> None:
         again = (await here.line.cell_versions(PATH, "one")).versions
         assert [(one.source, one.now) for one in again] == [("a = 1", True), ("a = of the agent", False)]
         assert [one.ts for one in again] == [first.ts, agents.ts]
-        await here.notebooks.desk.document(PATH).apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL])])
+        await here.notebooks.access.document(PATH).apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL])])
         await here.save("after run", by="agent")
         again = (await here.line.cell_versions(PATH, "one")).versions
         assert [(one.outputs, one.now) for one in again] == [(1, True), (0, False), (0, False)]
@@ -407,7 +407,7 @@ async def test_pointers_say_where_without_saying_what(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         await here.run("secret = 'do not tell'; table = [1]")
         record = await here.save(code="after", message_ts=1000)
-        document = here.notebooks.desk.document(PATH)
+        document = here.notebooks.access.document(PATH)
         operations = (await here.line.pointers(record, cells=[(PATH, "one")]))[PATH]
         assert [type(one) for one in operations] == [SetCellMetadata, SetNotebookMetadata]
         await document.apply(operations)
@@ -429,7 +429,7 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
         await here.run("table = [1]")
         record = await here.save("after run_cell", by="agent", code="after")
         operations = (await here.line.pointers(record, cells=[(PATH, "one")]))[PATH]
-        await here.notebooks.desk.document(PATH).apply(operations)
+        await here.notebooks.access.document(PATH).apply(operations)
         await here.line.pointed(record, [str(here.file)])
         newest = (await here.line.list())[0]
         assert newest.commit != record.commit and newest.notebooks == record.notebooks
@@ -456,11 +456,11 @@ async def test_pointers_that_wait_for_a_save_are_told_again_until_they_are_there
         await here.run("table = [1]")
         first = await here.save(code="after", message_ts=1000)
         waiting = await here.line.pointers(first, cells=[(PATH, "one")])
-        assert not await here.notebooks.desk.point(PATH, waiting[PATH])
+        assert not await here.notebooks.access.point(PATH, waiting[PATH])
         await here.run("more = 1")
         second = await here.save(code="after", message_ts=2000)
         told = await here.line.pointers(second, cells=[(PATH, "two")], waiting=waiting)
-        await here.notebooks.desk.point(PATH, told[PATH])
+        await here.notebooks.access.point(PATH, told[PATH])
         page.save()
         assert [set(cell["metadata"]["hdsp_checkpoint"]["variables"]) for cell in page.cells] == [
             {"table"},
@@ -479,7 +479,7 @@ async def test_a_person_may_call_a_moment_pointers(tmp_path: Path) -> None:
 async def test_pointers_stay_small_in_any_notebook(tmp_path: Path) -> None:
     async with scene(tmp_path, *(code(f"c{number}", "x") for number in range(80))) as here:
         await here.run("\n".join(f"a_name_that_is_rather_long_{number} = 1" for number in range(60)))
-        document = here.notebooks.desk.document(PATH)
+        document = here.notebooks.access.document(PATH)
         await here.edit("c79", "x", "y")
         empty = here.file.stat().st_size
         for number in range(20):

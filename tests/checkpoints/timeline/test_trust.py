@@ -57,7 +57,7 @@ def trusted(here: Scene, notary: NotebookNotary) -> bool:
 
 
 async def apply(here: Scene, *operations: NotebookOperation) -> None:
-    await here.notebooks.desk.document(PATH).apply(operations)
+    await here.notebooks.access.document(PATH).apply(operations)
 
 
 async def agents(here: Scene, *operations: NotebookOperation) -> None:

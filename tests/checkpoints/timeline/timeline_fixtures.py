@@ -87,7 +87,7 @@ class Scene:
 
     async def edit(self, cell_id: str, old: str, new: str) -> None:
         """Change a cell as the agent does it."""
-        await self.notebooks.desk.document(PATH).apply([EditSource(CellId(cell_id), old, new)])
+        await self.notebooks.access.document(PATH).apply([EditSource(CellId(cell_id), old, new)])
 
     async def save(
         self,

@@ -184,6 +184,6 @@ async def test_a_gateway_that_goes_away_ends_the_run_with_a_sentence(
 async def test_a_remote_kernel_is_not_listened_to(gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path) -> None:
     async with remote(gateway[0], tmp_path) as work:
         await work.run("1")
-        ears = IopubListeners(work.kernels)
-        (kernel_id,) = ears.kernel_ids()
-        assert ears.address(kernel_id) == ""
+        iopub_listeners = IopubListeners(work.kernels)
+        (kernel_id,) = iopub_listeners.kernel_ids()
+        assert iopub_listeners.address(kernel_id) == ""

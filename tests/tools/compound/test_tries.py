@@ -142,7 +142,7 @@ async def test_the_names_in_a_table_are_shown_and_not_retold(tmp_path: Path) -> 
 
 async def test_the_cell_the_person_is_in_is_told(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = 1", "b = 2") as task:
-        at = (await task.notebooks.desk.document("work.ipynb").snapshot()).cells[1].id
+        at = (await task.notebooks.access.document("work.ipynb").snapshot()).cells[1].id
         seen = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=True, at=at)
         assert seen is not None and not isinstance(seen, str)
         assert cell_of_person(seen.told_anew(None)) == 2 and cell_of_person("Cell 1 (ran):") is None

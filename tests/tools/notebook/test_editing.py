@@ -175,7 +175,7 @@ async def test_where_a_tab_has_unsaved_changes_the_person_is_asked(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with notebook_task(workspace, "a = 1") as task:
-        document = type(task.notebooks.desk.document("work.ipynb"))
+        document = type(task.notebooks.access.document("work.ipynb"))
         apply, left = document.apply, [2]
 
         async def unsaved(self: NotebookDocument, *arguments: object, **options: object) -> Applied:

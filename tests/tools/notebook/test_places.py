@@ -113,7 +113,7 @@ async def test_a_rename_while_the_question_waits_is_no_reason_to_stop(workspace:
 
         def rename() -> None:
             (workspace / NAME).rename(workspace / "new.ipynb")
-            task.notebooks.desk.moved(NAME, "new.ipynb")
+            task.notebooks.access.moved(NAME, "new.ipynb")
 
         task.decide = after(rename)
         await task.text("edit_cells", operations=[{"op": "insert", "source": "x"}])

@@ -205,14 +205,14 @@ async def test_a_file_put_under_an_old_name_past_jupyter_is_the_one_that_is_mean
 
     async with notebook_task(workspace) as task:
         await asyncio.to_thread(renamed_and_copied)
-        desk = task.notebooks.desk
-        desk.moved(*(("there", "elsewhere") if folder else (old, new)))
+        access = task.notebooks.access
+        access.moved(*(("there", "elsewhere") if folder else (old, new)))
         assert "other = 2" in await task.text("read_notebook", path=old)
         await task.text("edit_cells", path=old, operations=[{"op": "edit", "cell": 1, "old": "2", "new": "3"}])
         assert await asyncio.to_thread(task.sources, new) == ["mine = 1"]
         assert await asyncio.to_thread(task.sources, old) == ["other = 3"]
         # And what was deleted in Jupyter and brought back past it.
-        desk.deleted(old)
+        access.deleted(old)
         assert "other = 3" in await task.text("read_notebook", path=old)
 
 
@@ -224,7 +224,7 @@ async def test_a_notebook_renamed_to_where_it_is_hidden_is_not_reached_by_its_ol
 
     async with notebook_task(workspace, "token = 'x'") as task:
         await asyncio.to_thread(renamed)
-        task.notebooks.desk.moved("work.ipynb", "secret/work.ipynb")
+        task.notebooks.access.moved("work.ipynb", "secret/work.ipynb")
         for path in ({}, {"path": "work.ipynb"}):
             result = await task.call("read_notebook", **path)
             assert result.is_error and "hidden" in texts(result.content) and "token" not in texts(result.content)
