@@ -15,7 +15,7 @@ import pytest
 
 from hdsp_agent.ipc import IpcLimits
 from tests.attacks.mutations import mutated
-from tests.ipc.access import Desk, Wire, command_frame, serving, until
+from tests.ipc.played_agent import PlayedAgent, Wire, command_frame, serving, until
 from tests.long_tests import rounds
 
 FRAMES = rounds(3_000, 60_000)
@@ -30,7 +30,7 @@ COMMANDS: list[tuple[str, object]] = [
 ]  # fmt: skip
 
 
-class Light(Desk):
+class Light(PlayedAgent):
     """Keeps nothing of what it is told, so that what is kept is the server's."""
 
     async def command(self, command: Any) -> Any:

@@ -438,7 +438,12 @@ async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
     ],
 )
 async def test_a_malformed_answer_is_a_typed_error_and_the_tab_goes_on(
-    access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open, wrong: dict[str, object], error: type[Exception]
+    access: NotebookAccess,
+    tabs: NotebookTabs,
+    file: Path,
+    opened: Open,
+    wrong: dict[str, object],
+    error: type[Exception],
 ) -> None:
     tabs.answer_seconds = 0.5
     page = Page(file)

@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
-from .access import PATIENCE, serving, until
+from .played_agent import PATIENCE, serving, until
 
 
 class Ended(NamedTuple):

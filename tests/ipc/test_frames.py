@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.ipc._ipc_frames import FrameSplitter
 
-from .access import Wire, command_frame, serving, until
+from .played_agent import Wire, command_frame, serving, until
 
 START = {"configuration": {}, "text": "Plot the data\f\n한국어"}
 

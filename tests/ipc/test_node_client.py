@@ -19,7 +19,7 @@ from tests.agent.scripted_agent import running_agent
 from tests.messages.test_roo_compatibility import EVENTS_ROO_FORGOT
 from tests.messages.vocabulary_samples import arms, both, node
 
-from .access import PATIENCE, Wire, serving, until
+from .played_agent import PATIENCE, Wire, serving, until
 
 CLIENT = Path(__file__).parent / "node_client.mjs"
 

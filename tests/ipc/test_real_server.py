@@ -13,8 +13,8 @@ from hdsp_agent.ipc import IpcClient, find_servers
 from hdsp_agent.messages import GetModesCommand
 
 from ..timing import until
-from .access import Wire, command_frame
 from .jupyter import jupyter_server
+from .played_agent import Wire, command_frame
 from .test_node_client import NodeClient
 
 DONE: list[dict[str, JsonValue]] = [{"tool": "attempt_completion", "arguments": {"result": "All done"}, "id": "end"}]

@@ -19,16 +19,16 @@ from hdsp_agent.ipc._socket_files import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
 from ..timing import until
-from .access import Desk, Wire, serving
+from .played_agent import PlayedAgent, Wire, serving
 
 SERVE = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.ipc import IpcServer
-from tests.ipc.desk import Desk
+from tests.ipc.played_agent import PlayedAgent
 
 async def main():
-    async with IpcServer(Desk(), Path(sys.argv[1])) as server:
+    async with IpcServer(PlayedAgent(), Path(sys.argv[1])) as server:
         print(server.address, flush=True)
         await asyncio.sleep(60)
 
@@ -78,7 +78,7 @@ async def test_what_is_no_folder_of_ones_own_is_refused(kind: str, tmp_path: Pat
     else:
         (tmp_path / "ipc").touch()
     with pytest.raises(StorageUnavailable, match="for the sockets"):
-        await IpcServer(Desk(), tmp_path / "ipc").start()
+        await IpcServer(PlayedAgent(), tmp_path / "ipc").start()
 
 
 async def test_a_socket_goes_with_its_server(tmp_path: Path) -> None:

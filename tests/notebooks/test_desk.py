@@ -103,7 +103,9 @@ def access(manager: FileContentsManager, tabs: Tabs) -> NotebookAccess:
 # ---- the choice
 
 
-async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
+async def test_a_notebook_nobody_has_open_is_changed_on_the_disk(
+    access: NotebookAccess, tabs: Tabs, file: Path
+) -> None:
     applied = await access.document(PATH).apply([EditSource(ONE, "1", "2")])
     assert sources_in(file) == ["a = 2", "words"] and applied.saved
     assert tabs.saves == [(PATH, file_hash(file), False)], "tabs that show it are not told"

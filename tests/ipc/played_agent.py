@@ -29,12 +29,12 @@ from hdsp_agent.messages import (
     TaskStarted,
 )
 
-__all__ = ["PATIENCE", "Desk", "Wire", "command_frame", "serving", "until"]
+__all__ = ["PATIENCE", "PlayedAgent", "Wire", "command_frame", "serving", "until"]
 
 PATIENCE = 60.0
 
 
-class Desk:
+class PlayedAgent:
     """Obeys commands; remembers them in the order in which it was done with them."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Desk:
         self.gate.set()
         self._tasks = 0
 
-    def session(self) -> Desk:
+    def session(self) -> PlayedAgent:
         return self
 
     @property
@@ -144,10 +144,10 @@ def command_frame(client_id: str, name: str, data: object = None, **more: object
 
 @asynccontextmanager
 async def serving(
-    folder: Path, access: Desk | None = None, *, limits: IpcLimits | None = None
-) -> AsyncIterator[tuple[IpcServer, Desk]]:
+    folder: Path, access: PlayedAgent | None = None, *, limits: IpcLimits | None = None
+) -> AsyncIterator[tuple[IpcServer, PlayedAgent]]:
     """A server, and the agent behind it."""
-    access = access or Desk()
+    access = access or PlayedAgent()
     async with IpcServer(access, folder / "ipc", limits=limits) as server:
         yield server, access
 
