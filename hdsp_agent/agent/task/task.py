@@ -1,4 +1,4 @@
-"""One conversation that is being worked on: an asyncio task of its own, and everything it knows."""
+"""One conversation that is being worked on: an asyncio task of its own, made of the parts that do the work."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Task:
         self.expander: Final = MessageExpander(state, lambda: self._parts)
         self.auto_answer: Final = AutoAnswer(state, self.answer)
         self.flow: Final = TaskFlow(state, self._approve)
-        self._parts: Final = CallParts(Turn(), self.flow, self.auto_answer, self.expander.expanded)
-        self.user_input: Final = PendingUserInput(state, self.expander.expanded)
+        self._parts: Final = CallParts(Turn(), self.flow, self.auto_answer, self.expander.expand)
+        self.user_input: Final = PendingUserInput(state, self.expander.expand)
         self.calls: Final = ToolCalls(state, self._parts, self.window, self.user_input)
         self.requests: Final = ModelRequests(state, self.window, self.user_input, self.calls.preview)
         loop = Loop(state, self.requests, self.calls, self.window, self.user_input)
-        self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.expanded)
+        self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.expand)
         self._notebook_copy: Final = NotebookCopy(state)
         state.on_queue_changed = self._heed_queue
         state.dialogue.asks.on_open = self._asked

@@ -24,7 +24,7 @@ class MessageExpander:
         self._state = state
         self._parts = parts
 
-    async def expanded(self, text: str | None, images: Sequence[str] = ()) -> ExpandedMessage:
+    async def expand(self, text: str | None, images: Sequence[str] = ()) -> ExpandedMessage:
         """The message with its command filled in, and what it names attached. A command may bring its mode along."""
         if not text:
             return ExpandedMessage(text, tuple(images))
