@@ -125,7 +125,7 @@ class ShellProcess:
         except asyncio.CancelledError:
             # It may be starting all the same.
             process = await starting
-            cls(process, mark, OutputBuffer()).kill_now()
+            await asyncio.to_thread(cls(process, mark, OutputBuffer()).kill_now)
             raise
         return cls(process, mark, OutputBuffer())
 

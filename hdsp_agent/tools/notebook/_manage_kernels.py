@@ -115,7 +115,7 @@ async def _done(
             kernel = await start_kernel(place, context, wanted)
             return f"Started {kernel.display_name} for {place.shown}."
         case "interrupt":
-            await own.interrupt() if own is not None else executor.interrupt(path)
+            await (own.interrupt() if own is not None else executor.interrupt(path))
             await _say("interrupted", place, context)
             return f"Interrupted the kernel of {place.shown}."
         case "restart":

@@ -40,7 +40,7 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
 def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    assert_whole_wherever_it_is_killed("checkpoints.killed_with_variables", quick_folder, what, step, least)
+    assert_whole_wherever_it_is_killed("timeline.killed_with_variables", quick_folder, what, step, least)
 
 
 class Deadly(Conversation):
