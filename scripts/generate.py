@@ -14,6 +14,7 @@ from typing import Final
 from generation.cli_page import write_cli_page
 from generation.errors_page import write_errors_page
 from generation.protocol_page import write_protocol_page
+from generation.recipe import write_recipe
 from generation.rest import write_rest
 from generation.rest_page import write_rest_page
 from generation.settings_page import write_settings_page
@@ -35,6 +36,7 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "docs/reference/settings.md": write_settings_page,
     "docs/reference/shortcuts.md": write_shortcuts_page,
     "docs/reference/traits.md": write_traits_page,
+    "recipe/meta.yaml": write_recipe,
 }
 
 

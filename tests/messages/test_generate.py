@@ -17,6 +17,7 @@ GENERATED = [
     "src/generated/rest.ts",
     "src/generated/settingsText.ts",
     *(f"docs/reference/{name}.md" for name in ("cli", "errors", "protocol", "rest", "settings", "shortcuts", "traits")),
+    "recipe/meta.yaml",
 ]
 
 
@@ -28,7 +29,8 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(ROOT / path, tmp_path / path)
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "labextension" / "schema", tmp_path / "labextension" / "schema")
-    shutil.copy(ROOT / "package.json", tmp_path / "package.json")
+    for name in (".prettierignore", "package.json", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     return tmp_path
 
