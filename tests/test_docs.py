@@ -79,6 +79,20 @@ def test_the_pages_name_many_paths() -> None:
     assert len({name for name in names_in_code(ROOT / "docs" / "threat-model.md") if name.startswith("tests/")}) > 10
 
 
+def test_classes_that_the_architecture_names_exist() -> None:
+    sources = [*(ROOT / "hdsp_agent").rglob("*.py"), *(ROOT / "src").rglob("*.ts"), *(ROOT / "src").rglob("*.tsx")]
+    words = {word for file in sources for word in re.findall(r"\w+", file.read_text("utf-8"))}
+    pages = [ROOT / "docs" / "architecture.md", *(ROOT / "docs" / "architecture").glob("*.md")]
+    named = {
+        name
+        for page in pages
+        for code in names_in_code(page)
+        for name in re.findall(r"\b[A-Z]\w*[a-z]\w*[A-Z]\w+", code)
+    }
+    assert len(named) > 40
+    assert sorted(named - words) == []
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8")):
