@@ -97,5 +97,6 @@ def _listed(project: str, key: str) -> str:
 
 def _as_conda(text: str) -> str:
     name = Requirement(text).name
-    specifier = text.removeprefix(name)
+    # Conda knows neither extras nor markers in a package for all systems.
+    specifier = re.sub(r"^\[.*?\]|;.*$", "", text.removeprefix(name)).strip()
     return f"{_CONDA_NAMES.get(name, name.lower())} {specifier}".rstrip()
