@@ -18,6 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PY_INSTALLED := $(VENV)/.stamp-installed
 JS_INSTALLED := node_modules/.stamp-installed
 SYSTEM_READY := $(VENV)/.stamp-system
+DOCS_INSTALLED := $(VENV)/.stamp-docs
 BUILT := labextension/dist/.stamp-built
 LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
@@ -26,7 +27,7 @@ CORPUS := .corpus/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab test test-long lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab test test-long docs screenshots lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -39,6 +40,10 @@ $(VENV)/.stamp-created: scripts/create_env.sh
 
 $(PY_INSTALLED): pyproject.toml package.json $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,local]'
+	@touch $@
+
+$(DOCS_INSTALLED): pyproject.toml | $(PY_INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@
 
 $(JS_INSTALLED): package.json yarn.lock .yarnrc.yml | $(PY_INSTALLED)
@@ -118,12 +123,18 @@ lint: $(PY_INSTALLED) $(JS_INSTALLED) ## formatting, lint, types, import contrac
 	python scripts/generate.py --check
 	python scripts/translations.py check
 
+docs: $(DOCS_INSTALLED) ## build the documentation into build/site; fails for a broken link
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+
+screenshots: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## take the pictures in the documents anew
+	jlpm playwright test --config ui-tests/screenshots.config.ts
+
 format: $(PY_INSTALLED) $(JS_INSTALLED) ## put every file into the house's form
 	ruff check --fix .
 	ruff format .
 	jlpm lint
 
-generate: $(PY_INSTALLED) $(JS_INSTALLED) ## write what is derived: TypeScript, protocol page, translations
+generate: $(PY_INSTALLED) $(JS_INSTALLED) ## write what is derived: TypeScript, reference pages, translations
 	python scripts/generate.py
 	python scripts/translations.py extract
 	python scripts/translations.py update

@@ -33,7 +33,7 @@ SECONDS = 6
 APPENDS_PER_SECOND = 2_000
 DURABLE_SHARE = 0.05
 CALL_CHARACTERS = 8_500
-"""A tenth of what seed 003 §7.1 reckons with, so that the list of the largest run fits anywhere."""
+"""A tenth of what a task usually makes, so that the list of the largest run fits anywhere."""
 
 
 def _text(number: int, characters: int = 2_000) -> str:

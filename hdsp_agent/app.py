@@ -104,8 +104,9 @@ class HdspAgentApp(ExtensionApp):
     default_model = Unicode(help="Model of the profile that new users start with.").tag(config=True)
     provider_keys = Dict(
         value_trait=Unicode(),
-        help="""Keys the operator pays for, by provider id: {'anthropic': '…'}. Used when a person has set none of
-        their own; shown to them as present, never as text. Keep the file that sets this readable by its owner only.""",
+        help="""Keys the operator pays for, by provider id: {'anthropic': '…'}. They are used in place of people's own. People
+        see them as present, never as text. A key from the environment goes first. Keep the file that sets this readable
+        by its owner only.""",
     ).tag(config=True)
 
     # -- where keys are kept

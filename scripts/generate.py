@@ -11,9 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from generation.cli_page import write_cli_page
+from generation.errors_page import write_errors_page
 from generation.protocol_page import write_protocol_page
+from generation.recipe import write_recipe
 from generation.rest import write_rest
+from generation.rest_page import write_rest_page
+from generation.settings_page import write_settings_page
 from generation.settings_text import write_settings_text
+from generation.shortcuts_page import write_shortcuts_page
+from generation.traits_page import write_traits_page
 from generation.wire import write_wire
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -22,7 +29,14 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "src/generated/wire.ts": write_wire,
     "src/generated/rest.ts": write_rest,
     "src/generated/settingsText.ts": write_settings_text,
-    "docs/protocol.md": write_protocol_page,
+    "docs/reference/cli.md": write_cli_page,
+    "docs/reference/errors.md": write_errors_page,
+    "docs/reference/protocol.md": write_protocol_page,
+    "docs/reference/rest.md": write_rest_page,
+    "docs/reference/settings.md": write_settings_page,
+    "docs/reference/shortcuts.md": write_shortcuts_page,
+    "docs/reference/traits.md": write_traits_page,
+    "recipe/meta.yaml": write_recipe,
 }
 
 

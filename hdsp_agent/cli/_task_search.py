@@ -1,4 +1,4 @@
-"""The tasks that a search of ``hdsp-agent stats`` counted, one by one (seed 003 §9.2)."""
+"""The tasks that a search of ``hdsp-agent stats`` counted, one by one."""
 
 from __future__ import annotations
 

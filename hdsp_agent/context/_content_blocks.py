@@ -29,7 +29,7 @@ __all__ = [
 IMAGE_OMITTED: Final = "image content omitted because you do not support image input"
 
 NOTHING_SAID: Final = "[user interrupted]"
-"""What stands for an empty message (seed 004)."""
+"""What stands for an empty message."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking")
 _NO_OUTPUT: Final = "[no output]"
 

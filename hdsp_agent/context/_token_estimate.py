@@ -29,7 +29,7 @@ __all__ = [
 
 APPROX_BYTES_PER_TOKEN: Final = 4
 IMAGE_BYTES_ESTIMATE: Final = 7_373
-"""An image that was made small enough for a model, about 1 844 tokens. Seed 002 has 340, which proved far too few."""
+"""An image that was made small enough for a model, about 1 844 tokens. An estimate of 340 proved far too few."""
 
 _ENCRYPTION_BYTES: Final = 650
 _MESSAGE_BYTES: Final = 4 * APPROX_BYTES_PER_TOKEN

@@ -133,7 +133,7 @@ def truncated_items(blocks: Sequence[JsonObject], budget: Budget) -> list[JsonOb
 
 
 def room_for_output(remaining_tokens: int) -> Budget:
-    """How long one tool's output may be when the context has this many tokens left (seed 004: 50 000 at most)."""
+    """How long one tool's output may be when the context has this many tokens left: 50 000 at most."""
     return Budget("tokens", max(0, min(_MOST_OUTPUT_TOKENS, int(remaining_tokens * _SHARE_OF_REST))))
 
 

@@ -41,7 +41,7 @@ _LARGEST_RESERVE: Final = 0.5
 
 @dataclass(frozen=True)
 class ContextThresholds:
-    """The parts of the window at which something is said (seed 004)."""
+    """The parts of the window at which something is said."""
 
     reassurance: float = 0.70
     advice: float = 0.80

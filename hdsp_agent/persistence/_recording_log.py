@@ -37,7 +37,7 @@ from .marks._marks import AnyMark, Mark
 __all__ = ["REMEMBERED", "RecordingLog", "StreamEnd", "StreamWriter"]
 
 REMEMBERED: Final = 20
-"""Seed 003 §4.1: how many messages of a stream stay in memory."""
+"""How many messages of a stream stay in memory."""
 
 
 class StreamEnd(Protocol):

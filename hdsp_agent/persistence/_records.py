@@ -1,4 +1,4 @@
-"""What a task's files hold: the lines of its logs and its three whole-file records, named on disk as seed 003 names them.
+"""What a task's files hold: the lines of its logs and its three whole-file records, by their names on disk.
 
 Annotations are not postponed here: see ``messages/_base.py``.
 """
@@ -51,7 +51,7 @@ STREAM_FILES: Final[dict[Stream, str]] = {
 }
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""Seed 003 §4.2: a token is estimated at four characters."""
+"""A token is estimated at four characters."""
 
 _IMAGE_CHARACTERS: Final = 1500 * CHARACTERS_PER_TOKEN
 

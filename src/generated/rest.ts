@@ -1155,34 +1155,8 @@ export interface StoreView {
   enabled: boolean;
 }
 
-/** Where a task came from. */
-export interface TaskKey {
-  task_source: string;
-  owner?: string;
-  repo?: string;
-  task_type?: string;
-  task_id?: string;
-}
-
-/** `metadata.json`: what does not change while a task lives; the fields from `parent_task_id` on are our own. */
-export interface TaskMetadata {
-  uuid: string;
-  task_key?: TaskKey;
-  created_at: string;
-  process_id: number;
-  hostname: string;
-  config?: Record<string, JsonValue>;
-  user?: string;
-  parent_task_id?: string;
-  root_task_id?: string;
-  forked_from?: string;
-  workspace?: string;
-  notebook?: NotebookRef;
-  mode?: string;
-}
-
 /** `state.json`: how a task is getting on; the fields from `outcome` on are our own. `outcome` is what a task that is `completing` will be; `history_item` is the task's line in the history, so that the index can be rebuilt from the folders. */
-export interface TaskState {
+export interface StoredTaskState {
   status:
     | 'initializing'
     | 'processing'
@@ -1217,10 +1191,36 @@ export interface TaskState {
   model_use?: Array<ModelUse>;
 }
 
+/** Where a task came from. */
+export interface TaskKey {
+  task_source: string;
+  owner?: string;
+  repo?: string;
+  task_type?: string;
+  task_id?: string;
+}
+
+/** `metadata.json`: what does not change while a task lives; the fields from `parent_task_id` on are our own. */
+export interface TaskMetadata {
+  uuid: string;
+  task_key?: TaskKey;
+  created_at: string;
+  process_id: number;
+  hostname: string;
+  config?: Record<string, JsonValue>;
+  user?: string;
+  parent_task_id?: string;
+  root_task_id?: string;
+  forked_from?: string;
+  workspace?: string;
+  notebook?: NotebookRef;
+  mode?: string;
+}
+
 /** What is known of a task, and how many records each of its logs has. */
 export interface TaskView {
   metadata: TaskMetadata;
-  state: TaskState;
+  state: StoredTaskState;
   counts: Record<string, number>;
 }
 

@@ -1,4 +1,4 @@
-"""``hdsp-agent list`` and ``stats``: finding tasks and adding them up, seed 003 §9.2."""
+"""``hdsp-agent list`` and ``stats``: finding tasks and adding them up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``hdsp-agent view``: seed 003 §9.1."""
+"""``hdsp-agent view``: a task with its newest messages, or one of its logs."""
 
 from __future__ import annotations
 

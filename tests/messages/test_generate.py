@@ -12,7 +12,13 @@ import pytest
 from tests.messages.vocabulary_samples import node
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ["src/generated/wire.ts", "src/generated/rest.ts", "src/generated/settingsText.ts", "docs/protocol.md"]
+GENERATED = [
+    "src/generated/wire.ts",
+    "src/generated/rest.ts",
+    "src/generated/settingsText.ts",
+    *(f"docs/reference/{name}.md" for name in ("cli", "errors", "protocol", "rest", "settings", "shortcuts", "traits")),
+    "recipe/meta.yaml",
+]
 
 
 @pytest.fixture
@@ -22,7 +28,9 @@ def checkout(tmp_path: Path) -> Path:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "package.json", tmp_path / "package.json")
+    shutil.copytree(ROOT / "labextension" / "schema", tmp_path / "labextension" / "schema")
+    for name in (".prettierignore", "package.json", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     return tmp_path
 
@@ -41,20 +49,20 @@ def test_check_names_what_is_stale_and_changes_nothing(checkout: Path) -> None:
     generate(checkout)
     assert generate(checkout, "--check").returncode == 0
 
-    stale = checkout / "docs" / "protocol.md"
+    stale = checkout / "docs" / "reference" / "protocol.md"
     stale.write_text("old", encoding="utf-8")
     (checkout / "src" / "generated" / "wire.ts").unlink()
     done = generate(checkout, "--check")
 
     assert done.returncode == 1
-    assert "docs/protocol.md is stale" in done.stdout
+    assert "docs/reference/protocol.md is stale" in done.stdout
     assert "src/generated/wire.ts is stale" in done.stdout
     assert "settingsText" not in done.stdout
     assert stale.read_text(encoding="utf-8") == "old"
 
 
 def test_generating_twice_writes_the_same(checkout: Path) -> None:
-    (checkout / "docs" / "protocol.md").unlink()
+    (checkout / "docs" / "reference" / "protocol.md").unlink()
     generate(checkout)
     first = {path: (checkout / path).read_bytes() for path in GENERATED}
     generate(checkout)

@@ -40,7 +40,7 @@ _MOST: Final[dict[Remedy, int]] = {
     "revert": 3,
     "hide": 3,
 }
-"""How often each is tried for one answer (seed 004: two summaries, three steps taken back, also over several answers)."""
+"""How often each is tried for one answer. Summaries and steps taken back count over several answers, too."""
 _DRASTIC: Final[frozenset[Remedy]] = frozenset({"condense", "revert", "hide"})
 """They cost part of what the model sees."""
 _MOST_IN_A_ROW: Final = 5
@@ -61,7 +61,7 @@ _LEAST_ANSWER: Final = 512
 _USUAL_ANSWER: Final = 8_192
 _UNSEALED: Final = "The provider cannot read any more what it had condensed: the agent has a summary of it written."
 _TARGET: Final = 0.5
-"""Of the window: to this size outputs are cut (seed 004)."""
+"""Of the window: to this size outputs are cut."""
 
 
 _TOLD_ELSEWHERE: Final[dict[Remedy, str]] = {
@@ -127,7 +127,7 @@ class ErrorRecovery:
 
     @property
     def _one_by_one(self) -> bool:
-        """Whether outputs are cut singly, each with another try, instead of as many at once as are too much (seed 004)."""
+        """Whether outputs are cut singly, each with another try, instead of as many at once as are too much."""
         return self._state.settings.experiments.get(_AGGRESSIVE) is False
 
     async def remedy(self, error: ModelError, client: ModelClient) -> RemedyResult | None:

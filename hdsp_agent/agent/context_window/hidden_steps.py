@@ -1,4 +1,4 @@
-"""What may be hidden from the model when nothing else helps: its newest step (seed 004), and never the person's words."""
+"""What may be hidden from the model when nothing else helps: its newest step, and never the person's words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["REVERTED", "newest_step_to_hide", "revert", "words_to_spare"]
 REVERTED: Final = "reverted-"
 """With this the ids of truncations begin that hide the newest step."""
 _LEAST_LEFT: Final = 2
-"""Messages that the model still sees (seed 004)."""
+"""Messages that the model still sees."""
 _LEAST_GAIN: Final = 200
 """Tokens. What is said in its place takes half of that."""
 _NOTE: Final = (

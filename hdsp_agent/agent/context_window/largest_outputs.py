@@ -30,7 +30,7 @@ class LargestOutputs:
 def largest_outputs(
     messages: Sequence[ApiMessage], wanted: int, counter: TokenCounter, *, most: int = MOST_CUT
 ) -> LargestOutputs:
-    """The largest outputs, no more than ``most``, until so many tokens are saved (seed 004)."""
+    """The largest outputs, no more than ``most``, until so many tokens are saved."""
     sizes: list[tuple[int, str]] = []
     for message in messages:
         if message.role == "assistant" or isinstance(message.content, str):

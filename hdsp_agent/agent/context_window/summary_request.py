@@ -24,7 +24,7 @@ SECONDS: Final = 300.0
 _TEMPLATE: Final = "CONDENSE"
 _MOST_RETRIES: Final = 2
 _FIRST_PAUSE: Final = 2.0
-"""Seconds; doubled each time (seed 004)."""
+"""Seconds; doubled each time."""
 _LONGEST_PAUSE: Final = 30.0
 
 

@@ -1,4 +1,4 @@
-"""``hdsp-agent stats``: what the tasks add up to, as seed 003 §9.2 shows it."""
+"""``hdsp-agent stats``: what the tasks add up to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODELS: Final = 10
 _TASKS: Final = 20
 _FAILURES: Final = 0.1
 _WAITING: Final = 100
-"""Seed 003 §8.3: more failures or more unfinished tasks than this are to be looked at."""
+"""More failures or more unfinished tasks than this are to be looked at."""
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -170,7 +170,7 @@ def _tasks(number: int) -> str:
 
 
 def _warnings(found: Statistics, use: StorageUse, level: AlertLevel, *, whole: bool) -> Iterator[str]:
-    """What seed 003 §8.3 has people told; what was searched for on purpose is no news."""
+    """What people are warned of; what was searched for on purpose is no news."""
     if level != "ok":
         yield (
             f"{level}: the storage folder takes {bytes_text(use.total_bytes)}. hdsp-agent clean --dry-run shows what "

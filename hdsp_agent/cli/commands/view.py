@@ -1,4 +1,4 @@
-"""``hdsp-agent view``: one task, as seed 003 §9.1 shows it, or one of its logs."""
+"""``hdsp-agent view``: one task with its newest messages, or one of its logs."""
 
 from __future__ import annotations
 

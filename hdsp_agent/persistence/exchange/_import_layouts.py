@@ -123,7 +123,7 @@ class RooTask(RawTask):
 
 
 class NotebookTask(RawTask):
-    """What an agent kept of its conversation in a notebook's metadata (seed 000's sketch)."""
+    """What an agent kept of its conversation in a notebook's metadata."""
 
     tagged = True
 

@@ -1,4 +1,4 @@
-"""Reading tasks of seed 003's layout, with or without what we added to it, and of our own JSON export.
+"""Reading tasks of the ``contexts`` layout, with or without what we added to it, and of our own JSON export.
 
 Everything here blocks.
 """
@@ -40,7 +40,7 @@ _SECTIONS: Final[Mapping[Stream, str]] = {
 
 
 class _Numbered(RawTask):
-    """A task with marks of our own, or of seed 003's kind."""
+    """A task with marks, or with the summaries that stand for them in the plain layout."""
 
     def own_marks(self, seqs: Sequence[int]) -> list[Mark]:
         """The marks, renumbered if the log had gaps."""
@@ -66,7 +66,7 @@ class _Numbered(RawTask):
 
 
 class ContextsTask(_Numbered):
-    """A folder of seed 003's layout, flat or below ``running`` and ``completed``, with or without what we added to it."""
+    """A folder of the ``contexts`` layout, flat or below ``running`` and ``completed``, with or without what we added to it."""
 
     def __init__(self, found: ImportableTask, findings: ImportFindings) -> None:
         super().__init__(found, findings)
@@ -141,7 +141,7 @@ class ContextsTask(_Numbered):
                 yield path.read_bytes()
 
     def raw_marks(self) -> Iterator[JsonObject]:
-        """The marks; in seed 003's layout each summary stands for what it names."""
+        """The marks; in the plain layout each summary stands for what it names."""
         if not self._is_plain():
             yield from self._lines("marks", MARKS_FORM, self.findings)
             return

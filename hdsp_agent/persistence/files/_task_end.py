@@ -1,7 +1,7 @@
 """How the work on a task ends, step by step, so that whoever comes after a crash can take the next step.
 
 The state says ``completing`` and what the task will be; the folder moves; the state says what it is; the lock goes. A
-task whose lock is still there has a step to take. (Seed 003 removes the lock before the move; then a task half moved
+task whose lock is still there has a step to take. (Were the lock removed before the move, a task half moved
 could be taken by somebody else.) Everything here blocks.
 """
 

@@ -14,7 +14,7 @@
 * ``artifacts`` holds long outputs and images under the sha256 of their bytes.
 * ``set_aside`` keeps what could not be read and had to make way: ``what`` it was, and its bytes.
 * ``barrier`` is written to when the disk must have all that came before, for SQLite syncs only what changes something.
-* ``message_fields``, ``summary_fields`` and ``tool_call_fields`` show the fields of seed 003 §3.3–3.5 as columns, for people
+* ``message_fields``, ``summary_fields`` and ``tool_call_fields`` show the fields of the records as columns, for people
   with a database tool.
 """
 

@@ -28,7 +28,7 @@ _GIGABYTE: Final = 10**9
 
 @dataclass(frozen=True)
 class StorageLimits:
-    """From how many bytes on people are told, and told with urgency (seed 003 §8.1). 0 is never."""
+    """From how many bytes on people are told, and told with urgency. 0 is never."""
 
     warning_bytes: int = 10 * _GIGABYTE
     critical_bytes: int = 50 * _GIGABYTE

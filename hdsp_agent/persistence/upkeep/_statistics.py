@@ -1,4 +1,4 @@
-"""What the tasks of a store add up to: by status, user, day and model. Seed 003 §9.2, §6.2 and §8.3.
+"""What the tasks of a store add up to: by status, user, day and model.
 
 Each task is looked at once and forgotten; what is kept does not grow with their number but for the names met.
 """
@@ -23,7 +23,7 @@ __all__ = ["Statistics", "Totals", "statistics"]
 
 _AT_ONCE: Final = 16
 _LONG: Final = timedelta(hours=6)
-"""Seed 003 §8.3: a task that runs longer may be stuck."""
+"""A task that runs longer may be stuck."""
 UNKNOWN: Final = ""
 """The user or model of a task that names none."""
 
