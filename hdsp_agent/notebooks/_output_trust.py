@@ -18,7 +18,7 @@ from ._cells import cell_source, cells_of, outputs_of, type_of
 from ._document import Cell, NotebookSnapshot, Operation
 from ._output_texts import full_output
 
-__all__ = ["restore_trust", "signed_places", "sign_outputs"]
+__all__ = ["restore_trust", "sign_outputs", "signed_places"]
 
 _PURPOSE: Final = b"hdsp-agent: outputs of one cell"
 """What the notary signs with the same secret is never taken for a seal, nor a seal for a notebook's signature."""
